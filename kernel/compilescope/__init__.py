@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from . import measure as _measure  # noqa: F401
 from . import panel as _panel  # noqa: F401 - reports open their panel through it
 from . import sweep as _sweep  # noqa: F401
+from . import tiers as _tiers  # noqa: F401
 from .report import Report
 from .report.callers import line_of
 from .report.errors import CompilescopeError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .report import Sweep, SweepCell
     from .report.checkup import Checkup
     from .report.devices import Device
+    from .report.tiers import Tiers
     from .report.what_if import WhatIf
     from .reproducers.program import Reproducer
     from .sweep.result import SweepResult
@@ -64,6 +66,8 @@ __all__ = [
     "reproducer",
     "study",
     "sweep",
+    "tiered",
+    "tiers",
     "watch",
     "what_if",
 ]
@@ -559,6 +563,77 @@ def reproducer(
     return reproduce(
         report, kernel=kernel, graph=graph, compilation=compilation, variant=variant, run=run
     )
+
+
+def tiered(
+    model: Callable[..., Any],
+    *,
+    tiers: Sequence[str] = ("python", "cpp"),
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Any:
+    """``torch.compile`` that begins with the Python wrapper and goes on to the C++ wrapper.
+
+    >>> compiled = cs.tiered(model)                           # doctest: +SKIP
+    >>> print(cs.tiers(compiled))                             # doctest: +SKIP
+
+    The C++ wrapper of each graph is built in a process of its own. Once it is ready, a call
+    compares both on its inputs, and the next calls take it. If it cannot be had, or gives another
+    result, the Python wrapper stays and a warning says why. ``torch.compile(model,
+    backend="compilescope")`` is the same.
+
+    Parameters
+    ----------
+    model
+        What ``torch.compile`` takes: a module or a function.
+    tiers
+        ``("python",)`` builds no C++ wrapper.
+    mode, options
+        As ``torch.compile`` takes them.
+    **given
+        ``dynamic``, ``fullgraph`` and whatever else ``torch.compile`` takes.
+
+    Returns
+    -------
+    Callable or Module
+        What ``torch.compile`` returns.
+
+    Raises
+    ------
+    CompilescopeError
+        There are no such tiers.
+    """
+    from .tiers.backend import tiered as compile_tiered
+
+    return compile_tiered(model, tiers=tiers, mode=mode, options=options, **given)
+
+
+def tiers(compiled: Any = None) -> Tiers:
+    """Which wrapper serves each graph of a tiered compilation, and how that came.
+
+    >>> cs.tiers(compiled)[0].serving                         # doctest: +SKIP
+    'cpp'
+
+    Parameters
+    ----------
+    compiled
+        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``; every graph
+        of this process if None.
+
+    Returns
+    -------
+    Tiers
+        One `GraphTiers` a graph: forward, backward and each recompile. Prints itself as a table.
+
+    Raises
+    ------
+    CompilescopeError
+        It is nothing that ``torch.compile`` returned.
+    """
+    from .tiers.backend import tiers_of
+
+    return tiers_of(compiled)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ _LOADED = {
     "compilescope.targets.worker.worker": _TORCH,
     "compilescope.distributed.process": _INDUCTOR,
     "compilescope.sweep.cell_process": _INDUCTOR,
+    "compilescope.tiers.builder_process": _INDUCTOR,
     "compilescope.studies.ahead_of_time.process": _INDUCTOR,
     "compilescope.studies.deploy.way_process": _INDUCTOR,
     "compilescope.studies.first_calls.cold_process": _INDUCTOR,

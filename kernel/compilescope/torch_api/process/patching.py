@@ -1,8 +1,9 @@
 """Attributes of classes and modules replaced for a while.
 
 A patch is seen by the whole process, so a replacement must ask a context variable whether the call
-is its own and else do what the original does. Several contexts may hold the same patch at once; the
-original comes back when the last one lets go.
+is its own and else do what the original does. Several contexts may hold the same patch at once, and
+several patches of one attribute: the later one's original is then the earlier one. The original
+comes back when the last one lets go.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from types import ModuleType
 from typing import Any
 
 _lock = threading.Lock()
-_held: dict[tuple[type | ModuleType, str], int] = {}
-_originals: dict[tuple[type | ModuleType, str], Any] = {}
+_held: dict[tuple[type | ModuleType, str], dict[Callable[..., Any], int]] = {}
+"""Attribute → its replacements, the earliest first, with how many contexts hold each."""
+_originals: dict[tuple[type | ModuleType, str], tuple[Any, Any]] = {}
+"""Attribute → as the owner's dictionary has it, and as the owner gives it."""
 
 
 @contextmanager
@@ -28,33 +31,52 @@ def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]
     """
     key = (owner, name)
     with _lock:
-        if not _held.get(key):
-            _originals[key] = vars(owner)[name]
-            setattr(owner, name, _replaced(_originals[key], getattr(owner, name), replacement))
-        _held[key] = _held.get(key, 0) + 1
+        if key not in _originals:
+            _originals[key] = (vars(owner)[name], getattr(owner, name))
+        holders = _held.setdefault(key, {})
+        holders[replacement] = holders.get(replacement, 0) + 1
+        if holders[replacement] == 1:
+            setattr(owner, name, _replaced(*_originals[key], tuple(holders)))
     try:
         yield
     finally:
         with _lock:
-            _held[key] -= 1
-            if not _held[key]:
-                setattr(owner, name, _originals.pop(key))
-                del _held[key]
+            holders[replacement] -= 1
+            if not holders[replacement]:
+                del holders[replacement]
+                if holders:
+                    setattr(owner, name, _replaced(*_originals[key], tuple(holders)))
+                else:
+                    setattr(owner, name, _originals.pop(key)[0])
+                    del _held[key]
 
 
-def _replaced(current: Any, original: Callable[..., Any], replacement: Callable[..., Any]) -> Any:
+def _replaced(
+    current: Any, original: Callable[..., Any], replacements: tuple[Callable[..., Any], ...]
+) -> Any:
     """What to put in the place of ``current``, as the owner's dictionary has it."""
     if isinstance(current, classmethod):
         function = current.__func__
 
         @functools.wraps(function)
         def call_of_class(cls: type, *args: Any, **kwargs: Any) -> Any:
-            return replacement(functools.partial(function, cls), *args, **kwargs)
+            return _chain(functools.partial(function, cls), replacements)(*args, **kwargs)
 
         return classmethod(call_of_class)
+    whole = _chain(original, replacements)
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return replacement(original, *args, **kwargs)
+        return whole(*args, **kwargs)
 
     return staticmethod(call) if isinstance(current, staticmethod) else call
+
+
+def _chain(
+    original: Callable[..., Any], replacements: tuple[Callable[..., Any], ...]
+) -> Callable[..., Any]:
+    """Each replacement around the one before it."""
+    inner = original
+    for replacement in replacements:
+        inner = functools.partial(replacement, inner)
+    return inner

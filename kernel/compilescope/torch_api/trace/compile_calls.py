@@ -71,17 +71,45 @@ def skip(*functions: Callable[..., Any]) -> None:
 
 def current() -> Call | None:
     """The call behind what this thread compiles now; None outside of any compiled callable."""
-    frame: types.FrameType | None = sys._getframe(1)
+    for context, fn in _contexts(sys._getframe(1)):
+        where = _sites.get(context)
+        return Call(where, "" if where else _name(fn))
+    return None
+
+
+def current_context() -> Any:
+    """What stands for the call of ``torch.compile`` behind what this thread compiles now, or None.
+
+    A hashable object that can be weakly referenced; `context_of` gives the same.
+    """
+    return next((context for context, _ in _contexts(sys._getframe(1))), None)
+
+
+def context_of(compiled: Any) -> Any:
+    """What stands for the call of ``torch.compile`` that returned this; None if none did."""
+    if isinstance(compiled, eval_frame.OptimizedModule):
+        return compiled.dynamo_ctx
+    if isinstance(compiled, torch.nn.Module):
+        compiled = vars(compiled).get("_compiled_call_impl")
+    function = getattr(compiled, "__func__", compiled)
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType) or code.co_filename != eval_frame.__file__:
+        return None
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    context = cells["self"].cell_contents if "self" in cells else None
+    return context if isinstance(context, eval_frame.OptimizeContext) else None
+
+
+def _contexts(frame: types.FrameType | None) -> Iterator[tuple[Any, Any]]:
+    """The calls of compiled callables that a frame is in, innermost first, with what they call."""
     while frame is not None:
         code = frame.f_code
         if code.co_name in _WRAPPERS and code.co_filename == eval_frame.__file__:
             names = frame.f_locals
             context = names.get("self")
             if isinstance(context, eval_frame.OptimizeContext):
-                where = _sites.get(context)
-                return Call(where, "" if where else _name(names.get("fn")))
+                yield context, names.get("fn")
         frame = frame.f_back
-    return None
 
 
 def _note(original: Callable[..., Any], self: Any, fn: Any) -> Any:

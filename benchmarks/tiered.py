@@ -1,0 +1,266 @@
+"""Tiers against the Python and the C++ wrapper: first calls, and latency before and after the swap.
+
+    python benchmarks/tiered.py --out tiered.jsonl [--device cuda] [--models small,gpt] [--rounds 3]
+
+*First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
+and compilescope, in an empty cache folder (cold) and in the one that the cold process of the same
+way left (warm; the tiers had time to swap). The ways take turns, round by round; the ratio is the
+median of the rounds' ratios to the Python wrapper.
+
+*Latency* is taken in one process that has all three, in turns: before the swap, while the C++
+wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
+processor time. The graph calls that compare both wrappers are timed by themselves.
+
+Each row is written as soon as it is known: one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WAYS = ("python", "cpp", "tiers")
+SECONDS = 20.0
+"""How long latency is sampled after the swap, and at most before it."""
+LEAST = 9
+"""Rounds."""
+BLOCK_US = 20_000.0
+"""What one way takes in a round, about."""
+
+Call = Callable[[], Any]
+
+
+def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
+    """A model in inference, or a training step's loss, and its input."""
+    import torch
+    from real_subjects import gpt
+    from subjects import SUBJECTS
+
+    torch.manual_seed(0)
+    models: dict[str, Callable[[], Any]] = {
+        "small": SUBJECTS["mlp"],
+        "transformer": SUBJECTS["transformer"],
+        "training": SUBJECTS["training"],
+        "gpt": lambda: gpt(256)(False, None),
+        "gpt-training": lambda: gpt(256)(True, None),
+    }
+    with torch.device(device):
+        fn, args = models[name]()
+    return fn, args
+
+
+def compiled(way: str, model: tuple[Any, tuple[Any, ...]]) -> Call:
+    """A call under one way; it gives what it computed."""
+    import torch
+    from compilescope.tiers.backend import tiered
+
+    fn, args = model
+    if way == "tiers":
+        function = tiered(fn)
+    else:
+        function = torch.compile(fn, options={"cpp_wrapper": way == "cpp"})
+
+    def call() -> Any:
+        result = function(*args)
+        if result.requires_grad:
+            result.backward()
+        return result
+
+    call.function = function  # type: ignore[attr-defined]
+    return call
+
+
+def wait(device: str) -> None:
+    """Until the GPU has computed what was asked of it."""
+    import torch
+
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def cpu_s() -> float:
+    """Processor time of this process and of what it has waited for, which a busy machine spares."""
+    return sum(os.times()[:4])
+
+
+def first_call(way: str, name: str, device: str) -> dict[str, Any]:
+    """In a new process: how long the first call takes; tiers then swap."""
+    import compilescope as cs
+    from compilescope.tiers.builder import builder
+
+    model = make(name, device)
+    wait(device)
+    start, spent = time.perf_counter(), cpu_s()
+    call = compiled(way, model)
+    call()
+    wait(device)
+    row: dict[str, Any] = {"first_s": time.perf_counter() - start, "cpu_s": cpu_s() - spent}
+    if way == "tiers":
+        row["serving_first"] = [graph.serving for graph in cs.tiers(call.function)]  # type: ignore[attr-defined]
+        builder().wait()
+        call()
+        tiers = cs.tiers(call.function)  # type: ignore[attr-defined]
+        row["serving"] = [graph.serving for graph in tiers]
+        row["build_s"] = [graph.tiers[1].seconds for graph in tiers]
+        row["load_s"] = [graph.tiers[1].load_s for graph in tiers]
+        row["swapped_s"] = [graph.swapped_s for graph in tiers]
+    return row
+
+
+def latency(name: str, device: str) -> list[dict[str, Any]]:
+    """In a process that has all three: calls in turns, before the swap and after it."""
+    import compilescope as cs
+    from compilescope.tiers.builder import builder
+    from compilescope.tiers.check import Check
+
+    clock = clock_of(device)
+    checks: list[float] = []
+    compare = Check._compare
+
+    def timed(self: Check, inputs: list[Any]) -> Any:
+        start = clock()
+        result = compare(self, inputs)
+        wait(device)
+        checks.append((clock() - start) * 1e6)
+        return result
+
+    Check._compare = timed  # type: ignore[method-assign]
+    calls = {way: compiled(way, make(name, device)) for way in WAYS}
+    for call in calls.values():
+        call()
+    wait(device)
+    is_built = lambda: builder().wait(0)  # noqa: E731
+    before = in_turns(calls, device, is_built)
+    builder().wait()
+    calls["tiers"]()
+    wait(device)
+    before["checks_us"] = checks
+    serving = [graph.serving for graph in cs.tiers(calls["tiers"].function)]  # type: ignore[attr-defined]
+    after = in_turns(calls, device, lambda: False)
+    return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]
+
+
+def clock_of(device: str) -> Callable[[], float]:
+    """On the CPU this process's time, which what else the machine does is not in."""
+    return time.perf_counter if device == "cuda" else time.process_time
+
+
+def in_turns(calls: dict[str, Call], device: str, is_over: Callable[[], bool]) -> dict[str, Any]:
+    """How long a call takes, and how that of tiers stands to the others: medians, quartiles."""
+    clock = clock_of(device)
+
+    def block(way: str, count: int) -> float:
+        call = calls[way]
+        start = clock()
+        for _ in range(count):
+            call()
+        wait(device)
+        return (clock() - start) * 1e6 / count
+
+    count = max(1, round(BLOCK_US / max(block("python", 5), 1.0)))
+    rounds: dict[str, list[float]] = {way: [] for way in WAYS}
+    end = time.perf_counter() + SECONDS
+    while len(rounds["tiers"]) < LEAST or not (is_over() or time.perf_counter() > end):
+        shift = len(rounds["tiers"]) % len(WAYS)
+        for way in (*WAYS[shift:], *WAYS[:shift]):
+            rounds[way].append(block(way, count))
+    row: dict[str, Any] = {f"{way}_us": statistics.median(rounds[way]) for way in WAYS}
+    for other in ("python", "cpp"):
+        pairs = zip(rounds["tiers"], rounds[other], strict=True)
+        low, middle, high = statistics.quantiles(one / two for one, two in pairs)
+        row |= {f"to_{other}": middle, f"to_{other}_quartiles": [low, high]}
+    return {**row, "rounds": len(rounds["tiers"])}
+
+
+def process(caches: Path, *arguments: str) -> Any:
+    """What a new process gives whose caches of torch are in a folder."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--process", *arguments],
+        env=os.environ
+        | {
+            "TORCHINDUCTOR_CACHE_DIR": str(caches),
+            "TRITON_CACHE_DIR": str(caches / "triton"),
+        },
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) -> None:
+    """Measures one model."""
+    found: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for number in range(options.rounds):
+        shift = number % len(WAYS)
+        for way in (*WAYS[shift:], *WAYS[:shift]):
+            with tempfile.TemporaryDirectory() as folder:
+                for phase in ("cold", "warm"):
+                    row = process(Path(folder), "first", way, name, options.device)
+                    found.setdefault((phase, way), []).append(row)
+                    write(model=name, what="first call", phase=phase, way=way, round=number, **row)
+    for phase in ("cold", "warm") if found else ():
+        for way in WAYS:
+            figures = {}
+            for figure in ("first_s", "cpu_s"):
+                own, python = (
+                    [row[figure] for row in found[phase, each]] for each in (way, "python")
+                )
+                ratios = (one / other for one, other in zip(own, python, strict=True))
+                figures[figure] = statistics.median(own)
+                figures[f"{figure}_to_python"] = statistics.median(ratios)
+            write(model=name, what="median", phase=phase, way=way, **figures)
+    with tempfile.TemporaryDirectory() as folder:
+        for row in process(Path(folder), "latency", name, options.device):
+            write(model=name, what="latency", **row)
+
+
+def rounded(value: Any) -> Any:
+    """The same with four digits."""
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def main() -> None:
+    """Measures what the command line names."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--models", default="small,gpt")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
+    parser.add_argument("--process", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.process:
+        what, *rest = options.process
+        print(json.dumps(first_call(*rest) if what == "first" else latency(*rest)))
+        return
+
+    def write(**row: Any) -> None:
+        line = json.dumps(rounded(row))
+        print(line, flush=True)
+        if options.out is not None:
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
+    import torch
+
+    where = torch.cuda.get_device_name() if options.device == "cuda" else f"{os.cpu_count()} cores"
+    write(torch=torch.__version__, where=where, threads=torch.get_num_threads())
+    for name in options.models.split(","):
+        measure(name, options, write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""``torch.compile(model, backend="compilescope")``."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..report.errors import CompilescopeError
+from ..report.tiers import Tiers
+from ..torch_api.inductor import both_wrappers
+from ..torch_api.inductor.both_wrappers import Noticed
+from ..torch_api.trace import compile_calls
+from . import graphs
+from .builder import builder
+from .graphs import TieredGraph, TierWarning
+
+NAME = "compilescope"
+"""By which ``torch.compile`` knows it."""
+TIERS = ("python", "cpp")
+OPTION = "tiers"
+"""The option that names them; no setting of Inductor's."""
+
+_CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
+_LOST = (
+    "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
+    "compilescope/tiers beside them: an empty cache folder has both written anew."
+)
+
+
+def compile_graph(
+    graph: Any,
+    inputs: Sequence[Any],
+    *,
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Any:
+    """Compiles a graph of Dynamo's under the Python wrapper, and has the C++ wrapper built.
+
+    ``torch.compile`` calls it.
+
+    Parameters
+    ----------
+    graph, inputs
+        As Dynamo gives them to a backend.
+    mode, options
+        As ``torch.compile`` was given them, for Inductor. The option ``tiers`` is this backend's
+        own: ``("python",)`` builds nothing behind the Python wrapper.
+
+    Raises
+    ------
+    CompilescopeError
+        There are no such tiers.
+    RuntimeError
+        There is no such mode or option of Inductor's.
+    """
+    given = dict(options or {})
+    tiers = parse(given.pop(OPTION, TIERS))
+    settings = both_wrappers.settings_of(mode, given)
+    if len(tiers) == 1 or both_wrappers.is_cpp(settings) or not _is_supported():
+        return both_wrappers.compile_plainly(graph, inputs, settings)
+    return both_wrappers.compile_noticing(graph, inputs, settings, _receiver())
+
+
+def parse(tiers: object) -> tuple[str, ...]:
+    """The names of tiers.
+
+    Raises
+    ------
+    CompilescopeError
+        They are no tiers, or in another order.
+    """
+    found = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
+    if found not in (TIERS, TIERS[:1]):
+        raise CompilescopeError(
+            f"tiers is {tiers!r}.",
+            "The first tier is the Python wrapper, the second the C++ wrapper.",
+            f"Give {TIERS!r}, or {TIERS[:1]!r} for no second tier.",
+        )
+    return found
+
+
+def tiered(
+    model: Any,
+    *,
+    tiers: object = TIERS,
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Any:
+    """``torch.compile`` with this backend."""
+    import torch
+
+    names = parse(tiers)
+    both_wrappers.register(NAME, compile_graph)
+    all_options: dict[str, Any] = dict(options or {})
+    if names != TIERS:
+        # torch.compile takes a mode or options, and not both.
+        all_options = {**both_wrappers.settings_of(mode, all_options), OPTION: names}
+        mode = None
+    return torch.compile(model, backend=NAME, mode=mode, options=all_options or None, **given)
+
+
+def tiers_of(compiled: Any = None) -> Tiers:
+    """How the graphs stand now: of what ``torch.compile`` returned, or all of this process.
+
+    Raises
+    ------
+    CompilescopeError
+        It is nothing that ``torch.compile`` returned.
+    """
+    if compiled is None:
+        return Tiers(graphs=[graph.report() for graph in graphs.every()])
+    context = compile_calls.context_of(compiled)
+    if context is None:
+        raise CompilescopeError(
+            f"This {type(compiled).__name__} is not compiled.",
+            "Tiers belong to what torch.compile returned.",
+            'Give what compilescope.tiered or torch.compile(…, backend="compilescope") returned.',
+        )
+    return Tiers(graphs=[graph.report() for graph in graphs.of(context)])
+
+
+def _receiver() -> Callable[[Noticed], None]:
+    """What takes in the graphs of one call of the backend."""
+    context = compile_calls.current_context()
+    # Whoever compiles a backward later holds this function: it must not keep the model.
+    owner = weakref.ref(context) if context is not None else lambda: None
+
+    def receive(noticed: Noticed) -> None:
+        graph = TieredGraph(noticed)
+        graphs.add(owner(), graph)
+        _plan(graph, noticed)
+
+    return receive
+
+
+def _plan(graph: TieredGraph, noticed: Noticed) -> None:
+    """Decides where a graph's second tier comes from."""
+    if noticed.has_cuda_graphs:
+        graph.refuse(_CUDA_GRAPHS)
+        return
+    if graph.kept.is_checked and graph.serve_kept():
+        return
+    packed = noticed.packed
+    if packed is not None and not packed.data:
+        graph.fail_to_send(packed.why)
+        return
+    try:
+        if packed is not None:
+            graph.kept.write_job(packed.data)
+    except OSError as error:
+        graph.fail_to_build(f"Its graph cannot be written down: {error}.")
+        return
+    if not graph.kept.job.exists():
+        graph.fail_to_send(_LOST)
+        return
+    builder().submit(graph)
+
+
+_is_told = False
+
+
+def _is_supported() -> bool:
+    """Whether this torch has what tiers need; says once that it has not."""
+    global _is_told
+    lacks = both_wrappers.missing()
+    if lacks and not _is_told:
+        _is_told = True
+        warnings.warn(
+            f"This torch cannot compile in tiers: it lacks {lacks}. The backend compilescope "
+            "compiles as the backend inductor does. Another version of torch has it.",
+            TierWarning,
+            stacklevel=2,
+        )
+    return not lacks

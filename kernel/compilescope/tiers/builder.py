@@ -1,0 +1,200 @@
+"""Builds the second tier of graphs in a process of its own, in the order in which they came.
+
+A thread waits for that process, and loads what it built. Both end when nothing is left to build.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from ..processes import runner
+from ..processes.folders import temporary
+from ..torch_api.process import caches
+from . import graphs
+from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
+from .graphs import TieredGraph
+
+COMMAND = ("-m", "compilescope.tiers.builder_process")
+
+_JOIN_S = 5.0
+
+
+class Builder:
+    """Builds graphs; any thread may submit."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: list[TieredGraph] = []
+        self._given: dict[str, TieredGraph] = {}
+        """Name of an order → its graph, of those that the process has not answered."""
+        self._begun: set[str] = set()
+        self._folder: Path | None = None
+        self._number = 0
+        self._is_stopped = False
+        self._thread: threading.Thread | None = None
+
+    def submit(self, graph: TieredGraph) -> None:
+        """Has a graph built whose packed form is kept; returns at once."""
+        with self._changed:
+            if self._is_stopped:
+                return
+            self._waiting.append(graph)
+            if self._folder is not None:
+                self._give(self._folder)
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="compilescope-tiers", daemon=True
+                )
+                self._thread.start()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until nothing is left to build; whether that came in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._thread is None, timeout_s)
+
+    def stop(self) -> None:
+        """Ends the process, if there is one, and waits for that."""
+        with self._changed:
+            self._is_stopped = True
+            thread = self._thread
+        if thread is not None:
+            # It may wait for a compilation that goes on. Its process ends with this one.
+            thread.join(_JOIN_S)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if self._is_stopped or not self._waiting:
+                    self._thread = None
+                    self._changed.notify_all()
+                    return
+            try:
+                self._run_process()
+            except OSError as error:
+                self._give_up(f"No process could be started for it: {error}.", "")
+
+    def _run_process(self) -> None:
+        with temporary("tiers") as folder:
+            with self._changed:
+                self._folder = folder
+                self._begun.clear()
+                self._give(folder)
+            try:
+                ended = runner.run(
+                    COMMAND,
+                    b"",
+                    header={"queue": str(folder), "cwd": str(Path.cwd()), "sys_path": sys.path},
+                    limits=runner.Limits(),
+                    cancelled=lambda: self._is_stopped,
+                    stepped=self._hear,
+                    variables={"TRITON_CACHE_DIR": str(caches.triton_folder())},
+                    folder=caches.folder(),
+                )
+            finally:
+                with self._changed:
+                    self._folder = None
+            if self._is_stopped:
+                return
+            self._after(ended)
+
+    def _give(self, folder: Path) -> None:
+        """Puts the graphs that wait into the process's queue; the lock is held."""
+        waiting, self._waiting = self._waiting, []
+        for graph in waiting:
+            if not graph.is_alive:
+                continue
+            self._number += 1
+            name = f"{self._number:06}"
+            self._given[name] = graph
+            order = Order(str(graph.kept.job), str(graph.kept.result))
+            partial = folder / f"{name}.partial"
+            partial.write_bytes(msgspec.json.encode(order))
+            partial.replace(folder / f"{name}{ORDER}")
+
+    def _hear(self, step: str) -> None:
+        what, _, name = step.partition(" ")
+        with self._changed:
+            graph, folder = self._given.get(name), self._folder
+        if graph is None or folder is None:
+            return
+        if what == BEGIN:
+            self._begun.add(name)
+            graph.begin()
+        elif what == END:
+            answer = msgspec.json.decode((folder / f"{name}{ANSWER}").read_bytes(), type=Answer)
+            with self._changed:
+                del self._given[name]
+            _take(graph, answer)
+
+    def _after(self, ended: runner.Ended) -> None:
+        """The process has ended; what it did not answer failed, or is given to another."""
+        with self._changed:
+            left, self._given = self._given, {}
+            fresh = {name: graph for name, graph in left.items() if name not in self._begun}
+            for name in fresh:
+                del left[name]
+            if ended.how == "done" or left:
+                # They came when it was about to end, or wait behind the one that ended it.
+                self._waiting[:0] = fresh.values()
+                fresh = {}
+        why = f"The process that built it ended: {runner.describe_exit(ended.exit_code)}."
+        if ended.exit_code and ended.exit_code > 0 and ended.errors.strip():
+            why += f" The last that it wrote: {ended.errors.strip().splitlines()[-1]}"
+        for graph in (*left.values(), *fresh.values()):
+            graph.fail_to_build(why, ended.errors)
+
+    def _give_up(self, why: str, detail: str) -> None:
+        with self._changed:
+            failed = [*self._given.values(), *self._waiting]
+            self._given, self._waiting = {}, []
+        for graph in failed:
+            graph.fail_to_build(why, detail)
+
+
+def _take(graph: TieredGraph, answer: Answer) -> None:
+    if "'_OpNamespace'" in answer.error:
+        graph.fail_to_send(f"It calls an operator that only your process knows: {answer.error}.")
+        return
+    if answer.error:
+        graph.fail_to_build(_line(answer.error), f"{answer.error}\n{answer.detail}")
+        return
+    try:
+        graph.kept.note_built(answer.seconds)
+    except OSError as error:
+        graph.fail_to_build(f"{type(error).__name__}: {error}")
+        return
+    graph.take(answer.seconds)
+
+
+def _line(error: str) -> str:
+    """The line of an error that says most: a C++ compiler's first, or else the error's own."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    return next((line for line in lines if "error: " in line), lines[0])[:400]
+
+
+_builder = Builder()
+
+
+def builder() -> Builder:
+    """The builder of this process."""
+    return _builder
+
+
+def _stop() -> None:
+    _builder.stop()
+
+
+def _after_fork() -> None:
+    global _builder
+    _builder = Builder()
+    graphs.after_fork()
+
+
+atexit.register(_stop)
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,71 @@
+"""The process that builds: one graph after the other, until there is none left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from ..processes.child import ChildProcess, serve
+
+ORDER, ANSWER = ".order", ".answer"
+"""Endings of the files in the queue's folder: what to build, and how that went."""
+BEGIN, END = "begin", "end"
+"""The steps, each with the name of an order."""
+_NICE = 10
+"""The user's own calls come first."""
+
+
+class Order(msgspec.Struct):
+    """A graph to build."""
+
+    job: str
+    result: str
+
+
+class Answer(msgspec.Struct):
+    """How it went; without an error, the result is there."""
+
+    seconds: float
+    error: str = ""
+    detail: str = ""
+
+
+def work(inside: ChildProcess) -> bytes:
+    """Builds what is in the queue, also what comes meanwhile."""
+    os.nice(_NICE)
+    queue = Path(inside.header["queue"])
+    done: set[str] = set()
+    while waiting := sorted(path for path in queue.glob(f"*{ORDER}") if path.name not in done):
+        for path in waiting:
+            done.add(path.name)
+            inside.step(f"{BEGIN} {path.stem}")
+            answer = _build(msgspec.json.decode(path.read_bytes(), type=Order))
+            path.with_suffix(ANSWER).write_bytes(msgspec.json.encode(answer))
+            inside.step(f"{END} {path.stem}")
+    return b"done"
+
+
+def _build(order: Order) -> Answer:
+    start = time.perf_counter()
+    result = Path(order.result)
+    partial = result.with_name(f"{result.name}.{os.getpid()}")
+    try:
+        from ..torch_api.inductor.both_wrappers import build
+
+        partial.write_bytes(build(Path(order.job).read_bytes()))
+        partial.replace(result)
+    except Exception as error:  # noqa: BLE001 - it is torch's, the compiler's or the disk's
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        seconds = time.perf_counter() - start
+        return Answer(seconds, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return Answer(time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    serve(work)

@@ -1,0 +1,112 @@
+"""The call that compares a new tier with the first, on the user's inputs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import torch
+
+from ..measure.numerics import compare
+from ..report import OutputError
+from ..torch_api.inductor.both_wrappers import Inner, copied, is_capturing
+
+
+class Check:
+    """Stands in for a graph's wrapper until the new one has been compared with it.
+
+    A call gives what the first tier gives. The new one runs before it, on copies of what it may
+    change, with the same random numbers.
+
+    Parameters
+    ----------
+    first, second
+        The wrapper that serves, and the new one.
+    changes
+        The inputs that the graph changes in place, by number; None if it may write to any: a
+        backward takes over the memory of what was saved for it.
+    devices
+        The GPUs whose random numbers it may draw.
+    settle
+        Called once, in the thread of the call: with None if the results agree, otherwise with
+        what is off, or with the exception of the new one.
+    """
+
+    def __init__(
+        self,
+        first: Inner,
+        second: Inner,
+        *,
+        changes: Collection[int] | None,
+        devices: Sequence[int],
+        settle: Callable[[list[OutputError] | Exception | None], None],
+    ) -> None:
+        self.first = first
+        self.second = second
+        self._changes = changes
+        self._devices = devices
+        self._settle = settle
+        self._turn = threading.Lock()
+        self._is_settled = False
+
+    def __call__(self, inputs: list[Any]) -> Any:
+        """A call of the graph: one thread compares, others meanwhile take the first tier."""
+        if is_capturing() or not self._turn.acquire(blocking=False):
+            return self.first(inputs)
+        try:
+            if self._is_settled:
+                return self.first(inputs)
+            return self._compare(inputs)
+        finally:
+            self._turn.release()
+
+    def after_fork(self) -> None:
+        """The thread that compared, if any, is not in this process."""
+        self._turn = threading.Lock()
+
+    def _compare(self, inputs: list[Any]) -> Any:
+        changes = range(len(inputs)) if self._changes is None else self._changes
+        # The wrappers empty their lists.
+        own = list(inputs)
+        copies = [copied(each) if place in changes else each for place, each in enumerate(own)]
+        actual: list[Any] = []
+        wrong: list[OutputError] | Exception | None = None
+        try:
+            with torch.no_grad(), torch.random.fork_rng(self._devices):
+                actual = [*self.second(list(copies))]
+        except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
+            wrong = error
+        expected = self.first(inputs)
+        if wrong is None:
+            kept = [] if self._changes is None else sorted(self._changes)
+            with torch.no_grad():
+                wrong = _differences(
+                    [*expected, *(own[place] for place in kept)],
+                    [*actual, *(copies[place] for place in kept)],
+                )
+        self._is_settled = True
+        self._settle(wrong)
+        return expected
+
+
+def _differences(expected: Sequence[Any], actual: Sequence[Any]) -> list[OutputError] | None:
+    if len(expected) != len(actual):
+        errors = compare(list(expected), list(actual))
+        return [error for error in errors if not error.ok]
+    wrong = [
+        error
+        for place, (one, other) in enumerate(zip(expected, actual, strict=True))
+        if not _is_same(one, other)
+        for error in compare({f"output {place}": one}, {f"output {place}": other})
+        if not error.ok
+    ]
+    return wrong or None
+
+
+def _is_same(expected: Any, actual: Any) -> bool:
+    """Whether they are equal bit by bit, which is the rule: both run the same kernels."""
+    if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
+        like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
+        return like and expected.device == actual.device and torch.equal(expected, actual)
+    return expected is actual

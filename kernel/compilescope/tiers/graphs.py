@@ -1,0 +1,246 @@
+"""The graphs that the backend compiled, each with its tiers."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..report import OutputError
+from ..report.problem import Problem, message_of
+from ..report.tiers import GraphTiers, Tier
+from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
+from .check import Check
+from .kept import Kept
+
+_log = logging.getLogger(__name__)
+
+
+class TierWarning(UserWarning):
+    """A tier that could not be had. Your calls are served by the one before it."""
+
+
+class TieredGraph:
+    """A graph, what serves it, and what is to serve it.
+
+    Everything that happens to it is an assignment: calls of the graph take no lock.
+
+    Parameters
+    ----------
+    noticed
+        As torch has just compiled or loaded it.
+    """
+
+    def __init__(self, noticed: Noticed) -> None:
+        self.kept = Kept(noticed.key)
+        self._compiled = weakref.ref(noticed.compiled)
+        self._ready = time.monotonic()
+        self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
+        self._second = Tier(name="cpp", state="waits")
+        self._report = GraphTiers(
+            compilation=noticed.compile_id,
+            kind=noticed.kind,
+            serving="python",
+            tiers=[self._first, self._second],
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether anybody can still call it."""
+        return self._compiled() is not None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more will happen to it, or only at a call."""
+        return self._second.state not in ("waits", "builds")
+
+    def report(self) -> GraphTiers:
+        """How it stands now."""
+        now: GraphTiers = msgspec.convert(msgspec.to_builtins(self._report), GraphTiers)
+        return now
+
+    def refuse(self, why: str) -> None:
+        """There is no second tier, as is right."""
+        self._second.state, self._second.why = "unwanted", why
+        self.kept.settle()
+
+    def fail(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
+        """There is no second tier, though there should be one: says so once."""
+        problem = Problem(severity="warning", what=what, why=why, remedy=remedy, detail=detail)
+        self._second.state, self._second.problem = "failed", problem
+        self.kept.settle()
+        _warn_once(problem)
+
+    def begin(self) -> None:
+        """It is being built."""
+        self._second.state = "builds"
+
+    def serve_kept(self) -> bool:
+        """Has what an earlier process built and checked serve at once; whether that worked."""
+        start = time.perf_counter()
+        compiled = self._compiled()
+        try:
+            second = load(self.kept.result.read_bytes(), compiled)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built anew
+            _log.info("what was kept of %s is built anew: %s", self._name, error)
+            self.kept.forget_result()
+            return False
+        self._second.load_s = time.perf_counter() - start
+        self._second.seconds = self.kept.seconds()
+        self._second.cached = True
+        self._serve(compiled, second)
+        return True
+
+    def take(self, seconds: float | None) -> None:
+        """Loads what was built, and has the next call compare it with the first tier."""
+        compiled = self._compiled()
+        self._second.seconds = seconds
+        if compiled is None:
+            return
+        start = time.perf_counter()
+        try:
+            second = load(self.kept.result.read_bytes(), compiled)
+        except (UnlikeError, WouldBuildError) as error:
+            self.kept.forget_result()
+            why = f"It was built, but {error}."
+            if isinstance(error, WouldBuildError):
+                why = f"It was built, but {error} is gone."
+            self.fail(self._what("cannot be used"), why, remedy=_REPORT)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
+            self.kept.forget_result()
+            self.fail(self._what("could not be loaded"), _first_line(error), remedy=_REPORT)
+            return
+        self._second.load_s = time.perf_counter() - start
+        kind = self._report.kind
+        check = Check(
+            compiled.current_callable,
+            second,
+            changes=None if kind == "backward" else frozenset(compiled.mutated_input_idxs),
+            devices=sorted(compiled.device_idxs) if "cuda" in compiled.device_types else [],
+            settle=self._settle,
+        )
+        self._second.state = "checks"
+        compiled.current_callable = check
+
+    def after_fork(self) -> None:
+        """In a child of the process that builds: the tier that it has stays."""
+        compiled = self._compiled()
+        if compiled is not None and isinstance(compiled.current_callable, Check):
+            compiled.current_callable.after_fork()
+        if not self.is_settled:
+            self.refuse("It was being built in the process that this one was forked from.")
+
+    def _settle(self, wrong: list[OutputError] | Exception | None) -> None:
+        compiled = self._compiled()
+        check = compiled.current_callable if compiled is not None else None
+        if compiled is None or not isinstance(check, Check):
+            return
+        if wrong is None:
+            self._serve(compiled, check.second)
+            try:
+                self.kept.note_checked()
+            except OSError as error:
+                # The next process compares once more.
+                _log.info("that %s was checked is not kept: %s", self._name, error)
+            self.kept.settle()
+            return
+        compiled.current_callable = check.first
+        self.kept.forget_result()
+        if isinstance(wrong, Exception):
+            why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
+        else:
+            worst = max(wrong, key=lambda error: error.max_abs)
+            why = (
+                f"{worst.path} is off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}) from "
+                f"the Python wrapper's; allowed are {worst.tolerance_abs:.3g} + "
+                f"{worst.tolerance_rel:.3g} times the value."
+            )
+        self.fail(self._what("gives another result"), why, remedy=_REPORT)
+
+    def _serve(self, compiled: Any, second: Callable[[list[Any]], Any]) -> None:
+        compiled.current_callable = second
+        self._first.state, self._second.state = "replaced", "serves"
+        self._report.serving = "cpp"
+        self._report.swapped_s = time.monotonic() - self._ready
+
+    @property
+    def _name(self) -> str:
+        return f"{self._report.compilation} {self._report.kind}"
+
+    def _what(self, what: str) -> str:
+        return f"The C++ wrapper of graph {self._name} {what}; its Python wrapper goes on serving."
+
+    def fail_to_send(self, why: str) -> None:
+        """Says that no other process can build it."""
+        remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
+        self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
+
+    def fail_to_build(self, why: str, detail: str = "") -> None:
+        """Says that building failed."""
+        remedy = "compilescope.doctor() looks whether the C++ compiler works here."
+        self.fail(self._what("could not be built"), why, remedy=remedy, detail=detail)
+
+
+_REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
+
+_lock = threading.Lock()
+_graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDictionary()
+_others: list[TieredGraph] = []
+"""Of no call of ``torch.compile`` that is known."""
+_warned: set[str] = set()
+
+
+def add(context: Any, graph: TieredGraph) -> None:
+    """Remembers a graph; ``context`` stands for the call of ``torch.compile`` it belongs to."""
+    with _lock:
+        graphs = _others if context is None else _graphs.setdefault(context, [])
+        graphs[:] = [each for each in graphs if each.is_alive]
+        graphs.append(graph)
+
+
+def of(context: Any) -> list[TieredGraph]:
+    """The graphs that can still be called, of one call of ``torch.compile``."""
+    with _lock:
+        return [graph for graph in _graphs.get(context, ()) if graph.is_alive]
+
+
+def every() -> list[TieredGraph]:
+    """All that can still be called."""
+    with _lock:
+        found = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
+    return [graph for graph in found if graph.is_alive]
+
+
+def after_fork() -> None:
+    """In a child process: whoever held the lock is not here."""
+    global _lock
+    _lock = threading.Lock()
+    for graph in every():
+        graph.after_fork()
+
+
+def _warn_once(problem: Problem) -> None:
+    # A compiler that is missing fails each graph in the same way.
+    cause = problem.why
+    with _lock:
+        if cause in _warned:
+            return
+        _warned.add(cause)
+    text = " ".join(part for part in (problem.what, problem.why, problem.remedy) if part)
+    try:
+        warnings.warn(text, TierWarning, stacklevel=2)
+    except TierWarning:
+        # Warnings are errors here, and this may be the thread of a call, or that of the builder.
+        _log.warning(text)
+
+
+def _first_line(error: Exception) -> str:
+    first = message_of(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}"

@@ -1,0 +1,105 @@
+"""What is kept of a graph's tiers in torch's cache folder, for this process and for the next.
+
+A folder a graph: the packed graph, what was built of it, and whether that was checked.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from ..torch_api.process import caches
+
+
+class Built(msgspec.Struct):
+    """What is noted beside a result."""
+
+    seconds: float
+
+
+class Kept:
+    """The files of one graph.
+
+    Parameters
+    ----------
+    key
+        The same in every process; empty for a graph that torch does not cache, whose files no
+        other process finds.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.is_lasting = bool(key)
+        self.folder = caches.own_folder() / "tiers" / (key or f"once-{secrets.token_hex(12)}")
+
+    @property
+    def job(self) -> Path:
+        """The packed graph."""
+        return self.folder / "packed"
+
+    @property
+    def result(self) -> Path:
+        """What was built of it."""
+        return self.folder / "built"
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the result gave what the first tier gives."""
+        return self._checked.exists() and self.result.exists()
+
+    def write_job(self, packed: bytes) -> None:
+        """Keeps the packed graph.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written to, or the disk is full.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _write(self.job, packed)
+
+    def note_built(self, seconds: float) -> None:
+        """Notes what building took; the result is there."""
+        _write(self._built, msgspec.json.encode(Built(seconds)))
+
+    def seconds(self) -> float | None:
+        """What building took, where that is known."""
+        try:
+            return msgspec.json.decode(self._built.read_bytes(), type=Built).seconds
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def note_checked(self) -> None:
+        """Notes that the result may serve without another check."""
+        _write(self._checked, b"")
+
+    def forget_result(self) -> None:
+        """Removes what was built: it is of no use."""
+        for path in (self._checked, self.result, self._built):
+            path.unlink(missing_ok=True)
+
+    def settle(self) -> None:
+        """Removes what no other process will look for, once nothing more will be built."""
+        if not self.is_lasting:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _built(self) -> Path:
+        return self.folder / "built.json"
+
+    @property
+    def _checked(self) -> Path:
+        return self.folder / "checked"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all: other processes may read it."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

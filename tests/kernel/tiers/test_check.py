@@ -1,0 +1,148 @@
+"""The call that compares a new tier with the first."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+from compilescope.tiers.check import Check
+
+
+class Settled(list[Any]):
+    """What the check came to."""
+
+
+def check_of(first: Any, second: Any, *, changes: Any = ()) -> tuple[Check, Settled]:
+    settled = Settled()
+    check = Check(first, second, changes=changes, devices=[], settle=settled.append)
+    return check, settled
+
+
+def doubled(inputs: list[Any]) -> Any:
+    (x,) = inputs
+    inputs.clear()
+    return (x * 2,)
+
+
+def test_equal_results_settle_it_once() -> None:
+    check, settled = check_of(doubled, lambda inputs: [inputs.pop() * 2])
+    x = torch.randn(4)
+    for _ in range(2):
+        assert torch.equal(check([x])[0], x * 2)
+    assert settled == [None]
+
+
+def test_a_wrong_result_is_told_and_not_given() -> None:
+    check, settled = check_of(doubled, lambda inputs: [inputs.pop() * 2 + 0.5])
+    x = torch.randn(4)
+    assert torch.equal(check([x])[0], x * 2)
+    ((wrong,),) = settled
+    assert not wrong.ok
+    assert wrong.max_abs == pytest.approx(0.5)
+    assert wrong.path == "output 0"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda inputs: [inputs.pop()[:2] * 2],
+        lambda inputs: [inputs.pop().double() * 2],
+        lambda inputs: [inputs.pop() * 2, torch.zeros(1)],
+        lambda inputs: [None],
+    ],
+)
+def test_a_result_of_another_kind_is_wrong(other: Any) -> None:
+    check, settled = check_of(doubled, other)
+    check([torch.randn(4)])
+    assert settled[0]
+    assert not any(error.ok for error in settled[0])
+
+
+def test_an_exception_of_the_new_tier_stays_with_it() -> None:
+    def broken(inputs: list[Any]) -> Any:
+        inputs[0].zero_()
+        raise RuntimeError("no kernel image")
+
+    check, settled = check_of(doubled, broken, changes={0})
+    x = torch.ones(4)
+    assert torch.equal(check([x])[0], torch.full((4,), 2.0))
+    assert str(settled[0]) == "no kernel image"
+
+
+def test_what_the_graph_changes_in_place_is_changed_once_and_compared() -> None:
+    def counted(inputs: list[Any]) -> Any:
+        inputs.pop().add_(1)
+        return ()
+
+    x = torch.zeros(6).view(2, 3).t()
+    check, settled = check_of(counted, counted, changes={0})
+    check([x])
+    assert torch.equal(x, torch.ones(3, 2))
+    assert settled == [None]
+
+    check, settled = check_of(counted, lambda inputs: (), changes={0})
+    check([x])
+    assert torch.equal(x, torch.full((3, 2), 2.0))
+    assert settled[0][0].max_abs == 1.0
+
+
+def test_a_backward_may_write_to_all_that_was_saved() -> None:
+    def reusing(inputs: list[Any]) -> Any:
+        (saved,) = inputs
+        inputs.clear()
+        return (saved.mul_(3),)
+
+    check, settled = check_of(reusing, reusing, changes=None)
+    assert torch.equal(check([torch.ones(2)])[0], torch.full((2,), 3.0))
+    assert settled == [None]
+
+
+def test_random_numbers_are_drawn_once() -> None:
+    def noisy(inputs: list[Any]) -> Any:
+        return (inputs.pop() + torch.rand(3),)
+
+    check, settled = check_of(noisy, noisy)
+    torch.manual_seed(7)
+    given = [check([torch.zeros(3)])[0], torch.rand(3)]
+    torch.manual_seed(7)
+    expected = [torch.rand(3), torch.rand(3)]
+    assert all(map(torch.equal, given, expected))
+    assert settled == [None]
+
+
+def test_other_threads_do_not_wait_for_the_one_that_compares() -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(inputs: list[Any]) -> Any:
+        inside.set()
+        assert go_on.wait(60)
+        return [inputs.pop() * 2]
+
+    check, settled = check_of(doubled, slow)
+    thread = threading.Thread(target=check, args=([torch.ones(2)],))
+    thread.start()
+    assert inside.wait(60)
+    assert torch.equal(check([torch.ones(2)])[0], torch.full((2,), 2.0))
+    assert not settled
+    go_on.set()
+    thread.join()
+    assert settled == [None]
+
+
+def test_an_interrupt_leaves_it_to_another_call() -> None:
+    calls = []
+
+    def interrupted(inputs: list[Any]) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return [inputs.pop() * 2]
+
+    check, settled = check_of(doubled, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check([torch.ones(2)])
+    assert not settled
+    assert torch.equal(check([torch.ones(2)])[0], torch.full((2,), 2.0))
+    assert settled == [None]

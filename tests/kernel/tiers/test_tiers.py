@@ -1,0 +1,176 @@
+"""``torch.compile`` with the backend compilescope: the Python wrapper, then the C++ wrapper."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report.tiers import Tiers
+from compilescope.tiers import graphs
+from compilescope.tiers.builder import builder
+from compilescope.torch_api.process import caches
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What earlier runs built is not there."""
+    folder = tmp_path_factory.mktemp("inductor")
+    with caches.only(folder):
+        yield folder
+        builder().wait()
+
+
+@pytest.fixture(autouse=True)
+def all_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was said in another test is said again."""
+    monkeypatch.setattr(graphs, "_warned", set())
+
+
+def serving(tiers: Tiers) -> dict[str, str]:
+    return {graph.kind: graph.serving for graph in tiers}
+
+
+def settled(compiled: Any) -> Tiers:
+    """How the tiers stand once nothing is left to build."""
+    builder().wait()
+    return cs.tiers(compiled)
+
+
+def counted(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+    count.add_(1)
+    return torch.nn.functional.dropout(x.sin() + count, 0.5)
+
+
+def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
+    compiled = cs.tiered(counted)
+    x, count = torch.randn(32, 8), torch.zeros(())
+    assert str(cs.tiers(compiled)) == "no graph has tiers yet"
+    torch.manual_seed(0)
+    first = compiled(x, count)
+    now = cs.tiers(compiled)
+    assert serving(now) == {"inference": "python"}
+    assert now[0].tiers[1].state in ("waits", "builds")
+
+    ready = settled(compiled)
+    assert ready[0].tiers[1].state == "checks", ready
+    assert ready[0].serving == "python"
+    # The check draws no random number of the user's, and counts no more than the call does.
+    torch.manual_seed(0)
+    assert torch.equal(compiled(x, count.zero_()), first)
+    assert count == 1
+    done = cs.tiers(compiled)
+    assert serving(done) == {"inference": "cpp"}
+    assert done[0].swapped_s is not None
+    assert done[0].tiers[1].seconds is not None
+    assert "built in" in str(done)
+    torch.manual_seed(0)
+    assert torch.equal(compiled(x, count.zero_()), first)
+
+    # torch's caches are all that a new process has.
+    torch._dynamo.reset()
+    compiled = cs.tiered(counted)
+    torch.manual_seed(0)
+    assert torch.equal(compiled(x, count.zero_()), first)
+    again = cs.tiers(compiled)
+    assert serving(again) == {"inference": "cpp"}
+    assert again[0].tiers[1].cached
+
+
+def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
+    compiled = cs.tiered(model)
+    expected: list[torch.Tensor] = []
+
+    def step(rows: int, callable_: Any) -> list[torch.Tensor]:
+        model.zero_grad()
+        torch.manual_seed(rows)
+        callable_(torch.randn(rows, 8)).square().sum().backward()
+        return [parameter.grad.clone() for parameter in model.parameters()]
+
+    for rows in (4, 6):
+        expected += step(rows, compiled)
+    # The second size made the sizes dynamic: graphs of their own.
+    tiers = settled(compiled)
+    assert [graph.compilation for graph in tiers] == ["0/0", "0/0", "0/1", "0/1"]
+    assert [graph.kind for graph in tiers] == ["forward", "backward"] * 2
+    assert {graph.tiers[1].state for graph in tiers} == {"checks"}, tiers
+    # Both may compare at the same time, in threads; those that do not compare do not wait.
+    found: dict[int, list[torch.Tensor]] = {}
+    inputs = torch.randn(4, 8)
+    threads = [
+        threading.Thread(target=lambda place=place: found.update({place: compiled(inputs)}))
+        for place in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert all(torch.equal(found[0], found[place]) for place in found)
+    checked = step(4, compiled) + step(6, compiled)
+    # Dynamo takes the newest that fits: the sizes are dynamic in that.
+    tiers = cs.tiers(compiled)
+    assert [graph.serving for graph in tiers] == ["python", "python", "cpp", "cpp"], tiers
+    swapped = step(4, compiled) + step(6, compiled)
+    for results in (checked, swapped):
+        torch.testing.assert_close(results, expected)
+    torch.testing.assert_close(step(9, compiled), step(9, model))
+
+
+def test_a_fork_keeps_the_tier_that_it_has() -> None:
+    compiled = cs.tiered(lambda x: x.cos() + 1)
+    x = torch.randn(16)
+    expected = compiled(x)
+    # Before it is built, in a child: nothing is built for that one.
+    assert in_child(lambda: (torch.equal(compiled(x), expected), state(compiled))) == [
+        True,
+        ("python", "unwanted"),
+    ]
+    settled(compiled)
+    compiled(x)
+    assert state(compiled) == ("cpp", "serves")
+    assert in_child(lambda: (torch.equal(compiled(x), expected), state(compiled))) == [
+        True,
+        ("cpp", "serves"),
+    ]
+
+
+def state(compiled: Any) -> tuple[str, str]:
+    (graph,) = cs.tiers(compiled)
+    return graph.serving, graph.tiers[1].state
+
+
+def in_child(work: Any) -> list[Any]:
+    reader, writer = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            os.write(writer, repr(list(work())).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        text = file.read()
+    os.waitpid(pid, 0)
+    found: list[Any] = eval(text)
+    return found
+
+
+def test_settings_are_inductors_and_nothing_else_is_taken() -> None:
+    x = torch.randn(4)
+    with pytest.raises(cs.CompilescopeError, match="tiers is"):
+        cs.tiered(torch.sin, tiers=("cpp", "python"))
+    with pytest.raises(Exception, match="Unexpected optimization option"):
+        cs.tiered(lambda x: x + 1, options={"no_such_option": 1})(x)
+    with pytest.raises(cs.CompilescopeError, match="not compiled"):
+        cs.tiers(torch.sin)
+    alone = cs.tiered(lambda x: x + 2, tiers=("python",), mode="max-autotune-no-cudagraphs")
+    assert torch.equal(alone(x), x + 2)
+    assert len(cs.tiers(alone)) == 0
