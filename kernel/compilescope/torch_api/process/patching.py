@@ -1,8 +1,8 @@
-"""Attributes of classes and modules replaced for a while.
+"""Temporarily replaces attributes of classes and modules.
 
-A patch is seen by the whole process, so a replacement must ask a context variable whether the call
-is its own and else do what the original does. Several contexts may hold the same patch at once; the
-original comes back when the last one lets go.
+A patch affects the whole process, so a replacement must check a context variable and call the
+original for calls from other contexts. Several contexts may hold the same patch at once; the last
+one to leave restores the original.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _originals: dict[tuple[type | ModuleType, str], Any] = {}
 def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
     """Makes ``owner.name(self, ...)`` call ``replacement(original, self, ...)`` in the block.
 
-    Of a static or class method, the replacement gets neither ``self`` nor ``cls``: what it is given
-    as the original has the class already, a subclass where it was called on one.
+    For a static or class method, the replacement gets neither ``self`` nor ``cls``: the
+    ``original`` that it gets is already bound to the class, or to the subclass of the call.
     """
     key = (owner, name)
     with _lock:
@@ -43,7 +43,7 @@ def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]
 
 
 def _replaced(current: Any, original: Callable[..., Any], replacement: Callable[..., Any]) -> Any:
-    """What to put in the place of ``current``, as the owner's dictionary has it."""
+    """The replacement for ``current``, the entry in the owner's dictionary."""
     if isinstance(current, classmethod):
         function = current.__func__
 
