@@ -281,7 +281,7 @@ export interface AddVariant {
 }
 
 /**
- * The variant's name in the report; or the job that will make it.
+ * The variant's name in the report, or the job that will create it.
  */
 export interface AddVariantResult {
   name: string;
@@ -301,7 +301,7 @@ export interface Advice {
 }
 
 /**
- * A question's answer: a few words, and the figures behind it.
+ * An answer to a question: a few words, and the figures behind it.
  */
 export interface Answer {
   headline: string;
@@ -310,7 +310,7 @@ export interface Answer {
 }
 
 /**
- * Something with text that a report holds, without the text.
+ * A text of a report, described without its content.
  */
 export interface Artifact {
   name: string;
@@ -323,7 +323,7 @@ export interface Artifact {
 }
 
 /**
- * An artifact's text, and what its lines mean.
+ * An artifact's text with its regions.
  */
 export interface ArtifactResult {
   artifact: Artifact;
@@ -334,7 +334,7 @@ export interface ArtifactResult {
 }
 
 /**
- * A choice that torch made by measuring, or would have made.
+ * A choice that torch made, or would have made, by measuring.
  */
 export interface Autotuning {
   operator: string;
@@ -347,7 +347,7 @@ export interface Autotuning {
 }
 
 /**
- * A size or value that the generated code takes for granted.
+ * A size or value that the generated code assumes.
  */
 export interface Baked {
   name: string;
@@ -392,8 +392,8 @@ export interface Buffer {
 }
 
 /**
- * How a GPU is built: what generated code, its resources and its occupancy
- * depend on.
+ * The properties of a GPU on which generated code, its resources and its
+ * occupancy depend.
  */
 export interface Build {
   backend: 'cuda' | 'hip';
@@ -412,7 +412,7 @@ export interface Build {
 }
 
 /**
- * What one of torch's compile caches said.
+ * A hit, miss or bypass of one of torch's compile caches.
  */
 export interface CacheEvent {
   cache: string;
@@ -430,14 +430,14 @@ export interface Cancel {
 }
 
 /**
- * Asks a sweep to end; its finished cells stay.
+ * Asks a sweep to stop; its finished cells stay.
  */
 export interface CancelSweep {
   subject: string;
 }
 
 /**
- * Something else than a kernel that differs.
+ * A difference other than a kernel.
  */
 export interface Change {
   kind:
@@ -455,7 +455,7 @@ export interface Change {
 }
 
 /**
- * What a variant changed, in a sentence.
+ * The differences of a variant, in a sentence.
  */
 export interface ChangedSummary {
   baseline: string;
@@ -464,7 +464,7 @@ export interface ChangedSummary {
 }
 
 /**
- * What a variant changed, against another variant of the report.
+ * The differences between a variant and another variant of the report.
  */
 export interface Changes {
   baseline: string;
@@ -476,7 +476,7 @@ export interface Changes {
 }
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  */
 export interface Check {
   name: string;
@@ -489,7 +489,7 @@ export interface Check {
 }
 
 /**
- * The checks of a kernel's surroundings, by subject. Displays itself.
+ * The checks of a kernel's environment, by subject. Displays itself.
  */
 export interface Checkup {
   checks: Check[];
@@ -500,7 +500,7 @@ export interface Checkup {
 }
 
 /**
- * The checkup; ask again while there is something in its `waiting`.
+ * The checkup. Ask again while its `waiting` is not empty.
  */
 export interface CheckupResult {
   checkup: Checkup;
@@ -519,7 +519,7 @@ export interface Choice {
 }
 
 /**
- * What the installed torch allows for each switch.
+ * The values that the installed torch allows for each switch.
  */
 export interface Choices {
   backends: string[];
@@ -548,8 +548,8 @@ export interface Code {
 }
 
 /**
- * What one setting changes in the first call's time, each in a process of its
- * own.
+ * The effect of one setting on the first call's time, each measured in a
+ * separate process.
  */
 export interface ColdSwitch {
   switch: string;
@@ -592,8 +592,8 @@ export interface Collective {
 }
 
 /**
- * Asks what differs between a trace and another one, from before or after a
- * change.
+ * Asks for the differences between a trace and another one, from before or
+ * after a change.
  */
 export interface CompareTrace {
   subject: string;
@@ -642,7 +642,7 @@ export interface Compilation {
 }
 
 /**
- * What differs in a compilation that both traces have.
+ * The differences in a compilation that both traces have.
  */
 export interface CompilationChange {
   function: string;
@@ -663,7 +663,7 @@ export interface CompilationChange {
 }
 
 /**
- * A compilation in the list of all.
+ * A compilation in the list of all compilations.
  */
 export interface CompilationLine {
   id: string;
@@ -711,7 +711,7 @@ export interface CompilationSummary {
 }
 
 /**
- * How long the first call took, and its parts (seconds, on the wall clock).
+ * The time of the first call and of its parts (seconds, wall clock).
  */
 export interface CompileTime {
   total_s: number;
@@ -753,7 +753,7 @@ export interface Count {
 }
 
 /**
- * An operator that the generated code calls through Python's dispatcher: it
+ * An operator that generated code calls through Python's dispatcher, which
  * takes the GIL.
  */
 export interface Crossing {
@@ -766,7 +766,7 @@ export interface Crossing {
 }
 
 /**
- * What became of CUDA graphs under a variant.
+ * Whether and how a variant used CUDA graphs.
  */
 export interface CudaGraphs {
   outcome:
@@ -783,8 +783,7 @@ export interface CudaGraphs {
 }
 
 /**
- * A choice that would have needed the device, and the rule that made it
- * instead.
+ * A choice that needs the device, and the rule that made it instead.
  */
 export interface Decision {
   kind:
@@ -801,7 +800,7 @@ export interface Decision {
 }
 
 /**
- * An operator that became others.
+ * An operator that was decomposed into others.
  */
 export interface Decomposition {
   operator: string;
@@ -816,7 +815,7 @@ export interface Decomposition {
 }
 
 /**
- * The first kernel whose result is not what it should be.
+ * The first kernel with a wrong result.
  */
 export interface Departure {
   compilation: string;
@@ -829,8 +828,8 @@ export interface Departure {
 }
 
 /**
- * One way to deploy a call. Each figure is of a process of its own, on the wall
- * clock.
+ * One way to deploy a call. Each figure is wall-clock time in a separate
+ * process.
  */
 export interface DeployWay {
   name: string;
@@ -878,7 +877,7 @@ export interface Descriptor {
 }
 
 /**
- * What a device can do at best.
+ * The peak rates of a device.
  */
 export interface Device {
   name: string;
@@ -892,7 +891,7 @@ export interface Device {
 }
 
 /**
- * A graph break, with all the places that it was met in.
+ * A graph break, with all the compilations that it occurred in.
  */
 export interface DistinctBreak {
   cause: Break;
@@ -909,7 +908,7 @@ export interface DistinctBreak {
 export type Done = Record<string, never>;
 
 /**
- * A setting as asked for and as torch carried it out.
+ * A setting as requested and its effective value.
  */
 export interface Effective {
   setting: string;
@@ -925,7 +924,7 @@ export interface Effective {
 }
 
 /**
- * A way to call what was compiled, timed.
+ * A timed way to call the compiled package.
  */
 export interface Entry {
   name: string;
@@ -949,7 +948,7 @@ export interface Environment {
 }
 
 /**
- * What a call would take on the target, at best. Never measured.
+ * A lower bound of a call's time on the target. Never measured.
  */
 export interface Estimate {
   kernels_us: number;
@@ -971,7 +970,7 @@ export interface Event {
 }
 
 /**
- * A guard that failed, so that a frame was compiled again.
+ * A guard that failed and caused a recompile of the frame.
  */
 export interface Failure {
   guard: string;
@@ -1009,7 +1008,7 @@ export interface FromWidget {
 }
 
 /**
- * What was put into one kernel, and what that saves.
+ * The operators fused into one kernel, and the memory traffic that this saves.
  */
 export interface Fusion {
   nodes: number;
@@ -1030,8 +1029,7 @@ export interface GetArtifact {
 }
 
 /**
- * Asks how the kernel's surroundings are: what is found by now, of a checkup
- * that goes on.
+ * Asks for the checkup of the kernel's environment, with the results so far.
  */
 export interface GetCheckup {
   front_end: string;
@@ -1126,8 +1124,8 @@ export interface Guard {
 }
 
 /**
- * An inner node of the guard tree: what is fetched, to be checked by its
- * guards.
+ * An inner node of the guard tree, which fetches a value for its guards to
+ * check.
  */
 export interface GuardManager {
   kind: string;
@@ -1141,7 +1139,7 @@ export interface GuardManager {
 }
 
 /**
- * What one compilation's guards say.
+ * The result of one compilation's guards.
  */
 export interface GuardOutcome {
   compilation: string;
@@ -1154,8 +1152,8 @@ export interface GuardOutcome {
 }
 
 /**
- * The panel is alive. A client that says nothing for three minutes is
- * forgotten.
+ * The panel is alive. After three minutes without a message a client is
+ * removed.
  */
 export type Heartbeat = Record<string, never>;
 
@@ -1165,7 +1163,7 @@ export type Heartbeat = Record<string, never>;
 export type Hello = Record<string, never>;
 
 /**
- * Everything a fresh panel needs.
+ * Everything that a new panel needs.
  */
 export interface HelloResult {
   protocol: number;
@@ -1179,7 +1177,7 @@ export interface HelloResult {
 }
 
 /**
- * Something that usually helps, and what it brought where that was measured.
+ * A change that usually helps, with its measured effect if known.
  */
 export interface Help {
   what: string;
@@ -1194,7 +1192,7 @@ export interface Help {
 }
 
 /**
- * A job moved on.
+ * A job made progress.
  */
 export interface JobChanged {
   job: JobState;
@@ -1249,7 +1247,7 @@ export interface Kernel {
 }
 
 /**
- * A kernel of a variant beside the one that does its work in the baseline.
+ * A kernel of a variant and its counterpart in the baseline.
  */
 export interface KernelChange {
   kernel: string;
@@ -1264,7 +1262,7 @@ export interface KernelChange {
 }
 
 /**
- * Whether a kernel computes what it should, found out without the device.
+ * Whether a kernel computes the right values, checked without the device.
  */
 export interface KernelCheck {
   outcome: 'agrees' | 'differs' | 'not checked';
@@ -1291,7 +1289,7 @@ export interface KernelConfig {
 }
 
 /**
- * How one kernel came to be there: compiled, loaded, run for the first time.
+ * How one kernel was compiled, loaded and first run.
  */
 export interface KernelLoad {
   kernel: string;
@@ -1441,14 +1439,15 @@ export interface LostTime {
 }
 
 /**
- * A measurement went on; at most a few times a second.
+ * A measurement has new samples; sent at most a few times a second.
  */
 export interface Measured {
   measurement: Measurement;
 }
 
 /**
- * A measurement, as it stands. What a panel has, it completes by what comes.
+ * The current state of a measurement. A panel appends the new samples to those
+ * that it has.
  */
 export interface Measurement {
   subject: string;
@@ -1463,7 +1462,7 @@ export interface Measurement {
 }
 
 /**
- * What one wrapper's memory is used for, over one call.
+ * How one wrapper uses memory during one call.
  */
 export interface Memory {
   direction: 'backward' | 'forward' | 'inference';
@@ -1502,7 +1501,7 @@ export interface Node {
 }
 
 /**
- * How far one output is from eager's.
+ * The difference of one output from eager's.
  */
 export interface OutputError {
   path: string;
@@ -1519,7 +1518,7 @@ export interface OutputError {
 }
 
 /**
- * What a report comes to.
+ * The summary of a report.
  */
 export interface Overview {
   headline: string;
@@ -1534,7 +1533,7 @@ export interface Overview {
 }
 
 /**
- * A `.pt2` package, opened up.
+ * The contents of a `.pt2` package.
  */
 export interface Package {
   model: string;
@@ -1585,7 +1584,7 @@ export interface PagePart {
 }
 
 /**
- * A part of a call, as a part of one bar.
+ * A part of a call's time, shown as a segment of a bar.
  */
 export interface Part {
   kind:
@@ -1606,7 +1605,7 @@ export interface Part {
 }
 
 /**
- * A part of a graph that is, or is not, captured by itself.
+ * A partition of a graph, which is or is not captured separately.
  */
 export interface Partition {
   name: string;
@@ -1617,7 +1616,7 @@ export interface Partition {
 }
 
 /**
- * After how many calls a variant has paid for its compile time.
+ * The number of calls after which a variant has made up for its compile time.
  */
 export interface Payback {
   cache: 'cold' | 'warm';
@@ -1627,7 +1626,7 @@ export interface Payback {
 }
 
 /**
- * What a device can do at best.
+ * The peak rates of a device.
  */
 export interface Peaks {
   device: string;
@@ -1665,7 +1664,7 @@ export interface Problem {
 }
 
 /**
- * What differs between a process of the one trace and its partner in the other.
+ * The differences between a process of one trace and its partner in the other.
  */
 export interface ProcessDifference {
   before: string;
@@ -1682,7 +1681,7 @@ export interface ProcessDifference {
 }
 
 /**
- * What one process compiled.
+ * The compilations of one process.
  */
 export interface ProcessSummary {
   name: string;
@@ -1697,7 +1696,7 @@ export interface ProcessSummary {
 }
 
 /**
- * Which rank a report is of.
+ * The rank that a report belongs to.
  */
 export interface Rank {
   rank: number;
@@ -1720,7 +1719,7 @@ export interface RankComparison {
 }
 
 /**
- * Something that another rank has otherwise.
+ * A difference between this rank and another.
  */
 export interface RankDifference {
   what: string;
@@ -1762,7 +1761,7 @@ export interface RankDivergence {
 }
 
 /**
- * How long a rank compiled.
+ * The compile time of a rank.
  */
 export interface RankTime {
   rank: number;
@@ -1771,7 +1770,7 @@ export interface RankTime {
 }
 
 /**
- * The ratio to the baseline as it stood after so many rounds of a measurement.
+ * The ratio to the baseline after a number of rounds of a measurement.
  */
 export interface RatioAtRound {
   rounds: number;
@@ -1780,7 +1779,7 @@ export interface RatioAtRound {
 }
 
 /**
- * Something that torch logged and no view reads, as it is.
+ * A raw record that torch logged and that no other view shows.
  */
 export interface RawEvent {
   name: string;
@@ -1792,8 +1791,8 @@ export interface RawEvent {
 }
 
 /**
- * Asks for what torch logged since; `report_changed` follows where that is
- * anything.
+ * Asks to read new records of the log; `report_changed` follows if there are
+ * any.
  */
 export interface ReadOn {
   subject: string;
@@ -1813,7 +1812,7 @@ export interface Recompile {
 }
 
 /**
- * A run of lines of a generated file that means one thing.
+ * A range of lines of a generated file with one purpose.
  */
 export interface Region {
   kind: 'alloc' | 'entry' | 'free' | 'guard' | 'kernel' | 'launch' | 'return';
@@ -1827,8 +1826,7 @@ export interface Region {
 }
 
 /**
- * To the panel: `result` is the command's result, or `error` says why there is
- * none.
+ * A reply: `result` is the command's result, or `error` says why there is none.
  */
 export interface Reply {
   id: string;
@@ -1847,7 +1845,7 @@ export interface ReplyPart {
 }
 
 /**
- * Everything known of a subject under some variants.
+ * Everything known about a subject under some variants.
  */
 export interface Report {
   schema_version: number;
@@ -1865,7 +1863,7 @@ export interface Report {
 }
 
 /**
- * A report has something new; `variant` names what, when it is one variant.
+ * A report changed; `variant` names the variant if only one did.
  */
 export interface ReportChanged {
   subject: string;
@@ -1893,7 +1891,7 @@ export interface ReportSummary {
 }
 
 /**
- * From the panel. `command` is one of `COMMANDS`; `arguments` is that command's
+ * A request; `command` is one of `COMMANDS`, `arguments` is that command's
  * struct.
  */
 export interface Request {
@@ -1905,7 +1903,7 @@ export interface Request {
 }
 
 /**
- * A variant as a row of results.
+ * The row of a variant in the results.
  */
 export interface Result {
   variant: string;
@@ -1925,7 +1923,7 @@ export interface Result {
 }
 
 /**
- * How the generated code reaches an operator that it has no kernel for.
+ * How generated code calls an operator for which it has no generated kernel.
  */
 export interface Route {
   operator: string;
@@ -1961,7 +1959,7 @@ export interface SaveReportResult {
 }
 
 /**
- * Asks which texts of a report hold a text.
+ * Asks which texts of a report contain a text.
  */
 export interface Search {
   subject: string;
@@ -1969,7 +1967,7 @@ export interface Search {
 }
 
 /**
- * A line that holds it.
+ * A line that contains it.
  */
 export interface SearchHit {
   variant: string;
@@ -1980,7 +1978,7 @@ export interface SearchHit {
 }
 
 /**
- * The first lines that hold it.
+ * The first lines that contain it.
  */
 export interface SearchResult {
   hits: SearchHit[];
@@ -2019,7 +2017,7 @@ export interface SetWatch {
 }
 
 /**
- * Why torch did without CUDA graphs.
+ * Why torch skipped CUDA graphs.
  */
 export interface Skip {
   reason: string;
@@ -2049,8 +2047,8 @@ export interface SourceLine {
 }
 
 /**
- * How fast a variant is beside another, no more than what the measurement
- * allows.
+ * How fast a variant is compared with another, as far as the measurement allows
+ * a statement.
  */
 export interface Speedup {
   ratio: number;
@@ -2071,8 +2069,7 @@ export interface StackLine {
 }
 
 /**
- * Which calls led to which compilations, as a tree whose branches share their
- * beginnings.
+ * The calls that led to each compilation, as a tree.
  */
 export interface Stacks {
   processes: string[];
@@ -2082,8 +2079,7 @@ export interface Stacks {
 }
 
 /**
- * Asks to time variants in turns with eager, their samples streamed while it
- * goes on.
+ * Asks to time variants interleaved with eager, and to stream their samples.
  */
 export interface StartMeasure {
   subject: string;
@@ -2093,7 +2089,7 @@ export interface StartMeasure {
 }
 
 /**
- * Asks to build, check and time variants (all that the report has, when none is
+ * Asks to build, check and time variants (all of the report's, if none is
  * named).
  */
 export interface StartRun {
@@ -2102,7 +2098,7 @@ export interface StartRun {
 }
 
 /**
- * The job, and the code that starts it: empty where it has begun already.
+ * The job, and the code that starts it; empty if it has already started.
  */
 export interface StartRunResult {
   job: JobState;
@@ -2110,7 +2106,7 @@ export interface StartRunResult {
 }
 
 /**
- * Asks for closer looks at variants; `studies.table` names them.
+ * Asks for studies of variants, by their names in `studies.table`.
  */
 export interface StartStudies {
   subject: string;
@@ -2119,7 +2115,7 @@ export interface StartStudies {
 }
 
 /**
- * Asks for a sweep of a subject; it runs beside the kernel's main thread.
+ * Asks for a sweep of a subject, which runs outside the kernel's main thread.
  */
 export interface StartSweep {
   subject: string;
@@ -2133,7 +2129,7 @@ export interface StartSweep {
 }
 
 /**
- * A first call in a process of its own.
+ * A first call in a separate process.
  */
 export interface Startup {
   cache: 'cold' | 'warm';
@@ -2147,7 +2143,7 @@ export interface Startup {
 }
 
 /**
- * A run of lines of a wrapper that does one thing.
+ * A range of lines of a wrapper with one purpose.
  */
 export interface Step {
   kind:
@@ -2175,7 +2171,7 @@ export interface Step {
 }
 
 /**
- * What one wrapper does, step by step.
+ * The steps of one wrapper.
  */
 export interface Steps {
   artifact: 'cpp' | 'python';
@@ -2188,7 +2184,7 @@ export interface Steps {
 }
 
 /**
- * What was inspected.
+ * The inspected subject.
  */
 export interface Subject {
   id: string;
@@ -2224,7 +2220,7 @@ export interface SubjectSummary {
 }
 
 /**
- * The list of subjects is now this one.
+ * The new list of subjects.
  */
 export interface SubjectsChanged {
   subjects: SubjectSummary[];
@@ -2233,7 +2229,7 @@ export interface SubjectsChanged {
 }
 
 /**
- * Something to change.
+ * A suggested change.
  */
 export interface Suggestion {
   what: string;
@@ -2251,7 +2247,7 @@ export interface Suggestion {
 }
 
 /**
- * The cells of a sweep, in the order in which they were asked for.
+ * The cells of a sweep, in the order requested.
  */
 export interface Sweep {
   id: string;
@@ -2274,7 +2270,7 @@ export interface Sweep {
 }
 
 /**
- * One variant on one set of arguments, cold, in a process of its own.
+ * One variant with one set of arguments, measured cold in a separate process.
  */
 export interface SweepCell {
   key: string;
@@ -2308,7 +2304,7 @@ export interface SweepCell {
 }
 
 /**
- * A sweep went on: some cells are as given here now.
+ * A sweep made progress; the cells that changed.
  */
 export interface SweepChanged {
   subject: string;
@@ -2324,7 +2320,7 @@ export interface SweepResult {
 }
 
 /**
- * How a sweep stands.
+ * The state of a sweep.
  */
 export interface SweepSummary {
   id: string;
@@ -2334,8 +2330,7 @@ export interface SweepSummary {
 }
 
 /**
- * The device that a variant's code was generated for, and what was found out
- * about it there.
+ * The device that a variant's code was generated for, and the results for it.
  */
 export interface TargetReport {
   name: string;
@@ -2346,7 +2341,7 @@ export interface TargetReport {
 }
 
 /**
- * What a variant would take on a device that is not there. Nothing of it is
+ * The estimated time of a variant on a device that is not present. Nothing is
  * measured.
  */
 export interface TargetResult {
@@ -2358,7 +2353,7 @@ export interface TargetResult {
 }
 
 /**
- * The device that a variant's code was generated for; nothing runs there.
+ * The device that a variant's code was generated for. No code runs on it.
  */
 export interface TargetSummary {
   name: string;
@@ -2372,7 +2367,7 @@ export interface TargetSummary {
 }
 
 /**
- * How a kernel's iterations are cut up.
+ * How a kernel's iteration space is divided.
  */
 export interface Tiling {
   extents: string[];
@@ -2431,7 +2426,7 @@ export interface ToWidget {
 }
 
 /**
- * What differs between two traces; what `compilescope diff --json` prints of
+ * The differences between two traces, as `compilescope diff --json` prints
  * them.
  */
 export interface TraceDifference {
@@ -2444,7 +2439,7 @@ export interface TraceDifference {
 }
 
 /**
- * A trace at a glance; what `compilescope trace --json` prints.
+ * The summary of a trace, as `compilescope trace --json` prints it.
  */
 export interface TraceSummary {
   name: string;
@@ -2474,7 +2469,7 @@ export interface Variant {
 }
 
 /**
- * What one variant made of the subject.
+ * The results of one variant of the subject.
  */
 export interface VariantReport {
   name: string;
@@ -2550,7 +2545,8 @@ export interface Verdict {
 }
 
 /**
- * Watching began, ended or went on; at most a few times a second.
+ * Watching started, ended or saw compilations; sent at most a few times a
+ * second.
  */
 export interface WatchChanged {
   watch: WatchState;
@@ -2576,8 +2572,7 @@ export interface WatchState {
 }
 
 /**
- * A compilation that was seen just now, in a line: nothing has been read of it
- * yet.
+ * A new compilation in one line, before its records are read.
  */
 export interface WatchedCompilation {
   id: string;
@@ -2604,7 +2599,7 @@ export interface WhatIf {
 }
 
 /**
- * What would happen at a call with these arguments.
+ * The outcome of a call with these arguments.
  */
 export interface WhatIfResult {
   arguments: string[];

@@ -1,4 +1,4 @@
-"""A report: everything known of a subject under some variants, as plain typed structs."""
+"""A report: everything known about a subject under some variants, as plain typed structs."""
 
 from .artifacts import COMPILATION_PARTS as COMPILATION_PARTS
 from .artifacts import CONDITIONS_TITLE as CONDITIONS_TITLE
