@@ -24,7 +24,7 @@ _CACHES = 4
 """The size of an array as a multiple of the last-level cache."""
 _LEAST_BYTES, _MOST_BYTES = 128 * 2**20, 2 * 2**30
 _FREE_SHARE = 8
-"""The largest share of the free memory to use."""
+"""An array uses at most the free memory divided by this."""
 _COPY_S, _PRODUCT_S = 0.25, 0.25
 """Seconds for the copies, and for each dtype's products."""
 _WIDTHS = (256, 512, 1024, 2048, 4096, 8192)
