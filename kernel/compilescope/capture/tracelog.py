@@ -36,8 +36,8 @@ _LINE = re.compile(
 _NO_PAYLOAD = re.compile(rb"\n(?!\t)")
 """The end of a line that is not followed by a payload line: the end of a record."""
 _FOREIGN = re.compile(rb"\S[^\n]*")
-"""A line from its first character that is no space: a search that takes the spaces before it, too,
-looks through them from each one anew."""
+"""A line from its first non-space character: a search that included the leading spaces would take
+quadratic time."""
 _RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
 """torchrun's prefix of each line if several processes write one file."""
 _QUARTER_HOUR = 900.0

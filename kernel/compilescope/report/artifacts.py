@@ -119,7 +119,7 @@ class Launch(Struct):
     """As `Kernel.estimated_bytes`, for this launch."""
     estimated_operations: float | None = None
     time: LaunchTime | None = None
-    """Measured, where it was."""
+    """The measured time, if any."""
     estimated_us: float | None = None
     """A lower bound of its time on the variant's target: an estimate, never a measurement."""
     estimated_bound: Literal["", "memory", "compute"] = ""

@@ -111,7 +111,7 @@ class Suggestion(Struct):
     compilation: str = ""
     """The compilation to open in the view; empty for the first."""
     of: str = ""
-    """The variant that the view shows it of, where that is not the one that the overview is of."""
+    """The variant to open in the view, if it is not the overview's own variant."""
 
 
 class Count(Struct):
@@ -123,7 +123,7 @@ class Count(Struct):
     warning: bool = False
     """Whether it costs time or differs from the request."""
     of: str = ""
-    """The variant that the view shows it of, where that is not the one that the overview is of."""
+    """The variant to open in the view, if it is not the overview's own variant."""
 
 
 class KernelTimeConflict(Struct):

@@ -82,7 +82,7 @@ def _target(report: Report, *names: str | None) -> str | None:
 
 
 def _other(report: Report, target: str | None) -> str | None:
-    """Another target that the report has; None where there is none."""
+    """Another target of the report; None if there is none."""
     targets = (variant.requested.target for variant in compared(report) if variant.compilations)
     return next((other for other in targets if other is not None and other != target), None)
 

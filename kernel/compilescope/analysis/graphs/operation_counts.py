@@ -130,7 +130,7 @@ def is_product(target: str) -> bool:
 
 
 def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    """Count the operations of one node; None where there is no formula for its operator.
+    """Count the operations of one node; None if its operator has no formula.
 
     Parameters
     ----------

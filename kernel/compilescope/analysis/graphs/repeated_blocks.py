@@ -31,7 +31,7 @@ class Blocks(NamedTuple):
 
 
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
-    """The largest run of equal blocks in a compilation's graph; None where there is none.
+    """The largest run of equal blocks in a compilation's graph; None if there is none.
 
     Blocks are modules in one list with the same operators in the same order.
     """

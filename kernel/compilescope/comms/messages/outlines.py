@@ -115,7 +115,7 @@ class VariantSummary(Message):
     studied: list[str] = []
     """The names, as in `studies.table`, of the studies that have been run."""
     target: TargetSummary | None = None
-    """The device that the code is for, where it is not that of the arguments."""
+    """The device that the code is for, if it differs from the arguments' device."""
     filled: list[str] = []
     """The fields of the variant and of its compilations that are not empty."""
     changed: ChangedSummary | None = None

@@ -434,7 +434,7 @@ class _Part:
     """Whether a buffer may be written in the place of another."""
     in_place: tuple[tuple[int, int], ...]
     removed: tuple[int, ...]
-    """Buffers that nobody needs afterwards."""
+    """Buffers that are not needed afterwards."""
     removed_in_place: tuple[int, ...]
 
 

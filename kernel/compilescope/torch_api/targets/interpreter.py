@@ -7,8 +7,8 @@ kernels need:
 - libdevice's functions: torch's own, by name;
 - arithmetic, casts and products of bfloat16 and float8, which it keeps as plain bits;
 - reductions and scans by a function of the kernel's in fewer than one step for each element;
-- a look at every address: a kernel that reads or writes beside its arguments is told of instead of
-  ending the process.
+- a check of every address: a kernel that accesses memory outside its arguments raises an error
+  instead of ending the process.
 
 Stands on ``triton.runtime.interpreter`` (InterpreterBuilder, InterpretedFunction, ReduceOps,
 ScanOps, TensorHandle), ``triton.language.extra.libdevice`` and

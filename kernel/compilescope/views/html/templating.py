@@ -79,8 +79,8 @@ def render(template: str, *, page: bool = False, **values: object) -> str:
     page
         Whether elements name classes, for a page with a style sheet, or carry their styles.
     values
-        What the template reads beside the globals. A `str` is escaped where it is written; a
-        `markupsafe.Markup` is not.
+        The values that the template reads besides the globals. A `str` is escaped where it is
+        written; a `markupsafe.Markup` is not.
     """
     return _environment(page).get_template(template).render(page=page, **values)
 
