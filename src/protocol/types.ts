@@ -282,7 +282,7 @@ export interface AddVariant {
 }
 
 /**
- * The variant's name in the report; or the job that will make it.
+ * The variant's name in the report, or the job that will create it.
  */
 export interface AddVariantResult {
   name: string;
@@ -302,7 +302,7 @@ export interface Advice {
 }
 
 /**
- * A question's answer: a few words, and the figures behind it.
+ * An answer to a question: a few words, and the figures behind it.
  */
 export interface Answer {
   headline: string;
@@ -312,7 +312,7 @@ export interface Answer {
 }
 
 /**
- * Something with text that a report holds, without the text.
+ * A text of a report, described without its content.
  */
 export interface Artifact {
   name: string;
@@ -325,7 +325,7 @@ export interface Artifact {
 }
 
 /**
- * An artifact's text, and what its lines mean.
+ * An artifact's text with its regions.
  */
 export interface ArtifactResult {
   artifact: Artifact;
@@ -336,7 +336,7 @@ export interface ArtifactResult {
 }
 
 /**
- * A choice that torch made by measuring, or would have made.
+ * A choice that torch made, or would have made, by measuring.
  */
 export interface Autotuning {
   operator: string;
@@ -349,7 +349,7 @@ export interface Autotuning {
 }
 
 /**
- * A size or value that the generated code takes for granted.
+ * A size or value that the generated code assumes.
  */
 export interface Baked {
   name: string;
@@ -394,8 +394,8 @@ export interface Buffer {
 }
 
 /**
- * How a GPU is built: what generated code, its resources and its occupancy
- * depend on.
+ * The properties of a GPU on which generated code, its resources and its
+ * occupancy depend.
  */
 export interface Build {
   backend: 'cuda' | 'hip';
@@ -414,7 +414,7 @@ export interface Build {
 }
 
 /**
- * What one of torch's compile caches said.
+ * A hit, miss or bypass of one of torch's compile caches.
  */
 export interface CacheEvent {
   cache: string;
@@ -432,14 +432,14 @@ export interface Cancel {
 }
 
 /**
- * Asks a sweep to end; its finished cells stay.
+ * Asks a sweep to stop; its finished cells stay.
  */
 export interface CancelSweep {
   subject: string;
 }
 
 /**
- * Something else than a kernel that differs.
+ * A difference other than a kernel.
  */
 export interface Change {
   kind:
@@ -457,7 +457,7 @@ export interface Change {
 }
 
 /**
- * What a variant changed, in a sentence.
+ * The differences of a variant, in a sentence.
  */
 export interface ChangedSummary {
   baseline: string;
@@ -466,7 +466,7 @@ export interface ChangedSummary {
 }
 
 /**
- * What a variant changed, against another variant of the report.
+ * The differences between a variant and another variant of the report.
  */
 export interface Changes {
   baseline: string;
@@ -478,7 +478,7 @@ export interface Changes {
 }
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  */
 export interface Check {
   name: string;
@@ -491,7 +491,7 @@ export interface Check {
 }
 
 /**
- * The checks of a kernel's surroundings, by subject. Displays itself.
+ * The checks of a kernel's environment, by subject. Displays itself.
  */
 export interface Checkup {
   checks: Check[];
@@ -502,7 +502,7 @@ export interface Checkup {
 }
 
 /**
- * The checkup; ask again while there is something in its `waiting`.
+ * The checkup. Ask again while its `waiting` is not empty.
  */
 export interface CheckupResult {
   checkup: Checkup;
@@ -521,7 +521,7 @@ export interface Choice {
 }
 
 /**
- * What the installed torch allows for each switch.
+ * The values that the installed torch allows for each switch.
  */
 export interface Choices {
   backends: string[];
@@ -550,8 +550,8 @@ export interface Code {
 }
 
 /**
- * What one setting changes in the first call's time, each in a process of its
- * own.
+ * The effect of one setting on the first call's time, each measured in a
+ * separate process.
  */
 export interface ColdSwitch {
   switch: string;
@@ -594,8 +594,8 @@ export interface Collective {
 }
 
 /**
- * Asks what differs between a trace and another one, from before or after a
- * change.
+ * Asks for the differences between a trace and another one, from before or
+ * after a change.
  */
 export interface CompareTrace {
   subject: string;
@@ -647,7 +647,7 @@ export interface Compilation {
 }
 
 /**
- * What differs in a compilation that both traces have.
+ * The differences in a compilation that both traces have.
  */
 export interface CompilationChange {
   function: string;
@@ -668,7 +668,7 @@ export interface CompilationChange {
 }
 
 /**
- * A compilation in the list of all.
+ * A compilation in the list of all compilations.
  */
 export interface CompilationLine {
   id: string;
@@ -716,7 +716,7 @@ export interface CompilationSummary {
 }
 
 /**
- * How long the first call took, and its parts (seconds, on the wall clock).
+ * The time of the first call and of its parts (seconds, wall clock).
  */
 export interface CompileTime {
   total_s: number;
@@ -758,7 +758,7 @@ export interface Count {
 }
 
 /**
- * An operator that the generated code calls through Python's dispatcher: it
+ * An operator that generated code calls through Python's dispatcher, which
  * takes the GIL.
  */
 export interface Crossing {
@@ -771,7 +771,7 @@ export interface Crossing {
 }
 
 /**
- * What became of CUDA graphs under a variant.
+ * Whether and how a variant used CUDA graphs.
  */
 export interface CudaGraphs {
   outcome:
@@ -788,8 +788,7 @@ export interface CudaGraphs {
 }
 
 /**
- * A choice that would have needed the device, and the rule that made it
- * instead.
+ * A choice that needs the device, and the rule that made it instead.
  */
 export interface Decision {
   kind:
@@ -806,7 +805,7 @@ export interface Decision {
 }
 
 /**
- * An operator that became others.
+ * An operator that was decomposed into others.
  */
 export interface Decomposition {
   operator: string;
@@ -821,7 +820,7 @@ export interface Decomposition {
 }
 
 /**
- * The first kernel whose result is not what it should be.
+ * The first kernel with a wrong result.
  */
 export interface Departure {
   compilation: string;
@@ -834,8 +833,8 @@ export interface Departure {
 }
 
 /**
- * One way to deploy a call. Each figure is of a process of its own, on the wall
- * clock.
+ * One way to deploy a call. Each figure is wall-clock time in a separate
+ * process.
  */
 export interface DeployWay {
   name: string;
@@ -883,7 +882,7 @@ export interface Descriptor {
 }
 
 /**
- * What a device can do at best.
+ * The peak rates of a device.
  */
 export interface Device {
   name: string;
@@ -897,7 +896,7 @@ export interface Device {
 }
 
 /**
- * A graph break, with all the places that it was met in.
+ * A graph break, with all the compilations that it occurred in.
  */
 export interface DistinctBreak {
   cause: Break;
@@ -914,7 +913,7 @@ export interface DistinctBreak {
 export type Done = Record<string, never>;
 
 /**
- * A setting as asked for and as torch carried it out.
+ * A setting as requested and its effective value.
  */
 export interface Effective {
   setting: string;
@@ -930,7 +929,7 @@ export interface Effective {
 }
 
 /**
- * A way to call what was compiled, timed.
+ * A timed way to call the compiled package.
  */
 export interface Entry {
   name: string;
@@ -954,7 +953,7 @@ export interface Environment {
 }
 
 /**
- * What a call would take on the target, at best. Never measured.
+ * A lower bound of a call's time on the target. Never measured.
  */
 export interface Estimate {
   kernels_us: number;
@@ -976,7 +975,7 @@ export interface Event {
 }
 
 /**
- * A guard that failed, so that a frame was compiled again.
+ * A guard that failed and caused a recompile of the frame.
  */
 export interface Failure {
   guard: string;
@@ -1014,7 +1013,7 @@ export interface FromWidget {
 }
 
 /**
- * What was put into one kernel, and what that saves.
+ * The operators fused into one kernel, and the memory traffic that this saves.
  */
 export interface Fusion {
   nodes: number;
@@ -1035,8 +1034,7 @@ export interface GetArtifact {
 }
 
 /**
- * Asks how the kernel's surroundings are: what is found by now, of a checkup
- * that goes on.
+ * Asks for the checkup of the kernel's environment, with the results so far.
  */
 export interface GetCheckup {
   front_end: string;
@@ -1131,8 +1129,8 @@ export interface Guard {
 }
 
 /**
- * An inner node of the guard tree: what is fetched, to be checked by its
- * guards.
+ * An inner node of the guard tree, which fetches a value for its guards to
+ * check.
  */
 export interface GuardManager {
   kind: string;
@@ -1146,7 +1144,7 @@ export interface GuardManager {
 }
 
 /**
- * What one compilation's guards say.
+ * The result of one compilation's guards.
  */
 export interface GuardOutcome {
   compilation: string;
@@ -1159,8 +1157,8 @@ export interface GuardOutcome {
 }
 
 /**
- * The panel is alive. A client that says nothing for three minutes is
- * forgotten.
+ * The panel is alive. After three minutes without a message a client is
+ * removed.
  */
 export type Heartbeat = Record<string, never>;
 
@@ -1170,7 +1168,7 @@ export type Heartbeat = Record<string, never>;
 export type Hello = Record<string, never>;
 
 /**
- * Everything a fresh panel needs.
+ * Everything that a new panel needs.
  */
 export interface HelloResult {
   protocol: number;
@@ -1184,7 +1182,7 @@ export interface HelloResult {
 }
 
 /**
- * Something that usually helps, and what it brought where that was measured.
+ * A change that usually helps, with its measured effect if known.
  */
 export interface Help {
   what: string;
@@ -1199,7 +1197,7 @@ export interface Help {
 }
 
 /**
- * A job moved on.
+ * A job made progress.
  */
 export interface JobChanged {
   job: JobState;
@@ -1254,7 +1252,7 @@ export interface Kernel {
 }
 
 /**
- * A kernel of a variant beside the one that does its work in the baseline.
+ * A kernel of a variant and its counterpart in the baseline.
  */
 export interface KernelChange {
   kernel: string;
@@ -1269,7 +1267,7 @@ export interface KernelChange {
 }
 
 /**
- * Whether a kernel computes what it should, found out without the device.
+ * Whether a kernel computes the right values, checked without the device.
  */
 export interface KernelCheck {
   outcome: 'agrees' | 'differs' | 'not checked';
@@ -1296,7 +1294,7 @@ export interface KernelConfig {
 }
 
 /**
- * How one kernel came to be there: compiled, loaded, run for the first time.
+ * How one kernel was compiled, loaded and first run.
  */
 export interface KernelLoad {
   kernel: string;
@@ -1446,14 +1444,15 @@ export interface LostTime {
 }
 
 /**
- * A measurement went on; at most a few times a second.
+ * A measurement has new samples; sent at most a few times a second.
  */
 export interface Measured {
   measurement: Measurement;
 }
 
 /**
- * A measurement, as it stands. What a panel has, it completes by what comes.
+ * The current state of a measurement. A panel appends the new samples to those
+ * that it has.
  */
 export interface Measurement {
   subject: string;
@@ -1468,7 +1467,7 @@ export interface Measurement {
 }
 
 /**
- * What one wrapper's memory is used for, over one call.
+ * How one wrapper uses memory during one call.
  */
 export interface Memory {
   direction: 'backward' | 'forward' | 'inference';
@@ -1507,7 +1506,7 @@ export interface Node {
 }
 
 /**
- * How far one output is from eager's.
+ * The difference of one output from eager's.
  */
 export interface OutputError {
   path: string;
@@ -1524,7 +1523,7 @@ export interface OutputError {
 }
 
 /**
- * What a report comes to.
+ * The summary of a report.
  */
 export interface Overview {
   headline: string;
@@ -1539,7 +1538,7 @@ export interface Overview {
 }
 
 /**
- * A `.pt2` package, opened up.
+ * The contents of a `.pt2` package.
  */
 export interface Package {
   model: string;
@@ -1590,7 +1589,7 @@ export interface PagePart {
 }
 
 /**
- * A part of a call, as a part of one bar.
+ * A part of a call's time, shown as a segment of a bar.
  */
 export interface Part {
   kind:
@@ -1611,7 +1610,7 @@ export interface Part {
 }
 
 /**
- * A part of a graph that is, or is not, captured by itself.
+ * A partition of a graph, which is or is not captured separately.
  */
 export interface Partition {
   name: string;
@@ -1622,7 +1621,7 @@ export interface Partition {
 }
 
 /**
- * After how many calls a variant has paid for its compile time.
+ * The number of calls after which a variant has made up for its compile time.
  */
 export interface Payback {
   cache: 'cold' | 'warm';
@@ -1632,7 +1631,7 @@ export interface Payback {
 }
 
 /**
- * What a device can do at best.
+ * The peak rates of a device.
  */
 export interface Peaks {
   device: string;
@@ -1670,7 +1669,7 @@ export interface Problem {
 }
 
 /**
- * What differs between a process of the one trace and its partner in the other.
+ * The differences between a process of one trace and its partner in the other.
  */
 export interface ProcessDifference {
   before: string;
@@ -1687,7 +1686,7 @@ export interface ProcessDifference {
 }
 
 /**
- * What one process compiled.
+ * The compilations of one process.
  */
 export interface ProcessSummary {
   name: string;
@@ -1702,7 +1701,7 @@ export interface ProcessSummary {
 }
 
 /**
- * Which rank a report is of.
+ * The rank that a report belongs to.
  */
 export interface Rank {
   rank: number;
@@ -1725,7 +1724,7 @@ export interface RankComparison {
 }
 
 /**
- * Something that another rank has otherwise.
+ * A difference between this rank and another.
  */
 export interface RankDifference {
   what: string;
@@ -1767,7 +1766,7 @@ export interface RankDivergence {
 }
 
 /**
- * How long a rank compiled.
+ * The compile time of a rank.
  */
 export interface RankTime {
   rank: number;
@@ -1776,7 +1775,7 @@ export interface RankTime {
 }
 
 /**
- * The ratio to the baseline as it stood after so many rounds of a measurement.
+ * The ratio to the baseline after a number of rounds of a measurement.
  */
 export interface RatioAtRound {
   rounds: number;
@@ -1785,7 +1784,7 @@ export interface RatioAtRound {
 }
 
 /**
- * Something that torch logged and no view reads, as it is.
+ * A raw record that torch logged and that no other view shows.
  */
 export interface RawEvent {
   name: string;
@@ -1797,8 +1796,8 @@ export interface RawEvent {
 }
 
 /**
- * Asks for what torch logged since; `report_changed` follows where that is
- * anything.
+ * Asks to read new records of the log; `report_changed` follows if there are
+ * any.
  */
 export interface ReadOn {
   subject: string;
@@ -1818,7 +1817,7 @@ export interface Recompile {
 }
 
 /**
- * A run of lines of a generated file that means one thing.
+ * A range of lines of a generated file with one purpose.
  */
 export interface Region {
   kind: 'alloc' | 'entry' | 'free' | 'guard' | 'kernel' | 'launch' | 'return';
@@ -1832,8 +1831,7 @@ export interface Region {
 }
 
 /**
- * To the panel: `result` is the command's result, or `error` says why there is
- * none.
+ * A reply: `result` is the command's result, or `error` says why there is none.
  */
 export interface Reply {
   id: string;
@@ -1852,7 +1850,7 @@ export interface ReplyPart {
 }
 
 /**
- * Everything known of a subject under some variants.
+ * Everything known about a subject under some variants.
  */
 export interface Report {
   schema_version: number;
@@ -1870,7 +1868,7 @@ export interface Report {
 }
 
 /**
- * A report has something new; `variant` names what, when it is one variant.
+ * A report changed; `variant` names the variant if only one did.
  */
 export interface ReportChanged {
   subject: string;
@@ -1898,7 +1896,7 @@ export interface ReportSummary {
 }
 
 /**
- * From the panel. `command` is one of `COMMANDS`; `arguments` is that command's
+ * A request; `command` is one of `COMMANDS`, `arguments` is that command's
  * struct.
  */
 export interface Request {
@@ -1910,7 +1908,7 @@ export interface Request {
 }
 
 /**
- * A variant as a row of results.
+ * The row of a variant in the results.
  */
 export interface Result {
   variant: string;
@@ -1930,7 +1928,7 @@ export interface Result {
 }
 
 /**
- * How the generated code reaches an operator that it has no kernel for.
+ * How generated code calls an operator for which it has no generated kernel.
  */
 export interface Route {
   operator: string;
@@ -1966,7 +1964,7 @@ export interface SaveReportResult {
 }
 
 /**
- * Asks which texts of a report hold a text.
+ * Asks which texts of a report contain a text.
  */
 export interface Search {
   subject: string;
@@ -1974,7 +1972,7 @@ export interface Search {
 }
 
 /**
- * A line that holds it.
+ * A line that contains it.
  */
 export interface SearchHit {
   variant: string;
@@ -1985,7 +1983,7 @@ export interface SearchHit {
 }
 
 /**
- * The first lines that hold it.
+ * The first lines that contain it.
  */
 export interface SearchResult {
   hits: SearchHit[];
@@ -2061,7 +2059,7 @@ export interface ShapeSymbol {
 }
 
 /**
- * Why torch did without CUDA graphs.
+ * Why torch skipped CUDA graphs.
  */
 export interface Skip {
   reason: string;
@@ -2091,8 +2089,8 @@ export interface SourceLine {
 }
 
 /**
- * How fast a variant is beside another, no more than what the measurement
- * allows.
+ * How fast a variant is compared with another, as far as the measurement allows
+ * a statement.
  */
 export interface Speedup {
   ratio: number;
@@ -2113,8 +2111,7 @@ export interface StackLine {
 }
 
 /**
- * Which calls led to which compilations, as a tree whose branches share their
- * beginnings.
+ * The calls that led to each compilation, as a tree.
  */
 export interface Stacks {
   processes: string[];
@@ -2124,8 +2121,7 @@ export interface Stacks {
 }
 
 /**
- * Asks to time variants in turns with eager, their samples streamed while it
- * goes on.
+ * Asks to time variants interleaved with eager, and to stream their samples.
  */
 export interface StartMeasure {
   subject: string;
@@ -2135,7 +2131,7 @@ export interface StartMeasure {
 }
 
 /**
- * Asks to build, check and time variants (all that the report has, when none is
+ * Asks to build, check and time variants (all of the report's, if none is
  * named).
  */
 export interface StartRun {
@@ -2144,7 +2140,7 @@ export interface StartRun {
 }
 
 /**
- * The job, and the code that starts it: empty where it has begun already.
+ * The job, and the code that starts it; empty if it has already started.
  */
 export interface StartRunResult {
   job: JobState;
@@ -2152,7 +2148,7 @@ export interface StartRunResult {
 }
 
 /**
- * Asks for closer looks at variants; `studies.table` names them.
+ * Asks for studies of variants, by their names in `studies.table`.
  */
 export interface StartStudies {
   subject: string;
@@ -2161,7 +2157,7 @@ export interface StartStudies {
 }
 
 /**
- * Asks for a sweep of a subject; it runs beside the kernel's main thread.
+ * Asks for a sweep of a subject, which runs outside the kernel's main thread.
  */
 export interface StartSweep {
   subject: string;
@@ -2175,7 +2171,7 @@ export interface StartSweep {
 }
 
 /**
- * A first call in a process of its own.
+ * A first call in a separate process.
  */
 export interface Startup {
   cache: 'cold' | 'warm';
@@ -2189,7 +2185,7 @@ export interface Startup {
 }
 
 /**
- * A run of lines of a wrapper that does one thing.
+ * A range of lines of a wrapper with one purpose.
  */
 export interface Step {
   kind:
@@ -2217,7 +2213,7 @@ export interface Step {
 }
 
 /**
- * What one wrapper does, step by step.
+ * The steps of one wrapper.
  */
 export interface Steps {
   artifact: 'cpp' | 'python';
@@ -2230,7 +2226,7 @@ export interface Steps {
 }
 
 /**
- * What was inspected.
+ * The inspected subject.
  */
 export interface Subject {
   id: string;
@@ -2266,7 +2262,7 @@ export interface SubjectSummary {
 }
 
 /**
- * The list of subjects is now this one.
+ * The new list of subjects.
  */
 export interface SubjectsChanged {
   subjects: SubjectSummary[];
@@ -2275,7 +2271,7 @@ export interface SubjectsChanged {
 }
 
 /**
- * Something to change.
+ * A suggested change.
  */
 export interface Suggestion {
   what: string;
@@ -2293,7 +2289,7 @@ export interface Suggestion {
 }
 
 /**
- * The cells of a sweep, in the order in which they were asked for.
+ * The cells of a sweep, in the order requested.
  */
 export interface Sweep {
   id: string;
@@ -2316,7 +2312,7 @@ export interface Sweep {
 }
 
 /**
- * One variant on one set of arguments, cold, in a process of its own.
+ * One variant with one set of arguments, measured cold in a separate process.
  */
 export interface SweepCell {
   key: string;
@@ -2350,7 +2346,7 @@ export interface SweepCell {
 }
 
 /**
- * A sweep went on: some cells are as given here now.
+ * A sweep made progress; the cells that changed.
  */
 export interface SweepChanged {
   subject: string;
@@ -2366,7 +2362,7 @@ export interface SweepResult {
 }
 
 /**
- * How a sweep stands.
+ * The state of a sweep.
  */
 export interface SweepSummary {
   id: string;
@@ -2376,8 +2372,7 @@ export interface SweepSummary {
 }
 
 /**
- * The device that a variant's code was generated for, and what was found out
- * about it there.
+ * The device that a variant's code was generated for, and the results for it.
  */
 export interface TargetReport {
   name: string;
@@ -2388,7 +2383,7 @@ export interface TargetReport {
 }
 
 /**
- * What a variant would take on a device that is not there. Nothing of it is
+ * The estimated time of a variant on a device that is not present. Nothing is
  * measured.
  */
 export interface TargetResult {
@@ -2400,7 +2395,7 @@ export interface TargetResult {
 }
 
 /**
- * The device that a variant's code was generated for; nothing runs there.
+ * The device that a variant's code was generated for. No code runs on it.
  */
 export interface TargetSummary {
   name: string;
@@ -2414,7 +2409,7 @@ export interface TargetSummary {
 }
 
 /**
- * How a kernel's iterations are cut up.
+ * How a kernel's iteration space is divided.
  */
 export interface Tiling {
   extents: string[];
@@ -2473,7 +2468,7 @@ export interface ToWidget {
 }
 
 /**
- * What differs between two traces; what `compilescope diff --json` prints of
+ * The differences between two traces, as `compilescope diff --json` prints
  * them.
  */
 export interface TraceDifference {
@@ -2486,7 +2481,7 @@ export interface TraceDifference {
 }
 
 /**
- * A trace at a glance; what `compilescope trace --json` prints.
+ * The summary of a trace, as `compilescope trace --json` prints it.
  */
 export interface TraceSummary {
   name: string;
@@ -2516,7 +2511,7 @@ export interface Variant {
 }
 
 /**
- * What one variant made of the subject.
+ * The results of one variant of the subject.
  */
 export interface VariantReport {
   name: string;
@@ -2594,7 +2589,8 @@ export interface Verdict {
 }
 
 /**
- * Watching began, ended or went on; at most a few times a second.
+ * Watching started, ended or saw compilations; sent at most a few times a
+ * second.
  */
 export interface WatchChanged {
   watch: WatchState;
@@ -2620,8 +2616,7 @@ export interface WatchState {
 }
 
 /**
- * A compilation that was seen just now, in a line: nothing has been read of it
- * yet.
+ * A new compilation in one line, before its records are read.
  */
 export interface WatchedCompilation {
   id: string;
@@ -2648,7 +2643,7 @@ export interface WhatIf {
 }
 
 /**
- * What would happen at a call with these arguments.
+ * The outcome of a call with these arguments.
  */
 export interface WhatIfResult {
   arguments: string[];

@@ -32,7 +32,7 @@ _PYTHON = ("graph", "code", "runnable", "exported_program", "export")
 def unread(
     records: Sequence[Record], compilation: Compilation, final: Collection[Record]
 ) -> list[RawEvent]:
-    """The records of a compilation that nothing else of the report tells of, in torch's order.
+    """The records of a compilation that no other part of the report shows, in torch's order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The bytes of a trace file: unpacked, and in UTF-8."""
+"""Reads the bytes of a trace file: decompressed, and in UTF-8."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from ..report.problem import Problem
 
 MOST_BYTES = 1 << 29
-"""How much a compressed file may unpack to: a small file can hold any amount."""
+"""The decompressed size allowed for any compressed file, since a small file can contain any
+amount."""
 _MOST_TIMES = 100
-"""How many times its own size: traces unpack to ten to forty times theirs."""
+"""The allowed compression ratio; traces have ratios from ten to forty."""
 _ALWAYS_BYTES = 1 << 24
-"""What any file may unpack to."""
+"""The limit of the decompressed size of any file."""
 _PIECE = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = {codecs.BOM_UTF16_LE: 3, codecs.BOM_UTF16_BE: 2}
-"""The file's first bytes → where a zero follows, since a trace begins in ASCII."""
+"""The file's first bytes → the positions of zero bytes, since a trace begins in ASCII."""
 
 
 class Unpacked(NamedTuple):
@@ -30,7 +31,7 @@ class Unpacked(NamedTuple):
 
     data: bytes
     problem: Problem | None = None
-    """What of it is missing, and why."""
+    """The problem if a part is missing, and why."""
 
 
 def unpack(path: Path) -> Unpacked:
@@ -47,7 +48,7 @@ def unpack(path: Path) -> Unpacked:
 
 
 def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
-    """Write a file's bytes, unpacked, and return what of it is missing.
+    """Write a file's decompressed bytes, and return the problem if a part is missing.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
         most = min(MOST_BYTES, max(_ALWAYS_BYTES, file.seek(0, io.SEEK_END) * _MOST_TIMES))
         file.seek(0)
         if magic.startswith(_GZIP):
-            # One read of the stream at a time: what comes before damage is kept.
+            # One read of the stream at a time, to keep the data before any damage.
             return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name, most)
         if magic.startswith(_ZSTD):
             opened = _open_zstd(file)
@@ -72,19 +73,19 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
 
 
 def is_compressed(magic: bytes) -> bool:
-    """Whether a file that begins so is one that `unpack` unpacks."""
+    """Whether `unpack` decompresses a file with this beginning."""
     return magic.startswith((_GZIP, _ZSTD))
 
 
 def is_utf8(magic: bytes) -> bool:
-    """Whether a trace that begins so is in UTF-8, without a mark that says so."""
+    """Whether a trace with this beginning is in UTF-8 without a byte order mark."""
     return not magic.startswith(codecs.BOM_UTF8) and not _is_utf16(magic)
 
 
 def in_utf8(data: bytes) -> bytes:
-    """A trace's text in UTF-8, whatever it was written in."""
+    """A trace's text in UTF-8, whatever its encoding."""
     if _is_utf16(data):
-        # PowerShell writes so what it redirects.
+        # PowerShell writes redirected output this way.
         data = data.decode("utf-16", "replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
 
@@ -114,7 +115,7 @@ def _damage_errors() -> tuple[type[Exception], ...]:
 
 
 def _zstd() -> Any:
-    """Python's own module for zstd (3.14 and newer), else the package, else None."""
+    """Python's own module for zstd (3.14 and newer), otherwise the package, otherwise None."""
     names = ("compression.zstd", "zstandard")
     # find_spec imports the package around a module, and Python before 3.14 has no compression.
     installed = (name for name in names if importlib.util.find_spec(name.partition(".")[0]))
@@ -122,7 +123,7 @@ def _zstd() -> Any:
 
 
 def _open_zstd(file: BinaryIO) -> BinaryIO | None:
-    """The file unpacked, where Python can do that."""
+    """The decompressed file, if Python can decompress it."""
     module = _zstd()
     if module is None:
         return None

@@ -1,7 +1,7 @@
-"""The heads of a log's records, read block by block: what a log holds, without its texts in memory.
+"""Reads the heads of a log's records block by block, without its texts in memory.
 
-A head says what a record is, which compilation it belongs to and, for most events, all there is to
-know. Texts are read where somebody looks at them, by the record's offset in the file.
+A head has a record's kind, its compilation and, for most events, all its data. Texts are read on
+demand, by the record's offset in the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BLOCK_BYTES = 4 << 20
 _TAB, _NEWLINE = b"\t"[0], b"\n"[0]
 
 EVERY_HEAD = re.compile(rb'\n(?!\t)(?:[A-Z]\d{4} [^\n\]]*\] (\{"(\w+)"[^\n]*))?')
-"""The newline before each record, its metadata and event; neither where a line is no record."""
+"""The newline before each record, its metadata and event; neither if a line is not a record."""
 
 FEW_HEADS = re.compile(
     rb'\n(?!\t)(?![A-Z][^\n\]]*\] \{"(?:chromium_event|describe_s|describe_t[^\n]*"frame_id"))'
@@ -33,7 +33,7 @@ _PAYLOAD = re.compile(rb"(?:\n\t[^\n]*)*")
 
 
 class Head(msgspec.Struct):
-    """What any record's metadata may say of where it belongs."""
+    """The fields of any record's metadata that say where it belongs."""
 
     compiled_autograd_id: int | None = None
     frame_id: int | None = None
@@ -46,22 +46,23 @@ decode_head = msgspec.json.Decoder(Head).decode
 
 
 class Block(NamedTuple):
-    """A part of a log that begins with the newline before a record, and ends with one's end."""
+    """A part of a log from the newline before a record to the end of a record."""
 
     buffer: bytearray
-    """Reused: good until the next block is asked for."""
+    """Reused: valid until the next block is requested."""
     end: int
-    """Where it ends in the buffer."""
+    """Its end in the buffer."""
     offset: int
-    """Of the buffer's first byte in the file; -1 for the newline before the file's first line."""
+    """The offset of the buffer's first byte in the file; -1 for the newline before the file's first
+    line."""
 
     def payload_at(self, head_end: int) -> bytes:
-        """The text below the head that ends there; empty where there is none."""
+        """The text after the head that ends there; empty if there is none."""
         text = _PAYLOAD.match(self.buffer, head_end, self.end)
         return unindented(text[0]) if text is not None else b""
 
     def record_at(self, newline: int) -> bytes:
-        """The record behind a newline, with its text."""
+        """The record after a newline, with its text."""
         end = self.buffer.find(b"\n", newline + 1, self.end)
         end = self.end if end < 0 else end
         text = _PAYLOAD.match(self.buffer, end, self.end)
@@ -76,7 +77,7 @@ def unindented(text: bytes) -> bytes:
 
 
 class Blocks:
-    """A log, read on from where the last call stopped.
+    """A log that continues reading where the last call stopped.
 
     Parameters
     ----------
@@ -89,23 +90,23 @@ class Blocks:
         self._buffer = bytearray(_BLOCK_BYTES)
         self._buffer[0] = _NEWLINE
         self._kept = 1
-        """How many bytes at the beginning of the buffer were read and are in no block yet."""
+        """How many bytes at the beginning of the buffer are in no block yet."""
         self._offset = -1
 
     @property
     def position(self) -> int:
-        """How far the file was read, in bytes."""
+        """The read position in the file, in bytes."""
         return self._offset + self._kept
 
     @property
     def next_offset(self) -> int:
-        """Where the first record begins that was in no block yet."""
+        """The offset of the first record that is in no block yet."""
         return self._offset + 1
 
     def complete(self) -> Iterator[Block]:
-        """The records that another one follows, so that all of their text is there."""
+        """The records that are followed by another one, so that their text is complete."""
         while True:
-            # Who is given a block may read elsewhere in the file.
+            # The caller may read elsewhere in the file between blocks.
             self._file.seek(self.position)
             if self._kept > len(self._buffer) // 2:
                 self._buffer = self._buffer + bytearray(len(self._buffer))
@@ -122,12 +123,12 @@ class Blocks:
             self._offset += boundary
 
     def last(self) -> Block | None:
-        """What stands behind the complete records: the file's last one, or a part of it."""
+        """The data after the complete records: the file's last record, or a part of it."""
         end = self._kept - (self._buffer[self._kept - 1] == _NEWLINE)
         return Block(self._buffer, end, self._offset) if end > 1 else None
 
     def take_last(self) -> None:
-        """Leave `last` behind: what is written from now on begins another record."""
+        """Skip `last`: later data begins another record."""
         self._offset += self._kept - 1
         self._buffer[0], self._kept = _NEWLINE, 1
 
@@ -147,7 +148,7 @@ class Blocks:
 
 
 def _last_boundary(buffer: bytearray, end: int) -> int:
-    """The last newline before ``end`` behind which a record begins; 0 where only the first does."""
+    """The last newline before ``end`` that is followed by a record; 0 if only the first one is."""
     newline = buffer.rfind(b"\n", 0, end - 1)
     while newline > 0 and buffer[newline + 1] == _TAB:
         newline = buffer.rfind(b"\n", 0, newline)

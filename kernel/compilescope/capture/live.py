@@ -17,7 +17,7 @@ def recording(
     shared: bool = False,
     on_event: Callable[[str], None] = lambda event: None,
 ) -> Iterator[None]:
-    """Appends what torch traces in this context to ``records`` while the block runs.
+    """Appends the trace events of this context in the block to ``records``.
 
     ``shared`` as in `torch_api.trace.trace.listening`; ``on_event`` gets each event's name.
     """
@@ -32,7 +32,7 @@ def recording(
 
 
 def record_of(event: Event) -> Record:
-    """The record of an event that has its names."""
+    """The record of an event with complete names."""
     frame = event.metadata.get("frame_id")
     return Record(
         event=next(iter(event.metadata), ""),
@@ -46,7 +46,7 @@ def record_of(event: Event) -> Record:
 
 
 def loaded_files() -> list[str]:
-    """The files of the modules that are loaded: guards come from code of these, named in short."""
+    """The files of the imported modules: guards name them in short form."""
     # Other threads may import meanwhile.
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     return [file for file in files if isinstance(file, str)]

@@ -1,4 +1,4 @@
-"""Values in what torch logs, in the place of which a damaged trace may hold anything."""
+"""Checks values in torch's logs, since a damaged trace may contain anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def finite(value: object) -> float | None:
-    """The value as a number that a report can hold; None if it is none.
+    """The value as a number that a report can store; otherwise None.
 
     JSON has no infinity and no NaN, and Python's integers may be larger than any float.
     """
@@ -22,14 +22,14 @@ def finite(value: object) -> float | None:
 
 
 def decoded(text: str) -> Any:
-    r"""The value that JSON stands for, with texts that can be written in UTF-8.
+    r"""Parses JSON, with strings that can be encoded in UTF-8.
 
-    Half of a pair (``"\ud800"``) is a text for Python alone: it becomes a question mark.
+    Half of a pair (``"\ud800"``) is valid only in Python: it becomes a question mark.
 
     Raises
     ------
     ValueError
-        It is no JSON, or nested too deep.
+        The text is not JSON, or nested too deep.
     """
     try:
         value = json.loads(text)

@@ -1,4 +1,4 @@
-"""A trace file as logs of single processes that can be read at any offset."""
+"""Opens a trace file as logs of single processes that can be read at any offset."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .decompress import in_utf8, is_compressed, is_utf8, unpack_into
 from .tracelog import by_rank, names_ranks
 
 _BEGINNING = 1 << 20
-"""How much of a file is looked at to see whether its lines name ranks."""
+"""How many bytes of a file are examined for lines that name ranks."""
 
 
 class Log(NamedTuple):
-    """What one process wrote."""
+    """The log of one process."""
 
     file: BinaryIO
     rank: int | None = None
-    """Where each line says so."""
+    """The rank, if each line names it."""
     grows: bool = True
-    """What is written to the path from now on can be read here."""
+    """Whether later additions to the path can be read here."""
 
 
 class OpenLogs(NamedTuple):
@@ -30,11 +30,11 @@ class OpenLogs(NamedTuple):
 
     logs: list[Log]
     problem: Problem | None = None
-    """What of the file is missing, and why."""
+    """The problem if a part of the file is missing."""
 
 
 def open_logs(path: Path) -> OpenLogs:
-    """Open a trace file; a plain one in place, of others a copy that nobody else sees.
+    """Open a trace file: a plain file in place, any other as a private copy.
 
     Raises
     ------

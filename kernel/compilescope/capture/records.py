@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 LOOSE = "(no id)"
-"""The compile id of the records that torch gives none."""
+"""The compile id for records without one."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,17 +16,18 @@ _ID = re.compile(r"\b\d+/\d+\b")
 
 
 def renumber(records: Sequence[Record]) -> list[Record]:
-    """The records with frames counted from 0, and each frame's compilations too.
+    """The records with frames and each frame's compilations numbered from 0.
 
-    torch counts through the whole process, and a frame that was compiled before keeps its number.
-    Counted by first appearance, the same frame of every variant of a subject has the same id.
+    torch's numbering spans the whole process, and a frame that was compiled before keeps its
+    number. Numbered by first appearance, the same frame of every variant of a subject has the same
+    id.
     """
     ids = numbers(records)
     return [renamed(record, ids) for record in records]
 
 
 def numbers(records: Sequence[Record]) -> dict[str, str]:
-    """Compile ids as torch counts them → those of `renumber`."""
+    """Compile ids of torch → those of `renumber`."""
     numbering = Numbering()
     for record in records:
         if record.compile_id is not None:
@@ -37,7 +38,7 @@ def numbers(records: Sequence[Record]) -> dict[str, str]:
 def renamed(record: Record, ids: dict[str, str]) -> Record:
     """The record under another compile id; ``ids`` are the old ones → the new ones.
 
-    One that is not among them stays: of a damaged trace, heads are read more strictly than records.
+    Other ids stay: in a damaged trace, heads are parsed more strictly than records.
     """
     payload = record.payload
     if record.event == "chromium_event" and payload is not None:

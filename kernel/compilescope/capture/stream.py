@@ -1,7 +1,6 @@
-"""What torch traces of a whole process, parted by compilation while it comes in.
+"""Groups the trace of a whole process by compilation as it arrives.
 
-`Stream.put` is all that happens within the user's compilation; the rest is done when somebody
-looks.
+Only `Stream.put` runs within the user's compilation; the rest is done on demand.
 """
 
 from __future__ import annotations
@@ -32,35 +31,35 @@ class Group:
     """Its name in the report: torch's, unless ``torch._dynamo.reset()`` made torch use it again."""
     torch_id: str
     ids: dict[str, str]
-    """torch's ids → the report's, of all compilations since the last reset."""
+    """torch's ids → the report's, for all compilations since the last reset."""
     records: list[Record] = field(default_factory=list)
     nodes: dict[str, list[Node]] = field(default_factory=dict)
     origin: Any = None
-    """What `Stream.put` was given with the record that says where the compilation comes from."""
+    """The ``origin`` that `Stream.put` got with the compilation's records."""
     code: weakref.ref[types.CodeType] | None = None
     started: bool = False
     done: bool = False
-    """torch has said what it did: the forward is finished."""
+    """Whether torch has logged the metrics: the forward is finished."""
     ended: bool = False
-    """And the span around all of it is closed."""
+    """Whether the outermost span is closed too."""
     training: bool = False
     backward: bool = False
     fresh: bool = True
-    """There is something that nobody has read yet."""
+    """Whether there are unread records."""
     last_s: float = 0.0
     size: int = 0
-    """About how many bytes the records hold."""
+    """The approximate size of the records, in bytes."""
     note: Any = None
-    """Whatever the reader keeps with it."""
+    """Data that the reader attaches."""
 
     @property
     def awaits_backward(self) -> bool:
-        """Whether torch is going to compile a backward at its first call."""
+        """Whether torch will compile a backward at its first call."""
         return self.training and not self.backward
 
 
 class Stream:
-    """Parts events by compilation.
+    """Groups events by compilation.
 
     `put` may be called from any thread; `take` and what it returns belong to one thread at a time.
     """
@@ -69,15 +68,15 @@ class Stream:
         self._events: deque[tuple[Event, Any]] = deque()
         self._codes: deque[tuple[str, weakref.ref[types.CodeType]]] = deque()
         self.waiting = 0
-        """About how many bytes are not taken yet."""
+        """The approximate number of bytes not taken yet."""
         self.groups: dict[str, Group] = {}
-        """Those whose records are still held, by their id."""
+        """The groups whose records are still kept, by id."""
         self.shared: list[Record] = []
-        """Records of no compilation: file names."""
+        """Records that belong to no compilation: file names."""
         self.loose: deque[Record] = deque(maxlen=10_000)
-        """Spans of threads that build kernels, which do not say for whom."""
+        """Spans of threads that build kernels, which do not name a compilation."""
         self.late = 0
-        """Records that came after their compilation's were given away."""
+        """Records that arrived after their compilation was dropped."""
         self._current: dict[str, Group] = {}
         self._earlier: dict[str, Group] = {}
         self._undecided: dict[str, list[Record]] = {}
@@ -86,18 +85,18 @@ class Stream:
         self._highest = -1
 
     def put(self, event: Event, origin: Any = None) -> None:
-        """Takes an event in; ``origin`` says where the compilation comes from, if it is known."""
+        """Adds an event; ``origin`` says where the compilation comes from, if known."""
         self._events.append((event, origin))
         self.waiting += len(event.payload or "") + 500
 
     def put_code(self, torch_id: str, code: types.CodeType) -> None:
-        """Notes the code that a compilation was made from; it is not kept alive."""
+        """Notes the code that was compiled, without keeping it alive."""
         self._codes.append((torch_id, weakref.ref(code)))
 
     def take(self) -> None:
-        """Parts what has come in since the last time."""
+        """Groups the events that arrived since the last call."""
         while self._events:
-            # Taken off afterwards: an interrupt in between loses nothing.
+            # Removed afterwards, so that an interrupt in between loses nothing.
             event, origin = self._events[0]
             self._add(event, origin)
             self._events.popleft()
@@ -110,7 +109,7 @@ class Stream:
         self._settle()
 
     def drop(self, group: Group) -> None:
-        """Gives a compilation's records away; what comes yet is late."""
+        """Drops a compilation's records; further ones count as late."""
         self.groups.pop(group.id, None)
         group.records, group.nodes, group.size = [], {}, 0
 
@@ -135,7 +134,7 @@ class Stream:
             if begins:
                 group = None
         elif group is not None and group.started and _starts(record):
-            group = None  # the earlier one ended without a word
+            group = None  # the earlier one ended without an event
         if group is None:
             group = self._new(torch_id)
         for earlier in self._undecided.pop(torch_id, ()):
@@ -148,7 +147,7 @@ class Stream:
 
     def _new(self, torch_id: str) -> Group:
         if torch_id in self._current:
-            # torch counts anew since torch._dynamo.reset().
+            # torch restarted its numbering after torch._dynamo.reset().
             self._earlier |= self._current
             self._current, self._ids = {}, {}
             self._offset = self._highest + 1
@@ -169,7 +168,7 @@ class Stream:
             return
         name = record.name
         group.started |= _starts(record)
-        # Of a compilation from before the watch the backward may be all that comes.
+        # For a compilation from before the watch only the backward may arrive.
         late = name == "bwd_compilation_metrics" and not group.started
         group.done |= name == "compilation_metrics" or late
         group.training |= name in ("aot_forward_graph", "aot_joint_graph")
@@ -181,21 +180,21 @@ class Stream:
         group.records.append(renamed(record, group.ids) if moved else record)
 
     def _settle(self) -> None:
-        """Gives spans that nothing followed to the compilation that they name."""
+        """Assigns spans that nothing followed to the compilation that they name."""
         newest = max((group.last_s for group in self.groups.values()), default=0.0)
         for torch_id, records in list(self._undecided.items()):
             group = self._find(torch_id)
             if group is not None and newest - records[-1].time_s > _SETTLED_S:
                 for record in self._undecided.pop(torch_id):
                     self._append(group, record)
-        # Nobody asks for these any more.
+        # These are no longer needed.
         self._earlier = {
             key: group for key, group in self._earlier.items() if group.id in self.groups
         }
 
 
 def name_of(metadata: dict[str, Any]) -> str:
-    """An event's name: of an artifact its own, else the event's type."""
+    """An event's name: the artifact's own name, otherwise the event's type."""
     event = next(iter(metadata), "")
     detail = metadata.get(event)
     if event == "artifact" and isinstance(detail, dict):

@@ -1,10 +1,9 @@
-"""A TORCH_TRACE file → records.
+"""Parses a TORCH_TRACE file into records.
 
 Each record is a line in glog's form, ``V1120 09:26:30.766000 8670 torch/_dynamo/utils.py:2350]``,
-with the metadata in JSON behind it; the payload follows, a tab before each of its lines. File names
-are interned: ``{"str": ["/path.py", 0]}`` says what 0 stands for from then on.
-
-Damage costs the line it is in: everything else is read, and what was lost is counted.
+followed by the metadata in JSON; the payload follows, with a tab before each of its lines. File
+names are interned: ``{"str": ["/path.py", 0]}`` defines the meaning of 0 from then on. Damage
+affects only its line: everything else is read, and lost lines are counted.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .heads import Block
 from .records import Record
 
 _LISTED = 20
-"""Of how many damaged lines of one kind the text is kept."""
+"""The number of damaged lines of one kind whose text is kept."""
 _NO_RECORD = "is no trace record"
 _PIECE_BYTES = 1 << 20
 _LINE = re.compile(
@@ -35,32 +34,32 @@ _LINE = re.compile(
     re.M,
 )
 _NO_PAYLOAD = re.compile(rb"\n(?!\t)")
-"""The end of a line behind which stands none of a payload: the end of a record."""
+"""The end of a line that is not followed by a payload line: the end of a record."""
 _FOREIGN = re.compile(rb"\S[^\n]*")
-"""A line from its first character that is no space: a search that takes the spaces before it, too,
-looks through them from each one anew."""
+"""A line from its first non-space character: a search that included the leading spaces would take
+quadratic time."""
 _RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
-"""What torchrun puts before each line where several processes write one file."""
+"""torchrun's prefix of each line if several processes write one file."""
 _QUARTER_HOUR = 900.0
 _MOST = 2**31
 """More compilations than a process can make: a larger number is damage."""
 
 
 class TraceLog(msgspec.Struct):
-    """What a trace file holds."""
+    """The contents of a trace file."""
 
     records: list[Record]
     problems: list[Problem] = []
-    """What could not be read; the rest is whole."""
+    """Problems for unreadable parts; the rest is complete."""
     rank: int | None = None
-    """Which process wrote it, where each line says so."""
+    """The process that wrote it, if each line names it."""
     others: list[TraceLog] = []
-    """Those of further processes that wrote into the same file."""
+    """The logs of other processes in the same file."""
 
 
 class _Raw(NamedTuple):
     line: int
-    """Where the record begins, from 1."""
+    """The line where the record begins, from 1."""
     stamp: tuple[bytes, ...]
     head: bytes
     payload: bytes | None
@@ -117,11 +116,11 @@ def parse_records(
     data
         A log, or a part of it.
     interned
-        File names by torch's number for them, of all before; gets those that this text defines.
+        File names by torch's number, from earlier text; gets those that this text defines.
     year
-        When it was written: the lines do not name it.
+        The year in which it was written, which the lines lack.
     damages
-        Gets what cannot be read.
+        Collects the unreadable lines.
     """
     for raw in _split(data, damages):
         record = _record(raw, interned, year, damages)
@@ -146,7 +145,7 @@ def names_ranks(data: bytes) -> bool:
 
 
 def by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
-    """Each process's lines; those that name none go with the line before."""
+    """Each process's lines; lines that name no process belong to the line before."""
     if not names_ranks(data):
         return [(None, data)]
     parts: dict[int | None, list[bytes]] = {}
@@ -228,7 +227,7 @@ def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) ->
 
 
 def _encodable(payload: str) -> str:
-    """The payload without halves of characters, which JSON can name but nobody can write."""
+    """The payload without lone surrogates, which JSON can express but UTF-8 cannot encode."""
     if "\\ud" not in payload and "\\uD" not in payload:
         return payload
     try:
@@ -263,7 +262,7 @@ def name_files(metadata: Any, interned: dict[int, str]) -> Any:
 
 
 def _named(value: Any, interned: dict[int, str]) -> Any:
-    """The value with every interned file name turned back into text."""
+    """The value with every interned file name replaced by its text."""
     if isinstance(value, dict):
         return {
             key: interned.get(item, str(item))
@@ -289,7 +288,7 @@ def compile_id(autograd: Any, frame: Any, compilation: Any) -> str | None:
     Raises
     ------
     ValueError
-        The record names a compilation that there cannot be.
+        The record names an impossible compilation.
     """
     for name, number in zip(_ID_PARTS, (autograd, frame, compilation), strict=True):
         if number is not None and not _is_count(number):
@@ -309,7 +308,7 @@ def _integer(value: Any) -> int:
 
 
 def _true_times(records: list[Record]) -> list[Record]:
-    """Set the records' clock right."""
+    """Correct the records' times."""
     shift = clock_shift(records)
     return [moved(record, shift) for record in records] if shift else records
 
@@ -320,7 +319,7 @@ def moved(record: Record, shift_s: float) -> Record:
 
 
 def clock_shift(records: Iterable[Record]) -> float:
-    """The seconds by which the lines' clock is wrong, by the first event with its time in full.
+    """The error of the lines' clock in seconds, from the first event with a full time.
 
     The lines name neither the year nor the time zone; timing events carry seconds since the epoch.
     """
@@ -346,7 +345,7 @@ def first_span(block: Block, year: int) -> list[Record]:
 
 
 def whole_quarters(seconds: float) -> float:
-    """The seconds that a time zone and a wrong year make of a difference between two clocks."""
+    """The part of two clocks' difference due to time zone and a wrong year, in seconds."""
     return round(seconds / _QUARTER_HOUR) * _QUARTER_HOUR
 
 
@@ -355,7 +354,7 @@ _LAST_S = 253_402_300_800.0
 
 
 class Damages:
-    """The lines that are damaged, by what is wrong with them.
+    """The damaged lines, by kind of damage.
 
     Parameters
     ----------
@@ -381,11 +380,11 @@ class Damages:
             texts.append(f"{place}{f'{why}: ' if why else ''}{shown}")
 
     def count(self, what: str, lines: int) -> None:
-        """Count lines of which others of their kind are listed already."""
+        """Count further lines of a kind that is already listed."""
         self._counts[what] = self._counts.get(what, 0) + lines
 
     def problems(self) -> list[Problem]:
-        """One for each kind of damage."""
+        """One problem for each kind of damage."""
         return [self._problem(what, count) for what, count in self._counts.items()]
 
     def _problem(self, what: str, count: int) -> Problem:

@@ -1,9 +1,9 @@
 """The command line: ``compilescope COMMAND``, or ``python -m compilescope COMMAND``.
 
-It parses with argparse: on a training node nothing else has to be installed. Results go to standard
-output and everything else to standard error, so that both can be piped. The exit status is 0 when
-the command did its work, 1 when what it checks is not so, and 2 when it could not work: a wrong
-option, or a file that cannot be read. ``compilescope run`` ends as its script does.
+It uses argparse, so that a training node needs no further package. Results go to standard output
+and everything else to standard error, so that both can be piped. The exit status is 0 on success, 1
+if a check failed, and 2 if the command could not run: a wrong option, or a file that cannot be
+read. ``compilescope run`` exits with its script's status.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments
-        What stands behind ``compilescope``; those of this process if None.
+        The arguments after ``compilescope``; those of this process if None.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises
     ------
     SystemExit
-        Help or the version was asked for, an option is wrong, or a script that was run ended so.
+        Help or the version was requested, an option is wrong, or a script exited.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Who reads has seen enough: ``| head``. Python would fail once more when it flushes.
+        # The reader closed the pipe, as ``| head`` does. Python would fail again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -85,9 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; where the first argument names a command, of that command alone.
+    """The parser; if the first argument names a command, with that command alone.
 
-    The other commands' modules take longer to import than a small trace to read.
+    Importing the other commands' modules takes longer than reading a small trace.
     """
     parser = argparse.ArgumentParser(
         prog="compilescope", description="What torch.compile did, without a notebook."

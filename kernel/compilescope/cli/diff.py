@@ -21,16 +21,16 @@ _FAILURES = {
     "more-kernels": "kernels",
     "more-guards": "guards",
 }
-"""What --fail-on takes, and the figure that must not grow."""
+"""Values of --fail-on → the figure that must not grow."""
 _ONLY_REPORTS, _ONLY_TRACES = "slower", "failure"
 _REPORT = ".compilescope.json"
 
 
 class FolderDifference(Struct):
-    """What differs between two folders of reports, as ``--json`` prints it."""
+    """The differences between two folders of reports, as ``--json`` prints them."""
 
     reports: dict[str, ReportDifference]
-    """Of the reports that both folders have."""
+    """The differences of the reports that both folders have."""
     only_before: list[str]
     only_after: list[str]
 
@@ -94,7 +94,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _of_folders(options: argparse.Namespace) -> int:
-    """Reports of the same name are partners; one without a partner makes nothing worse."""
+    """Reports of the same name are compared; one without a partner is not counted as worse."""
     before, after = _reports(options.before), _reports(options.after)
     result = FolderDifference(
         reports={
@@ -124,7 +124,7 @@ def _of_folders(options: argparse.Namespace) -> int:
 
 
 def _is_folder(path: Path | str) -> bool:
-    """Whether a path is a folder of reports, and not of logs."""
+    """Whether a path is a folder of reports, not of logs."""
     return isinstance(path, Path) and path.is_dir() and bool(_reports(path))
 
 
@@ -161,7 +161,7 @@ def _print_difference(difference: ReportDifference) -> None:
 
 
 def _worse(difference: ReportDifference, options: argparse.Namespace) -> list[str]:
-    """What --fail-on names and there is more of, each with its variant."""
+    """The figures of --fail-on that grew, each with its variant."""
     return [
         f"{variant.after}: {name}"
         for variant in difference.variants
@@ -220,7 +220,7 @@ def _of_traces(options: argparse.Namespace) -> int:
 
 
 def _grown(figures: Sequence[FigureChange]) -> list[str]:
-    """What there is more of, by the names of --fail-on."""
+    """The figures that grew, by the names of --fail-on."""
     grown = {figure.name for figure in figures if figure.after > figure.before}
     return [name for name, figure in _FAILURES.items() if figure in grown]
 
@@ -232,7 +232,7 @@ def _status(worse: Sequence[str], options: argparse.Namespace) -> int:
 
 
 def title(before: str, after: str) -> str:
-    """What is compared, in a line."""
+    """The title of a comparison, in a line."""
     return after if before == after else f"{before} → {after}"
 
 

@@ -1,4 +1,4 @@
-"""``compilescope doctor``: whether everything that torch.compile needs is there."""
+"""``compilescope doctor``: checks everything that torch.compile needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a command is given and writes."""
+"""Reads and writes the files of commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..report import CompilescopeError, Problem, Report, Struct, conclude
 from ..report.saving.storage import load
 
 FILE = "a report saved as .json, a TORCH_TRACE log or folder of logs, or a .pt2 package"
-"""What `read` reads, for the commands' help."""
+"""The kinds of files that `read` accepts, for the commands' help."""
 
 
 class Summary(Struct):
@@ -46,26 +46,26 @@ _PAGES = (".html", ".htm")
 
 
 def place(text: str) -> Path | str:
-    """What a command is given: a path, or the address of a trace that is elsewhere."""
+    """A command's argument: a path, or the address of a remote trace."""
     return text if is_remote(text) else Path(text)
 
 
 def is_trace(path: Path) -> bool:
-    """Whether `read` takes a path for a trace: it is no report, page or package by its ending."""
+    """Whether `read` treats a path as a trace, by its ending."""
     return path.suffix not in (".json", ".pt2", *_PAGES)
 
 
 def read(path: Path) -> Report:
-    """Read a report, whatever kind of file it comes from.
+    """Read a report from any kind of file.
 
     Raises
     ------
     CompilescopeError
-        There is no such file, it cannot be read, or it is damaged.
+        The file does not exist, cannot be read, or is damaged.
     """
     if path.suffix in (".json", *_PAGES):
         return load(path)
-    # Both load parts of the analysis, which a report does not need.
+    # Both import parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":
         from ..readers.package import report_of as open_package
 
@@ -110,7 +110,7 @@ def write(report: Report, path: Path, *, redact: bool = False) -> None:
 
 
 def summary(report: Report) -> Summary:
-    """Return what ``--json`` prints of a report."""
+    """Return the summary of a report that ``--json`` prints."""
     return Summary(
         name=report.subject.name,
         kind=report.subject.kind,

@@ -1,4 +1,4 @@
-"""A log that a running job writes, followed: its compilations as they come."""
+"""Follows the log of a running job: prints its compilations as they end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import trace_text
 from .terminal import Paint
 
 _INTERVAL_S = 0.5
-"""How often the files are looked at."""
+"""How often the files are checked."""
 
 
 def follow(trace: Trace) -> None:
@@ -22,7 +22,7 @@ def follow(trace: Trace) -> None:
     Parameters
     ----------
     trace
-        Opened as not whole: a record that may go on is waited for.
+        A trace opened as incomplete: reading waits for the rest of an unfinished record.
     """
     printed: set[tuple[str, str]] = set()
     print(f"compilescope: follows {trace.path}; Ctrl-C ends with the summary", file=sys.stderr)
@@ -35,7 +35,7 @@ def follow(trace: Trace) -> None:
             time.sleep(_INTERVAL_S)
             changed = trace.read_on()
     except KeyboardInterrupt:
-        # What was written since, and the record that nothing follows.
+        # New records, and the last one, which nothing follows.
         print_ended(trace.finish(), printed)
         print()
 
@@ -48,9 +48,9 @@ def print_ended(
     Parameters
     ----------
     changed
-        Those that there is something new of.
+        The compilations with new records.
     printed
-        The process and compile id of each that was printed; gets those that are.
+        The process and compile id of each printed compilation; updated with new ones.
     """
     logs: dict[str, tuple[ProcessLog, set[str]]] = {}
     for log, events in changed:

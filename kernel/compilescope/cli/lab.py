@@ -1,4 +1,4 @@
-"""A trace or report in JupyterLab, which is started for it."""
+"""Opens a trace or report in JupyterLab, which it starts."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from urllib.parse import quote
 from ..report.errors import CompilescopeError
 
 _OURS = ".compilescope.json"
-"""Of the files of reports, JupyterLab opens those that end so in the panel."""
+"""The endings of report files that JupyterLab opens in the panel."""
 _ASKED = "compilescope-open"
-"""`src/plugins/trace.ts` opens what the address names by it."""
+"""The address parameter with the trace that `src/plugins/trace.ts` opens."""
 
 
 def open_in_lab(path: Path, *, is_trace: bool, browser: bool, port: int) -> int:
-    """Start JupyterLab on a file's folder, with the file open; until it is ended.
+    """Start JupyterLab on a file's folder, with the file open, and wait until it ends.
 
     Parameters
     ----------
     path
         A trace, or a report.
     is_trace
-        Which of them it is.
+        Whether the path is a trace.
     browser
         Whether JupyterLab opens the browser.
     port
@@ -61,7 +61,7 @@ def open_in_lab(path: Path, *, is_trace: bool, browser: bool, port: int) -> int:
             *([f"--ServerApp.port={port}"] if port else []),
         ]
     )
-    # JupyterLab gets Ctrl-C too, and asks on a terminal whether it shall end.
+    # JupyterLab gets Ctrl-C too, and asks for confirmation on a terminal.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return process.wait()

@@ -48,7 +48,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Open the page: a trace's is served, of anything else a file is written."""
+    """Open the page: serve a trace's page, write a file for anything else."""
     if options.lab:
         if options.after is not None:
             raise CompilescopeError(
@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
             remedy="Give logs of TORCH_TRACE; compilescope diff compares reports.",
         )
     report = files.read(options.file)
-    # The browser reads it when this process may have ended: it stays until the system clears it.
+    # The browser may read it after this process has ended, so it stays until the system clears it.
     page = Path(tempfile.mkdtemp(prefix="compilescope-")) / f"{options.file.stem}.html"
     files.write(report, page)
     if options.no_browser or not webbrowser.open(page.as_uri()):

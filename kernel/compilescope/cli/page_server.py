@@ -1,4 +1,4 @@
-"""A trace's page on loopback: the views ask for compilations as they are looked at."""
+"""Serves a trace's page on loopback; its views request compilations on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_REQUEST = 1 << 20
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one trace to whoever knows the address.
+    """Serves one trace to clients that know the address.
 
     The address has a secret in it, and a request has to name the loopback address as its host, so
     that neither other users of the machine nor pages of other origins can read the trace.
@@ -24,14 +24,14 @@ class PageServer(ThreadingHTTPServer):
     Parameters
     ----------
     answers
-        Of the trace.
+        The answers for the trace.
     port
         0: a free one.
 
     Raises
     ------
     CompilescopeError
-        The port is taken, or there is none of that number.
+        The port is in use or invalid.
     """
 
     daemon_threads = True
@@ -51,7 +51,7 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """What a browser calls this server."""
+        """The host name of this server in a browser."""
         return f"127.0.0.1:{self.server_port}"
 
     @property
@@ -77,12 +77,12 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             data = msgspec.json.decode(self.rfile.read(int(length)))
         except msgspec.DecodeError:
-            data = None  # answered as a request that is not understood
+            data = None  # answered as an invalid request
         answer = self.server.answers.answer(data)
         self._send(msgspec.json.encode(answer), "application/json")
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Say nothing: requests come at every click."""
+        """Log nothing: every click sends requests."""
 
     def _is_ours(self, path: str) -> bool:
         if self.path == path and self.headers.get("Host") == self.server.host:

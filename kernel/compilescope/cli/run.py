@@ -1,6 +1,6 @@
-"""``compilescope run``: a script, watched, and a page at the end.
+"""``compilescope run``: runs a script under a watch and writes a page at the end.
 
-The script's output, arguments, traceback and exit status are what they are without us.
+The script's output, arguments, traceback and exit status stay the same as without compilescope.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Run the script and write its report; returns or raises as the script ends."""
+    """Run the script and write its report; returns or raises as the script does."""
     if not options.script:
         options.parser.error("give a script, or -m and a module")
     name, *arguments = options.script
@@ -61,7 +61,7 @@ def command(options: argparse.Namespace) -> int:
         raise CompilescopeError(f"There is no script {name!r}.")
     output = _output(options, name)
     if options.trace is not None:
-        # Torch looks for it when it is imported.
+        # Torch looks it up when it is imported.
         os.environ["TORCH_TRACE"] = str(options.trace.absolute())
     report, ended = _watched(
         name,
@@ -82,7 +82,7 @@ def _is_missing(ended: BaseException | None) -> bool:
 
 
 def _output(options: argparse.Namespace, name: str) -> Path:
-    """Where the report goes: asked for before the script runs, which may take hours."""
+    """The path of the report; checked before the script runs, which may take hours."""
     stem = name.rpartition(".")[2] if options.module else Path(name).stem
     path: Path = (options.output or Path(f"{stem}.html")).absolute()
     rank = os.environ.get("RANK", "")
@@ -102,7 +102,7 @@ def _output(options: argparse.Namespace, name: str) -> Path:
 def _watched(
     name: str, arguments: list[str], *, module: bool, memory_mb: float, redact: bool
 ) -> tuple[Report, BaseException | None]:
-    """Run the script under a watch. Returns the report, and what the script ended with."""
+    """Run the script under a watch. Returns the report, and the script's exception, if any."""
     from .. import watch
 
     ended: BaseException | None = None
@@ -120,20 +120,20 @@ def _watched(
         if error is not ended:
             raise
     report.subject.name = " ".join([Path(name).name, *([] if redact else arguments)])
-    # That is the line of ours that runs the script.
+    # That is compilescope's line that runs the script.
     report.subject.where = None
     return report, ended
 
 
 def _run_script(name: str, arguments: list[str]) -> None:
     path = Path(name).absolute()
-    # Without the future statements of this file.
+    # Compiled without the future statements of this file.
     code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     main = types.ModuleType("__main__")
     main.__file__ = str(path)
     main.__dict__["__builtins__"] = __builtins__
     main.__dict__["__cached__"] = None
-    # It stays: threads and exit handlers of the script look names up there, and pickle does.
+    # It stays, since threads and exit handlers of the script, and pickle, look up names there.
     sys.modules["__main__"] = main
     sys.argv[:] = [name, *arguments]
     _first_on_path(str(path.parent))
@@ -147,13 +147,13 @@ def _run_module(name: str, arguments: list[str]) -> None:
 
 
 def _first_on_path(folder: str) -> None:
-    # ``python -P`` puts no folder there.
+    # ``python -P`` adds no folder there.
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = folder
 
 
 def _write(report: Report, output: Path, options: argparse.Namespace) -> None:
-    """Write the page. A failure of ours must not change how the script ends."""
+    """Write the page. An error in compilescope must not change how the script ends."""
     try:
         if options.redact:
             report = report.redacted()

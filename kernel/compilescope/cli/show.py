@@ -1,4 +1,4 @@
-"""``compilescope show``: a report, or one thing of it, as text."""
+"""``compilescope show``: prints a report, or one part of it, as text."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _compilation(options: argparse.Namespace) -> Compilation:
-    """The compilation that the options name, or the first that has what they ask for."""
+    """The compilation that the options name, or the first with the requested part."""
     if not files.is_trace(options.file):
         report = files.read(options.file)
         compile_id = options.compilation or _first(_candidates(report, options), options).id
@@ -96,11 +96,11 @@ def _candidates(report: Report, options: argparse.Namespace) -> Iterator[Compila
 
 
 def _first(candidates: Iterator[Compilation], options: argparse.Namespace) -> Compilation:
-    """The first compilation that has what is asked for, else the first of all."""
+    """The first compilation with the requested part, otherwise the first of all."""
     first = None
     for compilation in candidates:
         first = first or compilation
-        # A kernel or a wrapper may be of any of them.
+        # A kernel or a wrapper may belong to any of them.
         if _has(compilation, options):
             return compilation
     if first is None:
@@ -162,7 +162,7 @@ def _missing(compilation: Compilation, thing: str, names: list[str]) -> Compiles
 
 
 def _listing(compilation: Compilation) -> list[str]:
-    """What can be named of a compilation."""
+    """The names of a compilation's parts."""
     code = [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
     lines = [compilation.id]
     for title, names in (

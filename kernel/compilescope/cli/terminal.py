@@ -1,4 +1,4 @@
-"""What a terminal shows and a pipe does not: colours, links, and progress."""
+"""Terminal-only output: colours, links, and progress."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TextIO
 
 _STYLES = {"error": "31", "warning": "33", "bold": "1", "dim": "2"}
 _SHOWN_FROM_BYTES = 64 << 20
-"""Reading less than that takes no time worth a progress line."""
+"""Below this many bytes, reading is too fast for a progress line."""
 
 
 class Paint:
-    """Colours text where it is shown on a terminal, and nobody asked for none.
+    """Colours text on a terminal, unless colours are turned off.
 
     Parameters
     ----------
     stream
-        Where the text goes.
+        The stream that the text is written to.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -30,7 +30,7 @@ class Paint:
         return f"\033[{_STYLES[style]}m{text}\033[0m" if self._colors and text else text
 
     def link(self, path: str, text: str) -> str:
-        """The text, which leads to a file of this machine where a click on it can (OSC 8)."""
+        """The text as a link to a local file, on terminals that support it (OSC 8)."""
         file = Path(path)
         if not self._links or not file.is_absolute() or not file.is_file():
             return text
@@ -38,7 +38,7 @@ class Paint:
 
 
 def show_progress(done: int, total: int) -> None:
-    """Show how much of a trace was read, on standard error where that is a terminal."""
+    """Show how much of a trace was read, on standard error if that is a terminal."""
     if total < _SHOWN_FROM_BYTES or not sys.stderr.isatty():
         return
     end = "\r\033[K" if done >= total else ""

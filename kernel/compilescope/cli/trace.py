@@ -1,4 +1,4 @@
-"""``compilescope trace``: what TORCH_TRACE logged."""
+"""``compilescope trace``: prints the contents of a TORCH_TRACE log."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the summary or the list, and write the file that was asked for."""
+    """Print the summary or the list, and write the requested file."""
     rank = None if options.rank is None else f"rank {options.rank}"
     if not files.is_trace(options.path):
         raise CompilescopeError(
@@ -174,7 +174,7 @@ def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
 
 
 def _names(line: CompilationLine, text: str | None) -> bool:
-    """Whether the line is of a function or file with that text."""
+    """Whether the function or file of a line contains a text."""
     if not text:
         return True
     return line.frame is not None and (text in line.frame.function or text in line.frame.file)

@@ -1,4 +1,4 @@
-"""What differs between two traces, as text."""
+"""The differences between two traces, as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..report.units import duration
 from . import diff, trace_text
 
 _SHOWN = 20
-"""Of each kind: the JSON has all."""
+"""The most differences shown of each kind; the JSON has all."""
 _SHOWN_GUARDS = 5
 
 

@@ -1,1 +1,1 @@
-"""A call inspected on several ranks, each in a process of its own."""
+"""Inspects a call on several ranks, each in a separate process."""

@@ -1,6 +1,7 @@
-"""The collectives that a call makes beside its compiled code: DistributedDataParallel's, say.
+"""Finds the collectives that a call makes outside its compiled code.
 
-They are taken from torch's own profiler, which has every collective of a process group.
+Such are DistributedDataParallel's. They come from torch's profiler, which records every collective
+of a process group.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from ..builds.call_result import outcome_of
 from ..report import Collective
 
 _CALLED = "c10d::"
-"""How calls of a process group begin, on the thread that makes them."""
+"""The name prefix of a process group's calls, on the calling thread."""
 _CARRIED_OUT = ("gloo:", "nccl:", "ucc:", "mpi:")
-"""How the backends' own work begins, on whatever thread; it has the shape."""
+"""The name prefixes of the backends' own work, on any thread; these events have the shape."""
 _COMPILED = ("_c10d_functional", "## Call CompiledFxGraph")
-"""What there is around a call that compiled code makes."""
+"""Ranges around a call from compiled code."""
 _BACKWARD = ("autograd::engine", "FSDP::post_backward", "FSDP::root_post_backward")
-"""What there is around a call of the backward: the last of FSDP's come after autograd's."""
+"""Ranges around a call of the backward: FSDP's last ones come after autograd's."""
 
 
 def collectives_outside(call: Callable[[], object], variant: str) -> list[Collective]:
-    """Makes a call, with its backward where it has one, and tells what it called on its own.
+    """Makes a call, with its backward if any; returns its collectives outside compiled code.
 
     Parameters
     ----------
     call
-        Of a build, all of which is compiled already.
+        The call of a build that is completely compiled.
     variant
         Its name.
     """
@@ -54,7 +55,7 @@ def collectives_outside(call: Callable[[], object], variant: str) -> list[Collec
                 variant=variant,
                 direction=direction,  # type: ignore[arg-type]  # one of the three
                 outside=True,
-                # Where each call is one piece of work, they are the same in the same order.
+                # If each call is one piece of work, both have the same order.
                 shape=shapes[place] if len(shapes) == len(calls) else [],
             )
         )

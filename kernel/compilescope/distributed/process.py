@@ -1,7 +1,7 @@
 """The process of one rank: joins the group and inspects the call in step with the others.
 
-All ranks make the same calls in the same order: else one would wait in a collective for ever. So
-nothing here lasts a time; it takes a number of rounds.
+All ranks make the same calls in the same order; otherwise one would wait in a collective for ever.
+So nothing here has a time limit: measurements take a fixed number of rounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WARM_UP = 2
 
 
 def work(inside: ChildProcess) -> bytes:
-    """Inspects the call on this rank; gives the report as JSON."""
+    """Inspects the call on this rank; returns the report as JSON."""
     header = inside.header
     variants, packed, build = pickle.loads(inside.task())
     inside.step("joining the group")
@@ -79,7 +79,7 @@ def work(inside: ChildProcess) -> bytes:
 
 
 def _device(backend: str, rank: int) -> str:
-    """The device of this rank; made the current one, where it is a GPU."""
+    """The device of this rank; a GPU becomes the current device."""
     if "nccl" not in backend:
         return "cpu"
     number = rank % max(1, torch.cuda.device_count())
@@ -95,7 +95,7 @@ def _inspect(
     *,
     build: bool,
 ) -> float | None:
-    """Does the work; how long to wait for the others afterwards (s), None without an end."""
+    """Inspects the call; returns how long to wait for the others afterwards (s), None for ever."""
 
     def say(now: Progress) -> None:
         inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
@@ -121,7 +121,7 @@ def _inspect(
     except OutOfStep as error:
         inspection.report.problems.append(_out_of_step(error))
         return 0.0
-    except OSError as error:  # the disk's, say
+    except OSError as error:  # such as a full disk
         inspection.report.problems.append(failures.explain(error))
         return votes.patience_s
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
@@ -154,14 +154,14 @@ def _named(ranks: Sequence[int]) -> str:
 def _in_step(
     calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
 ) -> dict[str, Timing]:
-    """Times calls in turns, each of which all ranks make at the same time.
+    """Times calls interleaved; all ranks make each call at the same time.
 
     Parameters
     ----------
     calls
-        By name; the one named ``eager`` is what the others are compared to.
+        Name → call; the others are compared with the one named ``eager``.
     restore
-        Puts the subject's state back; called after every call.
+        Restores the subject's state; called after every call.
     """
     on_gpu = dist.get_backend() == "nccl"
     samples: dict[str, list[float]] = {name: [] for name in calls}
@@ -197,7 +197,7 @@ def _in_step(
 
 
 def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProcess) -> None:
-    """Leaves the group when all have come to the end, or after ``wait_s``."""
+    """Leaves the group when all ranks have finished, or after ``wait_s``."""
     missing = votes.end(wait_s)
     if not missing:
         with suppress(RuntimeError):  # the report is complete, and the process ends
@@ -205,7 +205,7 @@ def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProc
         return
     inside.step(LEFT)
     if not wait_s:
-        return  # it was out of step, which is said already
+        return  # it was out of step, which is already reported
     report.problems.append(
         Problem(
             severity="warning",

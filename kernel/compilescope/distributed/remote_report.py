@@ -1,4 +1,4 @@
-"""What was inspected in other processes: a report, and nothing here that could be called."""
+"""A subject inspected in other processes: it has a report but cannot be called here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call inspected on several ranks at once, each in a process of its own on this machine."""
+"""Inspects a call on several ranks at once, each in a separate process on this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .votes import LEFT
 
 MOST = 16
 _GRACE_S = 5.0
-"""How long the others may go on when one has died or left: they may still say what they met."""
+"""How long the others may continue after one has died or left, to report their own errors."""
 _POLL_S = 0.2
 _LAST = 4000
 
@@ -45,19 +45,19 @@ def run_ranks(
     timeout_s: float,
     monitor: Monitor,
 ) -> list[Report]:
-    """A report of each rank, with what differs between them.
+    """Reports of all ranks, with the differences between them.
 
-    A rank that dies or takes too long has a report that says so.
+    The report of a rank that dies or takes too long says so.
 
     Parameters
     ----------
     factory
-        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, once the group is there.
+        Returns ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, once the group exists.
 
     Raises
     ------
     CompilescopeError
-        The factory cannot travel, or there is no such backend or number of devices here.
+        The factory cannot be pickled, or this machine lacks the backend or enough devices.
     """
     _check(size, backend, timeout_s)
     packed = pickled_subject.pack(factory=factory)
@@ -93,7 +93,7 @@ def run_ranks(
 
 
 class _Place:
-    """What a rank is told of itself."""
+    """The configuration of a rank."""
 
     def __init__(
         self, rank: int, size: int, backend: str, group: str, meeting: str, port: int
@@ -152,7 +152,7 @@ def _run(
 
 
 def _watch(futures: list[Future[Ended]], monitor: Monitor, steps: Mapping[int, str]) -> None:
-    """Waits for all, and says how far they are; an interrupt ends them first."""
+    """Waits for all ranks and shows their progress; an interrupt ends them first."""
     last_step = ""
     try:
         while wait(futures, timeout=_POLL_S).not_done:
@@ -228,7 +228,7 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
 
 
 def _free_port() -> int:
-    """For a subject that makes a group of its own by MASTER_PORT."""
+    """A free port, for a subject that creates its own group with MASTER_PORT."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

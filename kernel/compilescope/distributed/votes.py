@@ -1,7 +1,7 @@
-"""Ranks agree on what they call next, by a store and not by a collective.
+"""Lets ranks agree on their next call, through a store instead of a collective.
 
-A collective that one rank does not call would keep the others for ever; and what is asked here must
-not be counted among the subject's own.
+A collective that one rank does not call would block the others for ever; and these votes must not
+be counted among the subject's own collectives.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import time
 from torch.distributed import Store  # type: ignore[attr-defined]  # it is, in their docs
 
 LEFT = "left the others"
-"""The step of a rank that ends before the others do."""
+"""The step with which a rank says that it ends before the others."""
 
 PATIENCE_S = 60.0
-"""How long a rank that failed waits for the others. They soon are where it is if they failed too;
-if not, they may be in a collective that it does not call."""
+"""How long a failed rank waits for the others. If they failed too, they arrive soon; if not, they
+may be in a collective that it does not call."""
 
 _POLL_S = 0.01
 
 
 class OutOfStep(Exception):  # noqa: N818 - the error is another
-    """A rank cannot go on: it alone failed, or another has ended.
+    """A rank cannot continue: it alone failed, or another has ended.
 
     Parameters
     ----------
     ranks
-        The others: those that did not come, or those that ended.
+        The other ranks that did not arrive, or that ended.
     ended
         Whether they ended.
     """
@@ -43,9 +43,9 @@ class Votes:
     Parameters
     ----------
     store
-        That all ranks reach.
+        A store that all ranks can reach.
     rank, size
-        This rank, and how many there are.
+        This rank, and the number of ranks.
     patience_s
         How long to wait for the others after a failure.
     """
@@ -73,22 +73,22 @@ class Votes:
         Raises
         ------
         OutOfStep
-            Another rank has ended; or this one is not able, and not all came here in time.
+            Another rank has ended; or this one failed, and not all arrived in time.
         """
         return _NO not in self._ask(_YES if able else _NO, None if able else self.patience_s)
 
     def end(self, patience_s: float | None = None) -> list[int]:
-        """Says that this rank asks nothing more, and waits until all have said so.
+        """Announces that this rank takes no more votes, and waits until all have done so.
 
         Parameters
         ----------
         patience_s
-            How long; without an end if None.
+            The time limit in seconds; no limit if None.
 
         Returns
         -------
         list[int]
-            The ranks that have not said so by then.
+            The ranks that have not done so by then.
         """
         self._store.set(_end(self._rank), _YES)
         until = None if patience_s is None else time.monotonic() + patience_s
@@ -99,13 +99,13 @@ class Votes:
         return missing
 
     def _ask(self, mine: str, patience_s: float | None) -> set[str]:
-        """Tells all what this rank says, and waits for what they say."""
+        """Publishes this rank's vote, and waits for the others' votes."""
         self._asked += 1
         self._store.set(_answer(self._asked, self._rank), mine)
         until = None if patience_s is None else time.monotonic() + patience_s
         while missing := [other for other in self._others if not self._has_answered(other)]:
             ended = [number for number in missing if self._has_ended(number)]
-            # What it said just before its end counts.
+            # Its last vote before it ended counts.
             ended = [number for number in ended if not self._has_answered(number)]
             if ended:
                 raise OutOfStep(ended, ended=True)

@@ -1,1 +1,1 @@
-"""The user's state, kept while a subject is called again and again."""
+"""Preserves the user's state while a subject is called repeatedly."""

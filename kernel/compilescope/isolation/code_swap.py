@@ -1,8 +1,7 @@
-"""Functions that run a copy of their code while they are inspected.
+"""Makes functions run a copy of their code during an inspection.
 
-Dynamo keeps what it compiled on code objects, and counts them towards the recompile limit. A
-function that runs a copy has an empty cache; when its own code comes back, so does the user's
-cache.
+Dynamo stores its compilations on code objects, and counts them towards the recompile limit. A
+function that runs a copy has an empty cache; restoring its own code restores the user's cache.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ class CodeCopies:
         return copies
 
     def install(self, code_set: CodeSet) -> None:
-        """Gives each function its code of the set."""
+        """Gives each function its code from the set."""
         for function, code in zip(self._functions, code_set, strict=True):
             function.__code__ = code
 
     def renew(self) -> bool:
-        """Whether somebody has given functions other code (IPython's autoreload does).
+        """Whether functions were given other code (IPython's autoreload does that).
 
-        That is their own from now on; sets that were made before are of the old one.
+        From then on that is their own code; earlier sets copy the old code.
         """
         now = [function.__code__ for function in self._functions]
         own_codes = [
@@ -50,7 +49,7 @@ class CodeCopies:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Whatever is installed in the block, the functions' own code comes back after it."""
+        """Restores the functions' own code after the block, whatever was installed in it."""
         try:
             yield
         finally:

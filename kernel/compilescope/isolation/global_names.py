@@ -1,4 +1,4 @@
-"""Which globals a function's code reads and writes, without running it."""
+"""Finds the globals that a function's code reads and writes, without running it."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def names_in(code: types.CodeType) -> Names:
 
 
 def named_by(function: types.FunctionType) -> Iterator[tuple[str, object | Binding]]:
-    """Yields what the function's code names: values, and bindings that it may change.
+    """Yields the values that the function's code names, and the bindings that it may change.
 
-    A module of the user's is not searched whole: only the attributes that the code names.
+    Of the user's modules only the attributes that the code names are searched.
     """
     names = names_in(function.__code__)
     namespace = function.__globals__

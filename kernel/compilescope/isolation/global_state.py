@@ -21,18 +21,18 @@ _BACKENDS: tuple[Any, ...] = (
 
 
 class SavedRandomness:
-    """The generators that a call may draw from without holding them."""
+    """The global random generators that a call may draw from."""
 
     def __init__(self) -> None:
         self.python = random.getstate()
         self.cpu = torch.get_rng_state()
         self.cuda = torch.cuda.get_rng_state_all() if _cuda_is_up() else []
-        # Looked up, not imported: what is not loaded has no state.
+        # Looked up, not imported: a module that is not loaded has no state.
         numpy_random = sys.modules.get("numpy.random")
         self.numpy = numpy_random.get_state() if numpy_random is not None else None
 
     def changed(self) -> Iterator[Change]:
-        """Whether any of them was drawn from."""
+        """Whether numbers were drawn from any of them."""
         now = SavedRandomness()
         if (
             now.python != self.python
@@ -59,18 +59,18 @@ class SavedModes:
         self.values = [(read(), write) for read, write in _modes()]
 
     def changed(self) -> Iterator[Change]:
-        """Whether any mode is another."""
+        """Whether any mode differs."""
         if any(
             read() != value for (value, _), (read, _) in zip(self.values, _modes(), strict=True)
         ):
             yield Change()
 
     def now(self) -> list[Any]:
-        """The values alone, which may be taken into another process."""
+        """The values alone, which can be sent to another process."""
         return [value for value, _ in self.values]
 
     def put(self, values: Sequence[Any]) -> None:
-        """Sets the modes to what `now` gave elsewhere."""
+        """Sets the modes to values from `now` of another process."""
         for value, (_, write) in zip(values, _modes(), strict=False):
             write(value)
 
@@ -83,7 +83,7 @@ class SavedModes:
 
 @contextmanager
 def in_force(values: Sequence[Any]) -> Iterator[None]:
-    """In the block torch's modes are those that `SavedModes.now` gave."""
+    """Applies modes from `SavedModes.now` in the block."""
     before = SavedModes()
     try:
         for value, (read, write) in zip(values, _modes(), strict=True):
@@ -95,7 +95,7 @@ def in_force(values: Sequence[Any]) -> Iterator[None]:
 
 
 def _same_numbers(now: Any, before: Any) -> bool:
-    """Whether two states of NumPy's global generator are the same: its name, keys and places."""
+    """Whether two states of NumPy's global generator are equal: name, keys and positions."""
     return bool(now[0] == before[0] and (now[1] == before[1]).all() and now[2:] == before[2:])
 
 
@@ -144,9 +144,9 @@ def rounds_float32() -> bool:
 
 
 def _precision() -> tuple[str, ...]:
-    """By torch's older name, or by those of the newer API where the user has set one of those.
+    """The precision by torch's older name, or by the newer API's names if the user has set one.
 
-    torch raises when the older is asked for what only the newer can say.
+    torch raises an error if the older API is read and only the newer one can express the value.
     """
     try:
         return (torch.get_float32_matmul_precision(),)

@@ -1,4 +1,4 @@
-"""The subject's own output, kept out of the cell while it is called again and again."""
+"""Suppresses the subject's own output while it is called repeatedly."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops what this thread prints in the block; other threads print as ever.
+    """Drops this thread's output in the block; other threads print as usual.
 
-    A subject is called thousands of times to be timed. Its user knows what it prints.
+    Timing calls a subject thousands of times, and the user knows its output.
     """
     thread = threading.get_ident()
     before = sys.stdout, sys.stderr
@@ -25,7 +25,7 @@ def quiet() -> Iterator[None]:
 
 
 class _Muted:
-    """A text stream that takes nothing from one thread and passes on the others' calls."""
+    """A text stream that drops one thread's output and passes on that of others."""
 
     def __init__(self, stream: Any, thread: int) -> None:
         self._stream = stream

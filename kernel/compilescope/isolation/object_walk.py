@@ -24,7 +24,7 @@ from .global_names import Binding, named_by
 from .user_code import has_followed_state, is_library_file, is_torch_machinery, is_user_class
 
 LIMIT = 200_000
-"""Objects after which a walk stops and says so."""
+"""The number of objects after which a walk stops and reports that."""
 
 _ATOMS = frozenset(
     {
@@ -40,23 +40,23 @@ _COLLECTIONS = (list, tuple, set, frozenset, collections.deque)
 _INNER = re.compile(r"\._(?:parameters|buffers|modules)\['([^']*)'\]")
 
 UNSET = object()
-"""Stands for what an unset slot or name holds."""
+"""Marks an unset slot or name."""
 
 Child = tuple[object, str]
 
 
 class Reached(NamedTuple):
-    """What a walk found, nearest first; it keeps the objects alive."""
+    """The results of a walk, nearest first. They keep the objects alive."""
 
     objects: list[tuple[object, str]]
-    """Objects with state, each once, with where they are (``net.fc.weight``)."""
+    """Objects with state, each once, with their paths (``net.fc.weight``)."""
     unsaved: list[str]
-    """What the walk could not look into, and why."""
+    """The objects that the walk could not enter, and why."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The tensors by where they are; one that is reached twice has the nearer name.
+        """The tensors by path; one that is reached twice has the nearer path.
 
-        Of several at places of one name, those after the first have a number behind it.
+        If several have the same path, those after the first have a number appended.
         """
         by_place: dict[str, torch.Tensor] = {}
         for obj, path in self.objects:
@@ -76,14 +76,14 @@ def walk(
     *,
     limit: int = LIMIT,
 ) -> Reached:
-    """Walks from a callable and its arguments to all that a call could change.
+    """Walks from a callable and its arguments to all objects that a call could change.
 
     Parameters
     ----------
     fn, args, kwargs
         The call.
     limit
-        Objects to visit at most; what lies beyond is named in ``unsaved``.
+        The most objects to visit; ``unsaved`` names the rest.
     """
     queue: collections.deque[Child] = collections.deque(
         (value, f"args[{index}]") for index, value in enumerate(args)
@@ -120,7 +120,7 @@ def walk(
 
 
 def attributes_of(obj: object) -> dict[str, object] | None:
-    """The instance's own ``__dict__``, whatever its class makes of attribute access."""
+    """The instance's own ``__dict__``, bypassing its class's attribute access."""
     try:
         attributes = object.__getattribute__(obj, "__dict__")
     except AttributeError:
@@ -140,7 +140,7 @@ def slots_of(cls: type) -> list[types.MemberDescriptorType]:
 
 
 def slot_value(obj: object, slot: types.MemberDescriptorType) -> object:
-    """What a slot holds, or `UNSET`."""
+    """The value of a slot, or `UNSET`."""
     try:
         return slot.__get__(obj, type(obj))
     except AttributeError:
@@ -148,15 +148,15 @@ def slot_value(obj: object, slot: types.MemberDescriptorType) -> object:
 
 
 def label(key: object, names: Mapping[int, str], number: int) -> str:
-    """How a dict's key is shown in a path: a tensor by its own, what else has no name by number.
+    """A dict's key as shown in a path: a tensor by its own path, other unnamed objects by number.
 
-    A key's own ``repr`` would be code of the user's.
+    A key's own ``repr`` could run the user's code.
     """
     return repr(key) if type(key) in (str, int) else names.get(id(key), f"#{number}")
 
 
 def pretty(path: str) -> str:
-    """A path without the dicts in which modules keep what they hold."""
+    """A path without the internal dicts of modules."""
     return _INNER.sub(r".\1", path.removesuffix("."))
 
 
@@ -167,13 +167,13 @@ def _name_of(fn: object) -> str:
 
 
 def _opaque(obj: object) -> str:
-    """Why an object's state cannot be saved; empty if it can, or if it has none."""
+    """Why an object's state cannot be saved; empty if it can be or there is none."""
     cls = type(obj)
     if cls in _ONCE:
         return f"a {cls.__name__} cannot be rewound"
     if issubclass(cls, io.IOBase):
         return "what is read from or written to a file is not undone"
-    # A class of the user's keeps its place in attributes; a library's may keep it in a worker.
+    # The user's iterator class has its position in attributes; a library's may have it in a worker.
     if any("__next__" in vars(base) for base in cls.__mro__) and not is_user_class(cls):
         return f"an iterator ({cls.__name__}) cannot be rewound"
     return ""
@@ -182,7 +182,7 @@ def _opaque(obj: object) -> str:
 def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
     cls = type(obj)
     if cls is Binding:
-        return  # a tuple, but its namespace is not to be walked
+        return  # a tuple, but its namespace must not be walked
     if issubclass(cls, torch.Tensor):
         yield from _of_tensor(obj, path)
     elif issubclass(cls, dict):
@@ -217,7 +217,7 @@ def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
 
 def _of_tensor(tensor: torch.Tensor, path: str) -> Iterator[Child]:
     with tensors.plain():
-        # Asking any other tensor for its gradient makes torch warn.
+        # Reading any other tensor's gradient makes torch warn.
         grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
     yield grad, f"{path}.grad"
 
@@ -233,7 +233,7 @@ def _of_dict(mapping: dict[Any, Any], path: str, names: Mapping[int, str]) -> It
 def _of_function(function: types.FunctionType, path: str) -> Iterator[Child]:
     file = function.__code__.co_filename
     if is_torch_machinery(file):
-        # Inside are Dynamo's own caches: only the function that was compiled is the user's.
+        # It contains Dynamo's own caches: only the original function is the user's.
         yield compiled_callable.original(function), path
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -249,7 +249,7 @@ def _of_cell(cell: types.CellType, path: str) -> Iterator[Child]:
     try:
         yield cell.cell_contents, path
     except ValueError:
-        return  # not bound yet: there is nothing to follow
+        return  # not bound yet
 
 
 def _of_class(cls: type, path: str) -> Iterator[Child]:

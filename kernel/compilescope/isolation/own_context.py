@@ -1,4 +1,4 @@
-"""Runs work in a context of its own, so that context variables set meanwhile are discarded.
+"""Runs work in a separate context, so that context variables set in it are discarded.
 
 Each time that torch patches a module of settings, it creates a context variable and leaves it in
 the context, where it cannot be removed.
@@ -16,7 +16,7 @@ _R = TypeVar("_R")
 
 
 def in_own_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Has a function run in a copy of its caller's context."""
+    """Makes a function run in a copy of its caller's context."""
 
     @functools.wraps(function)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:

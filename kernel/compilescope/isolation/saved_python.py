@@ -22,25 +22,25 @@ class Change(NamedTuple):
     """A part of an object that differs from the saved state."""
 
     suffix: str = ""
-    """To the object's path; empty where it is the object as a whole."""
+    """The suffix of the object's path; empty for the object as a whole."""
     value: object = UNSET
-    """What is there now, if it is a value."""
+    """The current value, if there is one."""
     key: object = UNSET
-    """Of a dict's item, in place of a suffix."""
+    """The key of a dict's item, in place of a suffix."""
 
 
 class Saved(Protocol):
     """The state of one object."""
 
     def restore(self) -> None:
-        """Puts the state back; writes only what has changed."""
+        """Restores the state; writes only changed parts."""
 
     def changed(self) -> Iterator[Change]:
-        """What differs from the state; changes nothing."""
+        """The differences from the saved state; changes nothing."""
 
 
 def save(obj: object) -> list[Saved]:
-    """Saves an object's own state, without the objects that it refers to."""
+    """Saves an object's own state, not the objects that it refers to."""
     cls = type(obj)
     saveds: list[Saved] = []
     if cls is Binding:
@@ -120,7 +120,7 @@ class SavedCell:
 
 
 class SavedFunction:
-    """A function's defaults; its ``__dict__`` and its closure are objects of their own."""
+    """A function's defaults; its ``__dict__`` and its closure are saved separately."""
 
     def __init__(self, function: types.FunctionType) -> None:
         self.function = function
@@ -137,7 +137,7 @@ class SavedFunction:
             yield Change(".defaults")
 
     def restore(self) -> None:
-        """Writes only on a change: assigning ``__defaults__`` makes Dynamo's guards look again."""
+        """Writes only on a change: assigning ``__defaults__`` makes Dynamo recheck guards."""
         if self.function.__defaults__ is not self.defaults:
             self.function.__defaults__ = self.defaults
         if self.function.__kwdefaults__ is not self.keyword_defaults:
@@ -158,7 +158,7 @@ class SavedDict:
         now = list(self.base.items(self.mapping))
         if self._unchanged(now):
             return
-        # By identity: comparing or hashing keys would run code of theirs.
+        # By identity: comparing or hashing keys would run their code.
         before = {id(key): (key, value) for key, value in self.items}
         after = {id(key): (key, value) for key, value in now}
         any_changed = False
@@ -232,7 +232,7 @@ class SavedInstance:
             return None
 
     def changed(self) -> Iterator[Change]:
-        """Whether it has another class or dict; and the slots that hold something else."""
+        """Whether its class or dict changed, and the slots with other values."""
         if type(self.obj) is not self.cls or (
             self.attributes is not None and self._attributes() is not self.attributes
         ):
@@ -243,7 +243,7 @@ class SavedInstance:
                 yield Change(f".{slot.__name__}", now)
 
     def restore(self) -> None:
-        """Puts back the class (a lazy module changes it), the dict object and the slots."""
+        """Restores the class (a lazy module changes it), the dict object and the slots."""
         if type(self.obj) is not self.cls:
             object.__setattr__(self.obj, "__class__", self.cls)
         if self.attributes is not None and self._attributes() is not self.attributes:
@@ -258,7 +258,7 @@ class SavedInstance:
 
 
 class SavedClass:
-    """The attributes of a class of the user's."""
+    """The attributes of one of the user's classes."""
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
@@ -276,7 +276,7 @@ class SavedClass:
                 yield Change(f".{key}", now.get(key, UNSET))
 
     def restore(self) -> None:
-        """Puts back attributes that were set or deleted; removes new ones."""
+        """Restores attributes that were set or deleted; removes new ones."""
         now = self._now()
         for key in now.keys() - self.attributes.keys():
             type.__delattr__(self.cls, key)
@@ -327,12 +327,12 @@ class SavedArray:
         self.copy = array.copy()
 
     def changed(self) -> Iterator[Change]:
-        """Whether its shape or its bytes differ; of objects, whether they are others."""
+        """Whether its shape or its bytes differ; for objects, whether their identities do."""
         if self.array.shape != self.copy.shape or self.array.tobytes() != self.copy.tobytes():
             yield Change()
 
     def restore(self) -> None:
-        """Copies the data back, bit by bit where the array is one of numbers."""
+        """Copies the data back, bit for bit for an array of numbers."""
         if self.array.shape != self.copy.shape:
             self.array.resize(self.copy.shape, refcheck=False)
         self.array[...] = self.copy
@@ -357,7 +357,7 @@ class SavedNumpyGenerator:
 
 
 def _same_state(now: Any, before: Any) -> bool:
-    """Whether two states of a NumPy generator, dicts of numbers and arrays, are the same."""
+    """Whether two states of a NumPy generator, dicts of numbers and arrays, are equal."""
     if isinstance(now, dict):
         return all(_same_state(now[key], before[key]) for key in now)
     return bool(sys.modules["numpy"].array_equal(now, before))
@@ -366,7 +366,7 @@ def _same_state(now: Any, before: Any) -> bool:
 def _numpy(obj: Any) -> list[Saved]:
     numpy = sys.modules["numpy"]
     if isinstance(obj, numpy.ndarray):
-        # A read-only array is not the call's to change, and could not be written back.
+        # A call cannot change a read-only array, and it could not be restored.
         return [SavedArray(obj)] if obj.flags.writeable else []
     random_module = sys.modules.get("numpy.random")
     if random_module is not None and isinstance(

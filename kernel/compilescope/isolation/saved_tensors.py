@@ -1,8 +1,8 @@
-"""Tensors saved by a copy of each storage, and put back bit for bit.
+"""Saves tensors by a copy of each storage, and restores them bit for bit.
 
-Whether data changed is decided by comparing them: ``_version`` misses what is written through
-``.data``, NumPy or a compiled kernel. A storage is written only where it differs, through a tensor
-of its own, so that restoring neither records a gradient nor raises a version counter.
+Changes are found by comparing data: ``_version`` misses writes through ``.data``, NumPy or a
+compiled kernel. A storage is written only if it differs, through a separate tensor, so that
+restoring neither records a gradient nor increments a version counter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HISTORY = "an operation in place was added to its autograd history"
 
 
 class SavedStorage:
-    """The bytes of a storage, copied once however many views share it."""
+    """The bytes of a storage, copied once even if several views share it."""
 
     def __init__(self, storage: torch.UntypedStorage, device: torch.device) -> None:
         self.storage = storage
@@ -28,7 +28,7 @@ class SavedStorage:
         self.copy = _bytes(storage).to(device, copy=True)
 
     def changed(self) -> bool:
-        """Whether any byte differs, or their number."""
+        """Whether any byte or the number of bytes differs."""
         if self.storage.nbytes() != self.size:
             return True
         now = _bytes(self.storage)
@@ -45,7 +45,7 @@ class SavedStorage:
 
 
 class SavedTensor:
-    """A tensor but for its storage's bytes: geometry, version, gradient, flags and hooks."""
+    """A tensor without its storage's bytes: geometry, version, gradient, flags and hooks."""
 
     def __init__(
         self, tensor: torch.Tensor, *, with_data: bool, storage: SavedStorage | None = None
@@ -69,7 +69,7 @@ class SavedTensor:
     def written(self) -> bool:
         """Whether the tensor's own data or geometry differ; others may share its storage.
 
-        Where there is no copy to compare them with, whether its version counter was raised.
+        Without a copy to compare with, whether its version counter increased.
         """
         if self.storage is None:
             return tensors.version(self.tensor) != self.version
@@ -79,7 +79,7 @@ class SavedTensor:
         return not torch.equal(now, _bits(self.tensor, self.storage.copy).to(now.device))
 
     def changed(self) -> Iterator[Change]:
-        """What differs but for its data: class, gradient, flags, history, hooks."""
+        """The differences other than its data: class, gradient, flags, history, hooks."""
         tensor = self.tensor
         if (
             type(tensor) is not self.cls
@@ -95,12 +95,12 @@ class SavedTensor:
                 yield Change(".hooks")
 
     def restore(self) -> None:
-        """Puts the tensor back; its storage must hold the old bytes again already.
+        """Restores the tensor; its storage must already have the old bytes.
 
         Raises
         ------
         RuntimeError
-            Where autograd keeps a history that cannot be taken back.
+            Autograd keeps a history that cannot be undone.
         """
         tensor = self.tensor
         if type(tensor) is not self.cls:
@@ -130,7 +130,7 @@ class SavedTensor:
 
 
 class TensorSaver:
-    """Saves tensors, each storage once, within half of the memory that is free."""
+    """Saves tensors, each storage once, within half of the free memory."""
 
     def __init__(self) -> None:
         self.storages: dict[tuple[Any, ...], SavedStorage | None] = {}
@@ -155,7 +155,7 @@ class TensorSaver:
             return reason
 
     def written(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The tensors whose data changed, by where they are; each storage is compared once."""
+        """The tensors whose data changed, by path; each storage is compared once."""
         changed = {
             id(saved_storage)
             for saved_storage in self.storages.values()
@@ -224,7 +224,7 @@ def _is_sparse(tensor: torch.Tensor) -> bool:
 
 
 def free_bytes(device: torch.device) -> float:
-    """The memory that is free on a device; infinite where that is not known."""
+    """The free memory of a device; infinite if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     meminfo = Path("/proc/meminfo")

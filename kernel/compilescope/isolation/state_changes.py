@@ -18,10 +18,10 @@ FEW = 20
 
 
 def changes_of(snapshot: Snapshot) -> list[str]:
-    """What a call changed since the snapshot, or since it was last restored.
+    """The changes of a call since the snapshot, or since it was last restored.
 
-    Ask between the call and `Snapshot.restore`. It takes about as long as restoring: the data of
-    each tensor are compared once.
+    Call it between the call and `Snapshot.restore`. It takes about as long as restoring: the data
+    of each tensor are compared once.
 
     Returns
     -------
@@ -34,16 +34,16 @@ def changes_of(snapshot: Snapshot) -> list[str]:
 
 
 def summarize_changes(changes: list[str]) -> list[str]:
-    """The first of the changes, for a report, and in a last line how many more there are."""
+    """The first changes, for a report, with a last line for the number of further ones."""
     more = len(changes) - FEW
     return changes if more <= 1 else [*changes[:FEW], f"and {more:,} more"]
 
 
 def changed_tensors(snapshot: Snapshot) -> dict[str, torch.Tensor]:
-    """The tensors that a call wrote to or put in the place of others, by where they are.
+    """The tensors that a call wrote to or assigned in place of others, by path.
 
-    Not copies. Also those in containers that are new: the state that an optimiser makes at its
-    first step.
+    They are not copied. Includes tensors in new containers, such as the state that an optimiser
+    creates at its first step.
     """
     changed: dict[str, torch.Tensor] = {}
     for path, value in _changes(snapshot):
@@ -66,7 +66,7 @@ def _changes(snapshot: Snapshot) -> Iterator[tuple[str, object]]:
 def _place(
     path: str, saved: Saved | None, change: Change, attributes: set[int], names: Mapping[int, str]
 ) -> str:
-    """Where a change is, in the words of the walk."""
+    """The path of a change, as in the walk."""
     if not isinstance(saved, SavedDict) or (change.key is UNSET):
         return path + change.suffix
     if id(saved.mapping) in attributes:
@@ -77,7 +77,7 @@ def _place(
 
 
 def _tensors_in(value: object, path: str, seen: dict[int, object]) -> dict[str, torch.Tensor]:
-    """The tensors in a value and in the containers that it is made of; runs no code of theirs."""
+    """The tensors in a value and its nested containers; runs none of their code."""
     cls = type(value)
     if issubclass(cls, torch.Tensor):
         return {path: cast("torch.Tensor", value)}

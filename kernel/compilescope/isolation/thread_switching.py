@@ -19,12 +19,12 @@ are unaffected."""
 _PATIENCE_S = 60.0
 _LOOK_S = 0.001
 _CANCEL_S = 0.1
-"""How soon a thread that waits for the compile lock notices a cancel."""
+"""The time in which a thread that waits for the compile lock notices a cancel."""
 
 
 @contextmanager
 def responsive() -> Iterator[None]:
-    """In the block, Python switches threads more often. Several threads may be in such a block."""
+    """Makes Python switch threads more often in the block. Such blocks may overlap."""
     global _responsive, _usual_s
     with _lock:
         if not _responsive:
@@ -42,7 +42,7 @@ def responsive() -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """In the block no other thread generates sources; who asks to do so goes first.
+    """Keeps other threads from generating sources in the block; waiting requests go first.
 
     Generating sources would disturb the measurement. Also, while torch traces a graph in any
     thread,
@@ -56,7 +56,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """In the block a thread waits to generate sources, or does: what is measured waits for it.
+    """Makes measurements wait while a thread waits to generate sources or generates them.
 
     A lock alone is not enough: a thread that reacquires it at once would starve the others.
     """
@@ -70,7 +70,7 @@ def asking() -> Iterator[None]:
 
 @contextmanager
 def generating(monitor: Monitor) -> Iterator[None]:
-    """In the block this thread generates sources, which it waits to do while another compiles.
+    """Lets this thread generate sources in the block; waits while another thread compiles.
 
     Raises
     ------

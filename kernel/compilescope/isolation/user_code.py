@@ -1,7 +1,7 @@
-"""Which code and objects are the user's, and which belong to Python, torch or another library.
+"""Decides which code and objects are the user's, and which belong to Python or a library.
 
-The state of a library's own objects (a logger, a compiler's cache, the notebook's shell) is not the
-subject's to lose, and putting it back could undo what the library has done since.
+The state of a library's own objects (a logger, a compiler's cache, the notebook's shell) does not
+belong to the subject, and restoring it could undo later work of the library.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CLOSED = {
     "matplotlib", "plotly", "pandas", "sympy", "triton", "numpy", "tqdm", "compilescope", "pytest",
     "_pytest", "pybind11_builtins", "wandb", "tensorboard", "mlflow",
 }  # fmt: skip
-"""Top-level packages whose instances are not looked into."""
+"""Top-level packages whose instances are not searched."""
 
 _CLOSED_TORCH = {"fx", "export", "jit", "cuda", "distributed", "multiprocessing", "profiler"}
 
@@ -47,7 +47,7 @@ _CLOSED_TORCH = {"fx", "export", "jit", "cuda", "distributed", "multiprocessing"
 def is_library_file(name: str) -> bool:
     """Whether a code object's file name belongs to Python or to an installed package.
 
-    A notebook cell's is the user's, wherever its file would be.
+    A notebook cell's code is the user's, wherever its file name points.
     """
     if name.startswith("<"):
         return name.startswith("<frozen") or name == "<__array_function__ internals>"
@@ -57,13 +57,13 @@ def is_library_file(name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_torch_machinery(name: str) -> bool:
-    """Whether a code object belongs to a private package of torch's (``torch/_dynamo``)."""
+    """Whether a code object belongs to a private package of torch (``torch/_dynamo``)."""
     real = os.path.realpath(name)
     return real.startswith(_TORCH) and real[len(_TORCH) :].startswith("_")
 
 
 def is_user_module(module: types.ModuleType) -> bool:
-    """Whether a module is a file of the user's; reads its dict only, so a lazy one stays lazy."""
+    """Whether a module is the user's file; reads only its dict, so a lazy module stays lazy."""
     if type(module) is not types.ModuleType:
         return False
     file = object.__getattribute__(module, "__dict__").get("__file__")

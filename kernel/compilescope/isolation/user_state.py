@@ -1,4 +1,4 @@
-"""The user's state, kept through an inspection: saved before, put back after, whatever happened."""
+"""Saves the user's state before an inspection and restores it afterwards in any case."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from .saved_python import Change, Saved, save
 from .saved_tensors import SavedStorage, TensorSaver
 
 RANDOM = "random numbers"
-"""What a call changes that draws some from a generator that belongs to no object."""
+"""The name of the change if a call draws from a generator that belongs to no object."""
 
 
 class Snapshot:
-    """Everything that a call can change, as it was when the snapshot was taken.
+    """A snapshot of everything that a call can change.
 
     Saved: the data, gradient, flags and hooks of every tensor that the callable and its arguments
     reach; the contents of containers; the attributes of modules, optimisers and the user's own
     objects and classes; globals and closure variables that the code rebinds; random generators;
-    torch's modes. Objects are put back in place: identities do not change. FSDP's modules hold this
-    rank's part of their parameters before a call, when its changes are looked for, and after.
+    torch's modes. Objects are restored in place: identities do not change. FSDP's modules hold this
+    rank's shard of their parameters before a call, while its changes are determined, and
+    afterwards.
 
     Parameters
     ----------
@@ -38,11 +39,11 @@ class Snapshot:
     Attributes
     ----------
     tensors
-        The tensors reached, by where they are (``net.fc.weight``).
+        The tensors reached, by path (``net.fc.weight``).
     objects
-        What was saved of all other objects, by where they are.
+        The saved states of all other objects, by path.
     unsaved
-        What is not put back, and why: one sentence each, for the report.
+        What is not restored, and why: one sentence each, for the report.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Snapshot:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        # First of all, before saving draws or changes anything itself.
+        # First, before saving draws or changes anything itself.
         self._ambient: list[tuple[str, Saved]] = [
             (RANDOM, SavedRandomness()),
             ("torch's modes", SavedModes()),
@@ -76,10 +77,9 @@ class Snapshot:
                 self.unsaved.append(f"{path}: {error}")
 
     def restore(self) -> None:
-        """Puts everything back; may be called any number of times.
+        """Restores everything; may be called any number of times.
 
-        What refuses is added to `unsaved`, and the rest is put back all the same. Ctrl-C waits
-        until all is done.
+        Failures are added to `unsaved`, and the rest is still restored. Ctrl-C waits until the end.
         """
         with _uninterrupted():
             sharding.reshard(self._sharded)
@@ -95,10 +95,10 @@ class Snapshot:
                 self._put_back(path, saved)
 
     def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
-        """What differs now: where it is, what it was saved by, and what is there.
+        """The current differences: path, saved state and current value.
 
-        Changes no value, and runs none of the user's code. What it is asked for depends on what has
-        changed, so ask it before `restore`. Of a tensor's data, the value is the tensor.
+        Changes no value, and runs none of the user's code. Call it before `restore`. For a tensor's
+        data, the value is the tensor.
         """
         sharding.reshard(self._sharded)
         for path, saved in self.objects:
@@ -129,10 +129,10 @@ def preserved(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Iterator[Snapshot]:
-    """Saves what a call can change, and puts it back at the end of the block.
+    """Saves everything that a call can change, and restores it at the end of the block.
 
-    Also when the block ends with an exception or an interrupt. `Snapshot.restore` puts the state
-    back in between, so that every variant starts from the same.
+    It also restores after an exception or an interrupt. `Snapshot.restore` restores the state in
+    between, so that every variant starts from the same state.
     """
     snapshot = Snapshot(fn, args, kwargs)
     try:

@@ -1,1 +1,1 @@
-"""How long calls take, and how far their results are apart."""
+"""Measures times of calls, and differences of their results."""

@@ -14,7 +14,7 @@ _was_on = False
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Collects no garbage in the block; blocks of several threads may overlap.
+    """Disables garbage collection in the block; blocks of several threads may overlap.
 
     With torch loaded, a full collection takes tenths of a second. It may occur in the call that is
     being timed, or delay sources that the panel waits for.

@@ -1,14 +1,15 @@
-"""What guards cost, measured on clones of their tree.
+"""Measures the cost of guards on clones of their tree.
 
 How it is measured
     A check is called in a loop, and the shortest of a few rounds counts: code and values are in the
-    processor's caches, which at a real call they may not be. What calling it from Python costs,
-    which a real call does not pay, is taken off: it is measured on a guard that does nothing.
+    processor's caches, which at a real call they may not be. The overhead of calling it from
+    Python, which a real call does not have, is subtracted; it is measured on a guard that does
+    nothing.
 A guard
-    is called by itself with the value that it checks; how the value is come by is not in it.
+    is called alone with the value that it checks; fetching the value is not included.
 A node of the tree
-    is the difference between a clone with its subtree and one without. The costliest nodes are
-    looked into first, until the time is used up; the others have no cost.
+    is the difference between a clone with its subtree and one without. The most expensive nodes are
+    split first, until the time is used up; the others get no cost.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from ..torch_api.guards.values import NoValue, values_of
 from .garbage_collection import gc_disabled
 
 _LEAF_SHARE = 0.4
-"""The part of the time that the single guards may take."""
+"""The share of the time for single guards."""
 
 
 class GuardCosts(msgspec.Struct, kw_only=True):
-    """Costs in ns, by places in `nodes`."""
+    """Costs in ns, by index into `nodes`."""
 
     nodes: list[TreeNode] = []
     subtrees: dict[int, float] = {}
     guards: dict[tuple[int, int], float] = {}
-    """Place of the node and of the guard among its guards → cost."""
+    """Index of the node and of the guard among its guards → cost."""
     missing: str = ""
     """Why some or all were not measured."""
     took_s: float = 0.0
@@ -51,7 +52,7 @@ def measure_guards(kept: KeptGuards, f_locals: dict[str, Any], *, budget_s: floa
     f_locals
         The frame's values.
     budget_s
-        About how long it may take, in seconds.
+        The approximate time limit, in seconds.
     """
     start = time.perf_counter()
     deadline = start + budget_s
@@ -121,7 +122,7 @@ def _subtrees(
 
 
 def _singles(nodes: list[TreeNode], clone: Clone) -> Any:
-    """Clones of one subtree each, by halves: so every node is copied only a few times."""
+    """Clones of one subtree each, by bisection, so that every node is copied only a few times."""
     waiting = [clone]
     while waiting:
         current = waiting.pop()
@@ -147,7 +148,7 @@ def _passes(check: Callable[[Any], bool], value: Any) -> bool:
 def _time(
     check: Callable[[Any], object], value: Any, *, rounds: int = 4, round_ns: float = 8_000
 ) -> float:
-    """The shortest of a few rounds, in ns a call."""
+    """The shortest of a few rounds, in ns per call."""
     best = float("inf")
     calls = 10
     for _ in range(rounds):

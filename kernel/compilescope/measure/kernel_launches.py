@@ -1,4 +1,4 @@
-"""A variant's launches: which of them are timed, and what their times mean."""
+"""A variant's launches: which of them are timed, and their times in the report."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _REPLAYED = ", in the replay of a CUDA graph"
 
 @dataclass
 class Graph:
-    """A graph of the variant: as it was built to be timed, and as it stands in the report."""
+    """A graph of the variant, as built for timing and as in the report."""
 
     sites: list[Site]
-    """In the order of their lines, which is that in which they run, but for branches and loops."""
+    """In the order of their lines, which is the execution order except for branches and loops."""
     keys: list[str | None]
-    """The keys that they have in the report; None for one that is not there."""
+    """Their keys in the report; None for a launch that the report lacks."""
     compilation: str
     source: tuple[str | None, str | None]
     """The generated code: the wrapper, and the Python around a C++ wrapper."""
@@ -34,14 +34,14 @@ class Graph:
 
 
 def source_of(code: Code) -> tuple[str | None, str | None]:
-    """What a graph's code can be recognised by."""
+    """The code that identifies a graph."""
     return (code.python, None) if code.python is not None else (code.cpp, code.shell)
 
 
 def graphs_of(
     built: Sequence[Compilation], reported: Sequence[Compilation], artifact: Artifact
 ) -> list[Graph]:
-    """The graphs that were built to be timed, with the report's launches in them."""
+    """The graphs that were built for timing, with the report's launches in them."""
     by_id = {compilation.id: compilation for compilation in reported}
     graphs = []
     for compilation in built:
@@ -87,7 +87,7 @@ def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
 
 
 def _name(code: Code, artifact: Artifact) -> str:
-    """The direction with the number of the graph, as keys have it."""
+    """The direction with the number of the graph, as in keys."""
     return next((key.split(":")[1] for key, _ in _launches(code, artifact)), "")
 
 
@@ -114,18 +114,18 @@ def launch_time(
     tf32: bool,
     built_with: str,
 ) -> LaunchTime:
-    """What was measured of a launch, beside what its device can do.
+    """The measurements of a launch, compared with its device's peak rates.
 
     Parameters
     ----------
     times
         At least one sample.
     empty_ns, inner_ns
-        What the profiler costs: in each range, and for each range within.
+        The profiler's overhead: in each range, and for each nested range.
     tf32
         Whether float32 products may be rounded to TF32.
     built_with
-        What the build that was timed had besides the variant's settings; may be empty.
+        Settings of the timed build besides the variant's; may be empty.
     """
     us = times.median_us
     measured = LaunchTime(

@@ -1,4 +1,4 @@
-"""Kernels' measured times, put into a variant's report."""
+"""Adds kernels' measured times to a variant's report."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ NO_WORK = (
 _CLEARLY = 1.05
 
 Runs = list[list[tuple[int, GraphRun]]]
-"""Call by call, the runs, each with its graph's place among the graphs."""
+"""The runs of each call, each with the index of its graph."""
 Patterns = dict[frozenset[str], list[tuple[str, str]]]
-"""A graph's launches, by their keys → the kernels that it starts on the device, in order, each with
+"""The keys of a graph's launches → the kernels that it starts on the device, in order, each with
 its launch's key."""
 
 
 @dataclass
 class Measured:
-    """What one build of a variant did."""
+    """The measurements of one build of a variant."""
 
     graphs: list[Graph]
     calls: Runs
     empty_ns: float
     inner_ns: float
-    """What the profiler costs: in each range, and for each range within."""
+    """The profiler's overhead: in each range, and for each nested range."""
     on_device: bool
     built_with: str
-    """What the build had besides the variant's settings; may be empty."""
+    """Settings of the build besides the variant's; may be empty."""
 
 
 def artifact_of(report: VariantReport) -> Artifact:
-    """The wrapper that a variant's launches stand in."""
+    """The wrapper that contains a variant's launches."""
     return "cpp" if report.requested.cpp_wrapper else "python"
 
 
 def learn_patterns(measured: Measured) -> Patterns:
-    """What kernels each graph starts on the device, as seen where launches can be told apart."""
+    """The kernels that each graph starts on the device, from runs with distinguishable launches."""
     patterns: Patterns = {}
     for call in measured.calls:
         for place, run in call:
@@ -71,14 +71,14 @@ def learn_patterns(measured: Measured) -> Patterns:
 def fill(
     report: VariantReport, peaks: list[Peaks], measurement: Measured, patterns: Patterns
 ) -> None:
-    """Puts the times into the report's launches, and says why where there is none.
+    """Adds the times to the report's launches, or the reason if there is none.
 
     Parameters
     ----------
     peaks
-        Of devices, as far as known; those of others join them.
+        The known peaks of devices; further ones are added.
     patterns
-        For graphs that are replayed as a whole; see `learn_patterns`.
+        The patterns for graphs replayed by CUDA graphs; see `learn_patterns`.
     """
     measured: dict[tuple[str, str], Times] = {}
     reasons: dict[tuple[str, str], str] = {}
@@ -109,7 +109,7 @@ def fill(
 
 
 def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
-    """Why no launch of a graph has a time; empty where some may."""
+    """Why no launch of a graph has a time; empty if some may have one."""
     spans = [span for runs in calls for run in runs for span in run.spans]
     if not any(calls):
         return NOT_RUN
@@ -163,7 +163,7 @@ def _launches_of(kernel: Kernel, artifact: Artifact) -> list[Launch]:
 
 
 def _beaten(report: VariantReport, peaks: Sequence[Peaks]) -> list[Peaks]:
-    """Measured peaks that a kernel is clearly above, which cannot be in arithmetic."""
+    """Measured peaks that a kernel clearly exceeds, which is impossible for arithmetic."""
     artifact = artifact_of(report)
     devices = {
         launch.time.device
@@ -182,7 +182,7 @@ def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) 
 
 
 def _peaks(known: list[Peaks], device: str) -> Peaks:
-    """The peaks of a device, which join the report's when they are first asked for."""
+    """The peaks of a device, which are added to the report on first use."""
     for peaks in known:
         if peaks.device == device:
             return peaks

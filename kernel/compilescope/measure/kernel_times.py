@@ -1,9 +1,9 @@
-"""Which of the profiler's ranges and kernels is which launch, and how long each takes.
+"""Assigns the profiler's ranges and kernels to launches, and computes their times.
 
 A launch's place in the wrapper says when it runs; a range's or a kernel's name says what it is.
-Generated kernels are known by name. Library calls are known by their operator; those that go by
-another name than their line in the wrapper are what lies between their neighbours, where that is
-one launch. What cannot be told is not guessed: it has a reason instead of a time.
+Generated kernels are known by name. Library calls are known by their operator. If their name
+differs from their line in the wrapper, they get the ranges between their neighbours, if that is one
+launch. Nothing is guessed: a launch without a certain match gets a reason instead of a time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PREFIX = re.compile(r"graph_\w*?_(?=cpp_|triton_)|graph_\d+_")
 _ASIDE = frozenset(
     ("alias", "as_strided", "detach", "empty", "empty_like", "empty_strided", "expand", "permute")
 ).union(("reshape", "resize_", "resolve_conj", "resolve_neg", "t", "transpose", "view"))
-"""Operators that compute nothing: what a wrapper does besides its launches."""
+"""Operators that compute nothing, which a wrapper calls besides its launches."""
 
 
 class Site(NamedTuple):
@@ -49,20 +49,20 @@ class Site(NamedTuple):
 
     @property
     def extern(self) -> bool:
-        """Whether it is a library's."""
+        """Whether it is a library call."""
         return self.language == "extern"
 
 
 @dataclass
 class Times:
-    """What was measured of one launch."""
+    """The measurements of one launch."""
 
     samples_us: list[float] = field(default_factory=list)
-    """One a call: the mean of its runs."""
+    """One per call: the mean of its runs."""
     runs: list[int] = field(default_factory=list)
     """How often it ran, call by call."""
     inner: int = 0
-    """How many of the profiler's ranges lie within, which cost time of their own."""
+    """How many of the profiler's ranges are nested in it, each with its own overhead."""
     on_device: bool = False
     replayed: bool = False
     kernels: int = 0
@@ -82,7 +82,8 @@ class Times:
 
 Pattern = Sequence[tuple[str, int]]
 """The kernels that one run of a graph starts on the device, with the launch that each belongs to:
-learnt where launches can be told apart, used where a CUDA graph replays the same kernels."""
+learned from runs with distinguishable launches, used for a CUDA graph that replays the same
+kernels."""
 
 
 def measure(
@@ -102,14 +103,14 @@ def measure(
     calls
         Call by call, the runs of this graph.
     empty_ns
-        Taken off each range of the host: what the profiler says an empty one takes.
+        The profiler's time of an empty range, subtracted from each host range.
     on_device
-        Whether the graph is one for a GPU: ranges of the host are not its kernels' times.
+        Whether the graph is for a GPU: host ranges are then not its kernels' times.
 
     Returns
     -------
     tuple
-        A launch's place in ``sites`` → its times, and → why it has none.
+        Index of a launch in ``sites`` → its times, and index → why it has none.
     """
     times_by_site: dict[int, Times] = {}
     reasons: dict[int, str] = {}
@@ -143,7 +144,7 @@ def _ns(span: Span, empty_ns: float) -> float:
 
 
 def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
-    """What kernels a run starts on the device, in order, and for which launch."""
+    """The kernels that a run starts on the device, in order, with their launches."""
     spans, _ = assign(sites, run, (), True)
     owners = {
         id(span): place for place, rounds in spans.items() for parts in rounds for span in parts
@@ -161,7 +162,7 @@ def assign(
     Returns
     -------
     tuple
-        A launch's place → its spans; and → why it has none.
+        Index of a launch → its spans, and index → why it has none.
     """
     spans = _relevant(run, sites, on_device)
     replayed = [span for span in spans if span.is_replayed]
@@ -180,7 +181,7 @@ def assign(
 
 
 def _relevant(run: GraphRun, sites: Sequence[Site], on_device: bool) -> list[Span]:
-    """Without what a graph on a GPU does on the host only."""
+    """The spans without host-only work of a graph on a GPU."""
     if not on_device and not any(span.work for span in run.spans):
         return run.spans
     on_host = {site.kernel for site in sites if site.language == "cpp"}
@@ -188,7 +189,7 @@ def _relevant(run: GraphRun, sites: Sequence[Site], on_device: bool) -> list[Spa
 
 
 def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
-    """A span's place → what the launches that it may belong to are called."""
+    """Index of a span → the names of the launches that it may belong to."""
     generated = {site.kernel for site in sites if not site.extern}
     operators = {operator(site.kernel) for site in sites if site.extern}
     named: dict[int, object] = {}
@@ -215,14 +216,14 @@ def _plain(name: str) -> str:
 
 
 def _alike(left: str, right: str) -> bool:
-    # Of an operator with overloads the wrapper may name one or none: sort and sort_stable.
+    # The wrapper may name an operator with or without its overload: sort and sort_stable.
     return left.startswith(f"{right}_") or right.startswith(f"{left}_")
 
 
 def _in_turns(
     sites: Sequence[Site], spans: Sequence[Span], named: Mapping[int, object]
 ) -> tuple[dict[int, list[list[Span]]], dict[int, str]]:
-    """Spans of one name go to the launches of that name by turns: of a loop, several times."""
+    """Assigns spans of one name in turn to the launches of that name; in a loop, several times."""
     launches: dict[object, list[int]] = defaultdict(list)
     for place, site in enumerate(sites):
         launches[operator(site.kernel) if site.extern else (site.kernel,)].append(place)
@@ -250,7 +251,7 @@ def _between(
     reasons: dict[int, str],
     replayed: bool,
 ) -> None:
-    """Launches whose names the profiler does not know get what lies between their neighbours."""
+    """Assigns to launches with unknown names the spans between their neighbours."""
     where = {id(span): place for place, span in enumerate(spans)}
     for group in _unknown(sites, assigned, reasons):
         before = [place for place in assigned if place < group[0]]
@@ -277,12 +278,12 @@ def _between(
 def _unknown(
     sites: Sequence[Site], assigned: Mapping[int, object], reasons: Mapping[int, str]
 ) -> list[list[int]]:
-    """Launches that may go by another name, in groups between those that are known."""
+    """Launches that may have another name in the profiler, in groups between known ones."""
     groups: list[list[int]] = [[]]
     for place, site in enumerate(sites):
         if place in assigned or place in reasons:
             groups.append([])
         elif not site.kernel.startswith(("cpp_", "triton_")):
             groups[-1].append(place)
-        # else it did not run: a kernel that torch names goes by that name everywhere.
+        # otherwise it did not run: a generated kernel has the same name everywhere.
     return [group for group in groups if group]

@@ -1,4 +1,4 @@
-"""How long the kernels of a compiled graph take in a run of it, from a profile of whole calls."""
+"""The time of a compiled graph's kernels in one run, from a profile of whole calls."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def kernels_of(
     Parameters
     ----------
     source
-        The graph's generated code, by which it is known.
+        The graph's generated code, which identifies it.
     empty_ns
-        What the profiler says a range takes in which nothing happens.
+        The profiler's time of an empty range.
     device
         Whether kernels run on a GPU, which times them itself.
     """

@@ -1,9 +1,9 @@
-"""Calls of a program's layers timed in turns, and the differences between them.
+"""Times calls of a program's layers interleaved, and computes their differences.
 
-The samples of some rounds in a row are taken within a blink, so differences are taken of their
-medians, and the figure is the median over all such groups of rounds. What disturbs the machine for
-longer disturbs both sides of a difference; what disturbs it for shorter spoils single samples, and
-a median does not heed them. (A difference within each round would be spoilt by any sample in it.)
+A few consecutive rounds take little time, so differences are computed from their medians, and the
+figure is the median over all such groups of rounds. A longer disturbance of the machine affects
+both sides of a difference; a shorter one affects single samples, which a median ignores. (Any bad
+sample would spoil a difference within one round.)
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 
 SECONDS = 3.0
-"""About how long layers are timed."""
+"""The approximate time of the measurement."""
 _FEWEST = 7
-"""Rounds that are taken even when the time is up, within `_OVERTIME` times it."""
+"""The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
 _GROUPS, _LONGEST = 8, 9
-"""Groups that there should be at least, and rounds in a group at most."""
+"""The desired minimum number of groups, and the most rounds in a group."""
 _WARM_SHARE = 0.15
 _SAMPLE_S = 0.001
 """Short samples make many rounds; the differences are within rounds."""
@@ -42,7 +42,7 @@ def figure(samples: Sequence[float]) -> Figure:
 
 
 Terms = Mapping[str, float]
-"""Name of a call → how often it counts, negative where it is taken off."""
+"""Name of a call → its factor in the sum, negative if it is subtracted."""
 
 
 class Samples:
@@ -65,7 +65,7 @@ class Samples:
         return name in self._samples
 
     def figure(self, terms: Terms) -> Figure:
-        """A sum of calls' times, each as often as it counts: the median over groups of rounds."""
+        """A weighted sum of calls' times: the median over groups of rounds."""
         length = min(max(self.rounds // _GROUPS, 1), _LONGEST)
         starts = range(0, self.rounds - length + 1, length)
         return figure(
@@ -92,9 +92,9 @@ def sample_layers(
     ----------
     before_each
         Called with a call's name before each sample of it; not timed. On a GPU it waits for the
-        device, so that no sample has to.
+        device, so that no sample includes that.
     budget_s
-        About how long it may take, in seconds; up to four times that for seven rounds.
+        The approximate time limit in seconds; up to four times that to complete seven rounds.
     check
         Called between rounds; may raise to stop.
     """

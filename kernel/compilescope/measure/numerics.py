@@ -1,4 +1,4 @@
-"""How far a variant's results are from eager's."""
+"""Compares a variant's results with eager's."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ TOLERANCES: dict[torch.dtype, Tolerance] = {
 
 
 def tolerance(expected: torch.Tensor) -> Tolerance:
-    """The tolerance for a tensor: torch.testing's for its dtype, wider where its values are large.
+    """The tolerance for a tensor: torch.testing's for its dtype, wider if its values are large.
 
     Those defaults are for one operation on values near one. The rounding error of a sum is as large
-    as that of its largest terms, also where they cancel; so the absolute part is no less than the
+    as that of its largest terms, even if they cancel, so the absolute part is no less than the
     relative part times the tensor's largest finite magnitude.
     """
     relative, absolute = TOLERANCES.get(expected.dtype, Tolerance(0.0, 0.0))
@@ -56,13 +56,13 @@ def compare(expected: Any, actual: Any) -> list[OutputError]:
     Parameters
     ----------
     expected, actual
-        Eager's result and the variant's. A mapping's keys are the paths of what it holds.
+        Eager's result and the variant's. A mapping's keys are the paths of its values.
 
     Returns
     -------
     list[OutputError]
-        One for each tensor that has values, and one for each other value that differs. What cannot
-        be compared (a type, shape or dtype that differs, a part that is missing) is not ok, and its
+        One for each tensor that has values, and one for each other value that differs. A part that
+        cannot be compared (a different type, shape or dtype, a missing part) is not ok, and its
         ``path`` says why. ``max_abs`` and ``max_rel`` are over the elements that are finite in
         both, ``max_rel`` over those of them that are not zero in eager.
     """
@@ -70,7 +70,7 @@ def compare(expected: Any, actual: Any) -> list[OutputError]:
 
 
 def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Copies of the gradients that tensors hold now, named ``<where the tensor is>.grad``."""
+    """Copies of the tensors' current gradients, named ``<path of the tensor>.grad``."""
     return {
         f"{path}.grad": tensor.grad.detach().clone()
         for path, tensor in tensors.items()
@@ -81,7 +81,7 @@ def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
     if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
         if expected.is_nested and actual.is_nested:
-            # Their parts differ in shape: as a whole they have no dense form.
+            # Their parts differ in shape, so they have no dense form as a whole.
             yield from _compare(list(expected.unbind()), list(actual.unbind()), path or "output")
         elif expected.is_nested or actual.is_nested:
             yield _unlike(path, "nested in one of the two", expected.dtype)
@@ -110,7 +110,7 @@ def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
 
 
 def _parts(value: Any, path: str) -> dict[str, Any] | None:
-    """The parts of a container by path; None for what has none."""
+    """The parts of a container by path; None for a value without parts."""
     if isinstance(value, Mapping):
         return {f"{path}[{key!r}]" if path else str(key): item for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -159,12 +159,12 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> Iterato
 
 
 def _largest(errors: torch.Tensor) -> float:
-    """The largest error; one beyond the numbers that JSON has is the largest of those."""
+    """The largest error, limited to the largest number that JSON can represent."""
     return min(errors.max().item(), sys.float_info.max) if errors.numel() else 0.0
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
-    """A strided tensor of numbers, without its history; of one spread over ranks, the part here."""
+    """A strided tensor of numbers, without its history; for a distributed one, the local shard."""
     tensor = own_part(tensor.detach())
     if tensor.layout != torch.strided:
         tensor = tensor.to_dense()
@@ -181,7 +181,7 @@ def _equal(expected: Any, actual: Any) -> bool:
         return math.isnan(actual)
     equality: Any = type(expected).__eq__
     if equality is object.__eq__:
-        return True  # an object that knows no equality: two runs make two of them
+        return True  # an object without equality: two runs create two of them
     same = expected == actual
     return bool(same.all() if hasattr(same, "all") else same)
 

@@ -1,8 +1,8 @@
 """The peak rates of a device, with which a kernel's figures are compared.
 
-A GPU's come from the catalogue, else they are measured; a CPU's are measured. Memory is measured by
-a copy well beyond the last cache, arithmetic by a matrix product; the fastest of several runs
-counts, since a peak is not an average. A process measures a device once.
+A GPU's come from the catalogue, or are measured if it is not there; a CPU's are measured. Memory is
+measured by a copy much larger than the last-level cache, arithmetic by a matrix product. The
+fastest of several runs counts, since a peak is not an average. A process measures a device once.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from ..torch_api.process.environment import environment
 from .garbage_collection import gc_disabled
 
 _CACHES = 4
-"""How many times the last cache an array is."""
+"""The size of an array as a multiple of the last-level cache."""
 _LEAST_BYTES, _MOST_BYTES = 128 * 2**20, 2 * 2**30
 _FREE_SHARE = 8
-"""At most this part of the free memory is taken."""
+"""An array uses at most the free memory divided by this."""
 _COPY_S, _PRODUCT_S = 0.25, 0.25
 """Seconds for the copies, and for each dtype's products."""
 _WIDTHS = (256, 512, 1024, 2048, 4096, 8192)
-"""Of square matrices: small ones do not fill a device, and large ones take too long on some."""
+"""Sizes of square matrices: small ones do not fill a device, and large ones take too long on
+some."""
 _DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
 def peaks_of(device: str) -> Peaks:
     """The peaks of ``"cpu"`` or of ``"cuda:0"``: a copy of what this process knows.
 
-    The first time it takes about a second and a half, where they are measured.
+    If they have to be measured, the first call takes about a second and a half.
     """
     return copy.deepcopy(_peaks(device, _threads(device)))
 
@@ -92,7 +93,7 @@ def _measured(device: str, threads: int) -> Peaks:
 
 
 def _bandwidth(device: str, finish: Callable[[], object]) -> tuple[float, int]:
-    """Bytes a second that a copy reads and writes, and the size of the array."""
+    """Bytes per second that a copy reads and writes, and the size of the array."""
     size = _array_bytes(device)
     source = torch.ones(size // 8, dtype=torch.float64, device=device)
     target = torch.zeros_like(source)
@@ -114,7 +115,7 @@ def _array_bytes(device: str) -> int:
 
 
 def _last_cache_bytes() -> int:
-    """The size of the last cache, where Linux tells; 0 elsewhere."""
+    """The size of the last-level cache on Linux; 0 elsewhere."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     sizes = [
         int(text[:-1]) * units[text[-1]]
@@ -125,7 +126,7 @@ def _last_cache_bytes() -> int:
 
 
 def _products(device: str, dtype: torch.dtype, finish: Callable[[], object]) -> float | None:
-    """Operations a second of the fastest product; None where the device has none of that type."""
+    """Operations per second of the fastest product; None if the device lacks the type."""
     best = 0.0
     start = time.perf_counter()
     for turn, width in enumerate(_WIDTHS, start=1):
@@ -142,7 +143,7 @@ def _products(device: str, dtype: torch.dtype, finish: Callable[[], object]) -> 
 
 
 def _best(work: Callable[[], object], until: float, finish: Callable[[], object]) -> float:
-    """The fastest run, in seconds, of those until a moment; of three at least."""
+    """The fastest run until a deadline, in seconds; from at least three runs."""
     best = float("inf")
     runs = 0
     while runs < 3 or time.perf_counter() < until:

@@ -15,20 +15,20 @@ from .numerics import TOLERANCES, Tolerance, compare, plain, wide
 FACTOR = 2.0
 """The factor by which a variant's error may exceed eager's, both against the reference."""
 FACTORS_OF_FEW = ((10, 10.0), (500, 8.0), (1000, 3.0))
-"""The same for tensors of at most so many elements: few errors scatter more. As in torch's own
-benchmarks."""
+"""The same for small tensors, up to this number of elements: fewer errors scatter more. As in
+torch's own benchmarks."""
 FACTOR_OF_HALF = 3.0
 """The same for types of 16 bits, at least: coarse errors scatter more, too."""
 FAR = {torch.float16: 0.25, torch.bfloat16: 0.25}
 FAR_OTHERWISE = 0.02
-"""A typical error of eager's that is a greater share of the typical value than this is no rounding:
-the reference was computed in another way, and nothing can be judged by it."""
+"""The largest typical error of eager, as a share of the typical value, that rounding explains.
+Above it the reference was computed differently and is useless."""
 _HIGHEST = (torch.float64, torch.complex128)
 
 
 FACTOR_OF_ROUNDING = 2.0
-"""How many times a variant may be further from eager than eager is from itself where each of its
-operators rounds otherwise."""
+"""The factor by which a variant's difference from eager may exceed that of eager with every
+operator rounded differently."""
 
 
 class Truth(NamedTuple):
@@ -39,7 +39,7 @@ class Truth(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How far a tensor's elements are from what they should be, of those that are finite."""
+    """The errors of a tensor's finite elements."""
 
     largest: float
     typical: float
@@ -74,11 +74,11 @@ def compare_with_truth(
 
 
 def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> bool:
-    """Whether a variant's tensor is as right as can be asked for, though it is not eager's.
+    """Whether a variant's tensor is as accurate as can be required, though it differs from eager's.
 
     It is if it is finite where the reference and eager are, and only where the reference is; and if
-    it is either within its type's tolerance of the reference, or no further from it than `FACTOR`
-    times what eager is: in the largest error, so that no single element may be wrong, and in the
+    it is either within its type's tolerance of the reference, or its error is at most `FACTOR`
+    times eager's, both for the largest error, so that no single element may be wrong, and for the
     typical one.
     """
     right, tensor = wide(plain(truth)).isfinite(), wide(plain(variant)).isfinite()
@@ -97,7 +97,7 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
 
 
 def spread(tensor: torch.Tensor, truth: torch.Tensor) -> Spread:
-    """How far a tensor is from the reference."""
+    """The errors of a tensor against the reference."""
     errors = _errors(tensor, truth)
     if not errors.numel():
         return Spread(0.0, 0.0)
@@ -105,15 +105,15 @@ def spread(tensor: torch.Tensor, truth: torch.Tensor) -> Spread:
 
 
 def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Tensor) -> bool:
-    """Whether a variant is no further from eager than eager that rounds otherwise.
+    """Whether rounding alone explains a variant's difference from eager.
 
-    In the largest error and in the typical one, within `FACTOR_OF_ROUNDING`; and finite where that
-    is.
+    It compares with eager rounded differently: the largest and the typical error must be within
+    `FACTOR_OF_ROUNDING`, and values finite where that run's are.
 
     Parameters
     ----------
     otherwise
-        Eager's value from a run in which each operator rounded in another way.
+        Eager's value from a run in which every operator rounded differently.
     """
     if bool((wide(plain(variant)).isfinite() != wide(plain(eager)).isfinite()).any()):
         return False
@@ -130,14 +130,12 @@ def pardon(
     actual: Mapping[str, Any],
     otherwise: Mapping[str, Any],
 ) -> None:
-    """Mark results as ok whose error is within what rounding explains.
+    """Mark results as ok if rounding explains their error.
 
     Parameters
     ----------
-    errors
-    Those that `compare_with_truth` returned; changed in place.
-    otherwise
-        Eager's values from a run in which each operator rounded in another way.
+    errors The result of `compare_with_truth`; changed in place. otherwise
+        Eager's values from a run in which every operator rounded differently.
     """
     for error in errors:
         ours, theirs = expected.get(error.path), actual.get(error.path)
@@ -160,7 +158,7 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
     Parameters
     ----------
     expected
-        Eager's outputs; or, of a call that has none, what else it leaves.
+        Eager's outputs; for a call without outputs, its other results.
     """
     shares: list[float] = []
     for path, value in expected.items():
@@ -170,12 +168,13 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
         if bool((wide(plain(value)).isfinite() & ~wide(plain(right)).isfinite()).any()):
             shares.append(math.inf)
             continue
-        # What is zero without rounding is judged by how far it is from zero.
+        # A value that is zero without rounding is judged by its distance from zero.
         typical = spread(torch.zeros_like(value), right).typical or 1.0
         limit = FAR.get(value.dtype, FAR_OTHERWISE)
         share = spread(value, right).typical / typical / limit
         shares.append(share if math.isfinite(share) else math.inf)
-    # One value of many may be all rounding, as the gradient of a bias before a normalisation is.
+    # One value of many may be pure rounding error, as the gradient of a bias before a
+    # normalisation.
     if shares and statistics.median(shares) > 1:
         return (
             "Computed in float64, eager's own results are others by far: parts of the computation "

@@ -1,4 +1,4 @@
-"""What reaching an operator costs: a call of it, less its own work."""
+"""Measures the overhead of calling an operator: a call of it minus its own work."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..analysis.figures.intervals import median_interval
 
 ROUNDS = 32
 _LEAST_NS = 300_000
-"""About how long the calls of a round take together."""
+"""The approximate time of all calls of a round together."""
 _MOST_CALLS = 400
 _SECONDS = 1.0
-"""No further round begins after so long, once there are enough for an interval."""
+"""The time after which no further round begins, once there are enough for an interval."""
 _FEWEST = 8
 
 
@@ -40,9 +40,10 @@ def reaching(
     call
         Calls the operator.
     without
-        Does all that ``call`` does besides; timed in the same rounds, and taken off.
+        Does everything that ``call`` does except the operator; timed in the same rounds, and
+        subtracted.
     inside
-        Given how many calls there just were: the operator's own work in them (ns).
+        Returns the operator's own work (ns) in the last calls, given their number.
     before_each
         Run before each round; not part of it.
     """

@@ -1,19 +1,19 @@
-"""Calls timed side by side, round by round, for as long as somebody wants to know.
+"""Times several calls interleaved, round by round, for as long as requested.
 
-torch.utils.benchmark's Timer measures one call after the other; here calls take turns, so that what
-disturbs the machine disturbs them all, and a ratio is of samples that were taken next to each
-other.
+torch.utils.benchmark's Timer measures one call after the other; here calls alternate, so that a
+disturbance of the machine affects all of them, and a ratio compares samples that were taken next to
+each other.
 
 A round
     has one sample of each call, in an order that rotates: A B C, then C A B, then B C A.
 A sample
     is a batch of calls, one after the other as in a loop: long enough for the clock, and with warm
-    caches. Nothing is flushed between calls, on a GPU neither (triton's ``do_bench`` clears the L2
-    cache before every call): the figure is that of a call in a loop. One more call comes first that
-    is not timed, as what ran before may have left the caches cold.
+    caches. Caches are not flushed between calls, nor on a GPU (triton's ``do_bench`` clears the L2
+    cache before every call): the figure is that of a call in a loop. An untimed call comes first,
+    because the previous work may have left the caches cold.
 Warm-up
-    is over when two groups of samples in a row were neither quicker nor slower than the quickest so
-    far. If there is no time to see that, the timing says that it has not settled.
+    ends when two consecutive groups of samples were neither faster nor slower than the fastest so
+    far. If there is no time for that, the timing says that it has not settled.
 Garbage
     is collected between rounds only.
 """
@@ -41,11 +41,12 @@ BASELINE = "eager"
 
 _WARM_AGREE = 0.05
 _WARM_GROUP = 3
-"""Samples in a group of the warm-up; one, where its time is not enough for many."""
+"""Samples in a group of the warm-up; one if there is no time for more."""
 _WARM_MANY = 10
 _WARM_GROUPS = 2
 _RUNNING_STEP = 1.05
-"""Rounds from one running ratio to the next, as a factor: some hundred for thousands of rounds."""
+"""The factor between the rounds of consecutive running ratios: about a hundred ratios for thousands
+of rounds."""
 
 Cancelled = Callable[[], bool]
 
@@ -55,7 +56,7 @@ def _never() -> bool:
 
 
 class _Sample(NamedTuple):
-    """A reading in µs a call."""
+    """A reading in µs per call."""
 
     round: int
     wall: float
@@ -65,26 +66,27 @@ class _Sample(NamedTuple):
 
 @dataclass
 class _Series:
-    """What is known of one call."""
+    """The data of one call."""
 
     call: Call
     batch: int = 0
-    """Calls a sample; 0 before the warm-up."""
+    """Calls per sample; 0 before the warm-up."""
     settled: bool = False
     warmup_calls: int = 0
     samples: list[_Sample] = field(default_factory=list)
-    """A sample for each round that it took part in, in their order."""
+    """A sample for each round in which it took part, in order."""
     running: list[RatioAtRound] = field(default_factory=list)
-    """What the ratio to the baseline was after fewer rounds, which more of them do not change."""
+    """Past ratios to the baseline after fewer rounds, which further rounds do not change."""
     next_running: int = 8
-    """Shared rounds of the next one; with fewer than eight a ratio has no confidence interval."""
+    """The number of shared rounds for the next ratio; with fewer than eight it has no confidence
+    interval."""
 
     @property
     def wall(self) -> list[float]:
         return [sample.wall for sample in self.samples]
 
     def keep(self, number: int, reading: Reading) -> None:
-        """Keeps a sample; at once, or not at all if there is an interrupt."""
+        """Keeps a sample atomically: an interrupt leaves either all or nothing of it."""
         calls = self.batch * 1000.0
         host, device = (
             None if total is None else total / calls for total in (reading.host, reading.device)
@@ -93,40 +95,40 @@ class _Series:
 
 
 class Sampler:
-    """Samples of calls that take turns.
+    """Takes interleaved samples of calls.
 
-    It is used by one thread at a time, the one that may call the calls; the timings can be read by
-    any other between rounds.
+    Only one thread at a time may use it, the one that may run the calls; other threads may read the
+    timings between rounds.
 
     Parameters
     ----------
     calls
         Name → call without arguments.
     baseline
-        The name of what the others are compared to; without it, there are no ratios.
+        The name of the call with which the others are compared; without it, there are no ratios.
     before_each
         Called with the name before every sample; not timed.
     device
-        Where the calls run: ``cpu``, ``cuda``, ``cuda:1``. If it is not given, CUDA is taken to be
-        used where this process has started it.
+        Where the calls run: ``cpu``, ``cuda``, ``cuda:1``. By default CUDA is assumed if this
+        process has initialised it.
     sample_s
-        How long a sample should be, in seconds. Many short ones are better than a few long ones: a
-        batch that the machine disturbs is spoilt as a whole, and where others compute too, hardly
-        one of 2 ms is undisturbed. It is never shorter than the clock needs.
+        The target length of a sample, in seconds. Many short samples are better than a few long
+        ones: a disturbance spoils a whole batch, and on a shared machine hardly any batch of 2 ms
+        is undisturbed. A sample is never shorter than the clock requires.
     warm_s
         How long a call may warm up that joins a round without having been warmed up, in seconds.
     keeping, changes
-        What the timings say of the subject's state, see `Timing`.
+        The subject's state for the timings, see `Timing`.
     stopwatch
         Instead of the device's own.
 
     Attributes
     ----------
     rounds : int
-        How many there were.
+        How many rounds were taken.
     threads : int
-        Threads that torch uses within an operation. They are what they were when the sampler was
-        made, in every round, whatever was set in between.
+        Threads that torch uses within an operation. Every round uses the number at the creation of
+        the sampler, even if it was changed in between.
     """
 
     def __init__(
@@ -161,7 +163,7 @@ class Sampler:
 
     @property
     def samples(self) -> dict[str, list[float]]:
-        """Name → a sample for each round that it took part in, in µs a call."""
+        """Name → a sample for each round in which it took part, in µs per call."""
         return {name: series.wall for name, series in self._series.items()}
 
     def taken(self, name: str) -> list[int]:
@@ -169,14 +171,14 @@ class Sampler:
         return [sample.round for sample in self._series[name].samples]
 
     def add(self, name: str, call: Call) -> None:
-        """Adds a call that takes part from the next round on, or takes the place of one.
+        """Adds a call from the next round on, or replaces one.
 
-        Its ratio is over the rounds that it shares with the baseline.
+        Its ratio uses the rounds that it shares with the baseline.
         """
         self._series[name] = _Series(call)
 
     def remove(self, name: str) -> None:
-        """Forgets a call and its samples."""
+        """Removes a call and its samples."""
         del self._series[name]
 
     def warm_up(self, name: str, limit_s: float, cancelled: Cancelled = _never) -> bool:
@@ -187,7 +189,7 @@ class Sampler:
         limit_s
             Seconds that this may take; the call is run once, however long it takes.
         cancelled
-            Asked before every batch. Once true the call is left as it was, not warmed up.
+            Checked before every batch. If true, the call stays unwarmed.
 
         Returns
         -------
@@ -225,25 +227,25 @@ class Sampler:
                     quickest = min(quickest, sample())
                 groups = groups + 1 if abs(quickest - best) <= _WARM_AGREE * best else 0
                 best = min(best, int(quickest))
-        # By the quickest: a disturbed batch would make the following ones too short or too long.
+        # By the fastest: a disturbed batch would make the following ones too short or too long.
         series.batch = max(1, round(batch * self._target_ns / best))
         series.warmup_calls += calls
         series.settled = groups == _WARM_GROUPS
         return series.settled
 
     def round(self, cancelled: Cancelled = _never) -> dict[str, float]:
-        """Takes a sample of every call, after warming up those that have not been.
+        """Takes a sample of every call, after warming up new ones.
 
         Parameters
         ----------
         cancelled
-            Asked before every sample. Once true there is no round: none of its samples is kept, nor
-            are they if a call raises.
+            Checked before every sample. If true, or if a call raises, the round's samples are
+            dropped.
 
         Returns
         -------
         dict[str, float]
-            Name → µs a call, in the order of the round; empty when it was cancelled.
+            Name → µs per call, in the order of the round; empty if it was cancelled.
         """
         for name, series in self._series.items():
             if not series.batch:
@@ -264,7 +266,7 @@ class Sampler:
         return {name: self._series[name].samples[-1].wall for name in readings}
 
     def timing(self, name: str) -> Timing:
-        """What the samples say of a call so far.
+        """The timing of a call from its samples so far.
 
         Costs some milliseconds for thousands of rounds.
 
@@ -332,7 +334,7 @@ class Sampler:
         return self._watch.time(call, batch)
 
     def _untimed(self, batch: int) -> int:
-        """How many calls come before a sample. A long call is not run twice for nothing."""
+        """How many untimed calls come before a sample. A long call gets none, to save time."""
         return 1 if batch > 1 or self._before_each is not None else 0
 
     @contextmanager

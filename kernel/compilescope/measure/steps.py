@@ -1,4 +1,4 @@
-"""Times that a wrapper's marks noted → what each of its steps costs."""
+"""Computes the time of each step of a wrapper from the times that its marks recorded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..analysis.figures.intervals import median_interval
 from .layers import Figure
 
 _FEWEST, _MOST = 30, 3000
-"""Rounds that are taken."""
+"""The number of rounds."""
 _WARM = 5
 
 
 class Round(NamedTuple):
-    """One call that noted its steps, and one that did not, in nanoseconds."""
+    """One call with recorded steps, and one without, in nanoseconds."""
 
     begin: int
     end: int
@@ -28,13 +28,13 @@ class Round(NamedTuple):
 
 
 class StepTimes(msgspec.Struct, kw_only=True):
-    """What the steps of a wrapper cost."""
+    """The times of a wrapper's steps."""
 
     steps: dict[int, Figure]
-    """Place of a step → its time; of those that the calls reached."""
+    """Index of a step → its time, for steps that the calls reached."""
     whole: Figure
     mark_ns: float
-    """What a mark costs; it is taken off."""
+    """The overhead of a mark, which is subtracted."""
     rounds: int
 
 
@@ -47,14 +47,14 @@ def take_rounds(
     budget_s: float,
     check: Callable[[], None],
 ) -> list[Round]:
-    """Calls a wrapper in turns, with notes and without.
+    """Calls a wrapper alternately with and without recording.
 
     Parameters
     ----------
     before
         Called before each call; not timed. On a GPU it waits for the device.
     budget_s
-        About how long it may take; thirty rounds are taken even where that takes longer.
+        The approximate time limit; thirty rounds are taken even if they take longer.
     check
         Called between rounds; may raise to stop.
     """
@@ -79,17 +79,17 @@ def take_rounds(
 
 
 def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTimes:
-    """The median of what each step takes, the cost of the marks taken off.
+    """The median time of each step, minus the overhead of the marks.
 
     Parameters
     ----------
     places
-        Slot → the step that begins there; None where nothing does before the next.
+        Slot → the step that begins there; None if no step begins before the next slot.
 
     Raises
     ------
     ValueError
-        No call noted anything.
+        No call recorded any time.
     """
     noted = [_noted(timed_round) for timed_round in rounds]
     if not noted or not noted[0]:
@@ -141,7 +141,7 @@ def _figure(samples: Sequence[float]) -> Figure:
 
 
 def _clock_ns() -> float:
-    """What asking the clock costs."""
+    """The overhead of reading the clock."""
     now = time.perf_counter_ns
     intervals = []
     for _ in range(200):

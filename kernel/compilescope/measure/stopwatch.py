@@ -1,4 +1,4 @@
-"""What times a batch of calls: the wall clock, and on CUDA the stream's own events besides."""
+"""Times a batch of calls by the wall clock, and on CUDA also by the stream's events."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import torch
 
 Call = Callable[[], object]
 Clock = Callable[[], int]
-"""Nanoseconds, from anywhere on."""
+"""A clock in nanoseconds, with an arbitrary origin."""
 
 _CLOCK_STEPS = 1_000
-"""A sample is at least so many steps of the clock long: an error of a thousandth."""
+"""The least length of a sample in steps of the clock, for an error of a thousandth."""
 
 
 class Reading(NamedTuple):
-    """Nanoseconds that a batch took, at least 1 each."""
+    """The times of a batch in nanoseconds, at least 1 each."""
 
     wall: int
-    """Until everything was done."""
+    """Until all work was done."""
     host: int | None = None
     """Until the last call returned; its kernels may still have been running."""
     device: int | None = None
@@ -37,17 +37,17 @@ class Stopwatch(Protocol):
 
     @property
     def shortest_ns(self) -> int:
-        """How long a batch must be, for the clocks to be good for it."""
+        """The shortest batch that the clocks can time accurately."""
 
     def now(self) -> int:
         """The wall clock, in ns."""
 
     def time(self, call: Call, batch: int) -> Reading:
-        """Calls so many times, one call after the other. The loop itself costs about 30 ns."""
+        """Runs a number of calls one after the other. The loop itself costs about 30 ns."""
 
 
 class HostStopwatch:
-    """For calls that are done when they return."""
+    """For synchronous calls."""
 
     device = "cpu"
 
@@ -57,7 +57,7 @@ class HostStopwatch:
         self.shortest_ns = max(50_000, int(step_ns * _CLOCK_STEPS))
 
     def time(self, call: Call, batch: int) -> Reading:
-        """Calls so many times."""
+        """Runs a number of calls."""
         start = self.now()
         for _ in itertools.repeat(None, batch):
             call()
@@ -85,7 +85,7 @@ class CudaStopwatch:
         self._device = torch.device(device)
 
     def time(self, call: Call, batch: int) -> Reading:
-        """Calls so many times, and waits for the device."""
+        """Runs a number of calls, and waits for the device."""
         stream = torch.cuda.current_stream(self._device)
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
         torch.cuda.synchronize(self._device)
@@ -108,9 +108,8 @@ def stopwatch_for(device: str | None = None, clock: Clock = time.perf_counter_ns
     Parameters
     ----------
     device
-        ``cpu``, ``cuda``, ``cuda:1``. When it is not known, CUDA is taken to be used if this
-        process has already started it: a look must not be what starts it, which takes a second and
-        memory.
+        ``cpu``, ``cuda``, ``cuda:1``. If unknown, CUDA is assumed if this process has already
+        initialised it. Checking must not initialise it, which takes a second and memory.
     """
     if device is None:
         started = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Calls timed side by side within a given time."""
+"""Times several calls interleaved within a given time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .sampler import Sampler
 from .stopwatch import Call, stopwatch_for
 
 _SAMPLES = 1_000
-"""How many samples a call should get: batches of a fast one grow to fill its share of the time."""
+"""The target number of samples per call: batches of a fast call grow to fill its share of the
+time."""
 _FEWEST = 11
-"""Rounds that are run even when the time is up, within `_OVERTIME` times it."""
+"""The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
 _WARM_SHARE = 0.25
 
@@ -27,12 +28,12 @@ def time_calls(
     progress: Callable[[float], None] | None = None,
     device: str | None = None,
 ) -> dict[str, Timing]:
-    """Times calls in turns, after warming them up, as `Sampler` does.
+    """Times calls interleaved after a warm-up, with a `Sampler`.
 
     Parameters
     ----------
     calls
-        Name → call without arguments. The one named ``"eager"`` is what the others are compared to.
+        Name → call without arguments. The others are compared with the one named ``"eager"``.
     budget_s
         Seconds of sampling for all calls together, after warm-ups of a quarter of that at most.
         On a disturbed machine up to four times that, for eleven rounds. Each call is run at least
@@ -40,7 +41,7 @@ def time_calls(
     before_each
         Called with the name before every batch; not timed.
     cancelled
-        Asked before every batch; once true, nothing more is run.
+        Checked before every batch; if true, nothing more runs.
     progress
         Called with the fraction done.
     device
@@ -49,8 +50,8 @@ def time_calls(
     Returns
     -------
     dict[str, Timing]
-        Empty when it was cancelled in the first round; later, of the rounds before. Medians and
-        intervals are microseconds a call and hold about 30 ns of the loop.
+        Empty if it was cancelled in the first round; if later, from the rounds before. Medians and
+        intervals are in microseconds per call and include about 30 ns of the loop.
     """
     if not calls:
         return {}

@@ -1,4 +1,4 @@
-"""A report: everything known of a subject under some variants, as plain typed structs."""
+"""A report: everything known about a subject under some variants, as plain typed structs."""
 
 from .changes import Change as Change
 from .changes import Changes as Changes

@@ -1,4 +1,4 @@
-"""What a variant changed in comparison with another: structs of the report."""
+"""The differences between two variants: structs of the report."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .problem import Struct
 
 
 class KernelChange(Struct):
-    """A kernel of a variant beside the one that does its work in the baseline."""
+    """A kernel of a variant and its counterpart in the baseline."""
 
     kernel: str = ""
-    """Empty: only the baseline has one."""
+    """Empty if only the baseline has one."""
     baseline: str = ""
-    """Empty: only this variant has one."""
+    """Empty if only this variant has one."""
     outcome: Literal["identical", "renamed", "differs", "added", "removed"] = "identical"
-    """renamed: the same but for its name."""
+    """renamed: identical except for its name."""
     lines: int = 0
     """How many lines differ."""
     why: str = ""
@@ -27,7 +27,7 @@ class KernelChange(Struct):
 
 
 class Change(Struct):
-    """Something else than a kernel that differs."""
+    """A difference other than a kernel."""
 
     kind: Literal["setting", "graph", "wrapper", "guards", "breaks", "compilations", "graphs"]
     what: str
@@ -37,7 +37,7 @@ class Change(Struct):
 
 
 class Changes(Struct):
-    """What a variant changed, against another variant of the report."""
+    """The differences between a variant and another variant of the report."""
 
     baseline: str
     kernels: list[KernelChange] = []
@@ -45,6 +45,6 @@ class Changes(Struct):
     summary: str = ""
     """One sentence."""
     only_inductor: list[str] = []
-    """What a report has of Inductor alone, and is therefore missing here."""
+    """Parts that only Inductor produces, and that are therefore not compared."""
     switches: list[str] = []
     """The switches in which the two differ: fields of `Variant`."""

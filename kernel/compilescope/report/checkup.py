@@ -1,4 +1,4 @@
-"""What a checkup found: whether everything that torch.compile builds on is there and works."""
+"""The result of a checkup: whether everything that torch.compile depends on works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATES: tuple[CheckState, ...] = ("problem", "warning", "ok", "not needed")
 
 
 class Check(Struct):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     state: CheckState
@@ -23,24 +23,24 @@ class Check(Struct):
     detail: str = ""
     """Long text, folded by default: a compiler's output."""
     subject: str = ""
-    """What it belongs to: ``C++ compiler``, ``Cache folders``."""
+    """Its subject: ``C++ compiler``, ``Cache folders``."""
     seconds: float = 0.0
-    """How long looking took."""
+    """How long the check took."""
 
 
 class Checkup(Struct):
-    """The checks of a kernel's surroundings, by subject. Displays itself."""
+    """The checks of a kernel's environment, by subject. Displays itself."""
 
     checks: list[Check] = []
     created: str = ""
     environment: str = ""
-    """Where it was made, in one line."""
+    """The environment, in one line."""
     seconds: float = 0.0
     waiting: list[str] = []
-    """Subjects that are still being looked at."""
+    """Subjects whose checks are still running."""
 
     def count(self, state: CheckState) -> int:
-        """How many checks came out so."""
+        """How many checks have this result."""
         return sum(check.state == state for check in self.checks)
 
     def check(self, name: str) -> Check:
@@ -67,4 +67,5 @@ class Checkup(Struct):
 
 
 faces: dict[str, Callable[[Checkup], str]] = LateTable()
-"""How a checkup shows itself: "text" and "html". The views, which stand above, put them here."""
+"""The functions that display a checkup: "text" and "html". The views, a layer above, register them
+here."""

@@ -1,8 +1,8 @@
-"""Devices as their vendors specify them: plain data, one struct a device, one table.
+"""A table of devices with their vendors' specifications: plain data, one struct per device.
 
-Every figure of a device is from the document that its `source` names. Rates are dense ones, without
-structured sparsity: where a vendor gives only the sparse rate, half of it. A product's rate is for
-accumulation in float32, which is what torch asks for.
+Every figure of a device is from the document that its `source` names. Rates are dense, without
+structured sparsity; if a vendor gives only the sparse rate, half of it is used. The rate of a
+matrix product is for accumulation in float32, which is what torch asks for.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ class Source(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
 
     title: str
     date: str
-    """Of the document: a year, or a year and a month."""
+    """The date of the document: a year, or a year and a month."""
 
 
 class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
-    """How a GPU is built: what generated code, its resources and its occupancy depend on.
+    """The properties of a GPU on which generated code, its resources and its occupancy depend.
 
-    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD. The size of the last
-    cache is what the driver reports, where the vendor's document has none or another.
+    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD. The size of the
+    last-level cache is the driver's, if the vendor's document has none or another.
     """
 
     backend: Literal["cuda", "hip"]
@@ -41,22 +41,22 @@ class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     blocks_per_multiprocessor: int
     shared_per_multiprocessor_bytes: int
     shared_per_block_bytes: int
-    """The most that a block can opt in to."""
+    """The maximum that a block can opt in to."""
     l2_bytes: int
     memory_bytes: int
     source: Source
 
 
 class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
-    """What a device can do at best."""
+    """The peak rates of a device."""
 
     name: str
     target: str = ""
-    """The name by which it can be asked for as a target: ``h100``; empty for one that cannot."""
+    """Its name as a target: ``h100``; empty if it cannot be a target."""
     build: Build | None = None
     torch_names: tuple[str, ...]
     """Regular expressions; one matches all of ``torch.cuda.get_device_name()``. A slice of a device
-    (MIG) has another name, and is not found: it cannot do what the whole device can."""
+    (MIG) has another name and matches none, because its peak rates are lower."""
     bandwidth_bytes_per_s: float
     """Between its memory and its processors."""
     products: dict[str, float]
@@ -179,7 +179,7 @@ _MI300X_BUILD = Build(
     blocks_per_multiprocessor=16,
     shared_per_multiprocessor_bytes=64 * 2**10,
     shared_per_block_bytes=64 * 2**10,
-    # Of one of its eight dies: what the driver reports, and torch with it.
+    # Per die, of which it has eight: the driver and torch report this figure.
     l2_bytes=4 * 2**20,
     memory_bytes=192 * _GIB,
     source=_CDNA3_CHIP,
@@ -326,7 +326,7 @@ DEVICES: tuple[Device, ...] = (
 
 
 def find(torch_name: str) -> Device | None:
-    """The device that torch calls so; None for one that is not in the table."""
+    """The device with this name in torch; None if it is not in the table."""
     for device in DEVICES:
         if any(re.fullmatch(pattern, torch_name) for pattern in device.torch_names):
             return device

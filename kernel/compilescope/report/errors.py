@@ -6,7 +6,7 @@ from .problem import Problem
 
 
 class CompilescopeError(ValueError):
-    """A request that cannot be carried out as it was made.
+    """A request that cannot be carried out.
 
     Failures of a compilation are not errors: they are problems in the report.
 

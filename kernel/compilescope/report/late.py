@@ -1,4 +1,4 @@
-"""Functions that the layers above give to reports, loaded when the first of them is called."""
+"""Tables of functions that higher layers provide to reports and that are imported on first use."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ _loaders: list[Callable[[], Any]] = []
 
 
 def load_with(loader: Callable[[], Any]) -> None:
-    """Have a loader fill the tables once something is missing in one.
+    """Set the loader that fills the tables when a function is missing.
 
     Parameters
     ----------
     loader
-        Puts functions into `LateTable`s: an import of the package that has them.
+        Registers functions in the `LateTable`s by importing the package that defines them.
     """
     _loaders.append(loader)
 
 
 class LateTable(dict[str, Callable[..., Any]]):
-    """Name → function. A trace's summary needs none of them, and they take long to import."""
+    """Name → function, imported on first use: the import is slow, and some reports need none."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
         while _loaders:

@@ -1,7 +1,7 @@
-"""The answer first: what a report comes to, worked out once for every view that shows it.
+"""The summary of a report, computed once for every view that shows it.
 
-Part of a report; see `compilescope.report` for the rules. Sentences are whole and figures are
-formatted here; the views only draw it.
+Part of a report; see `compilescope.report` for the rules. It has whole sentences and formatted
+figures; the views only display them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ Limited = Literal["launch", "overhead", "memory", "compute", "unclear", "unknown
 
 
 class Result(Struct):
-    """A variant as a row of results."""
+    """The row of a variant in the results."""
 
     variant: str
     title: str
-    """``Python wrapper``; else the variant's name."""
+    """``Python wrapper``, or the variant's name."""
     state: Literal["measured", "unmeasured", "failed"] = "unmeasured"
     why: str = ""
-    """Why it has no latency: what failed, or what is left to do."""
+    """Why it has no latency: the failure, or the missing step."""
     latency_us: float | None = None
     """The median of a call."""
     interval_us: tuple[float, float] | None = None
     interval_title: str = "95 % interval"
-    """What ``interval_us`` is; ``4 samples: min\u2013max`` where those are too few for one."""
+    """The title of ``interval_us``; ``4 samples: min\u2013max`` if there are too few for an
+    interval."""
     few: bool = False
     """There are too few samples for an interval of the median."""
     noisy: bool = False
@@ -38,25 +39,25 @@ class Result(Struct):
     """Over eager."""
     first_call_s: float | None = None
     cold: bool = True
-    """Of the first call: nothing of it came from a cache."""
+    """Whether the first call got nothing from a cache."""
     accurate: bool | None = None
     best: bool = False
 
 
 class TargetResult(Struct):
-    """What a variant would take on a device that is not there. Nothing of it is measured."""
+    """The estimated time of a variant on a device that is not present. Nothing is measured."""
 
     variant: str
     title: str
     device: str
     call_us: float | None = None
-    """Estimated: kernels or launches, whichever takes longer."""
+    """An estimate: the time of kernels or of launches, whichever is longer."""
     text: str = ""
     """``about 16 µs a call, most of it launches``."""
 
 
 class Answer(Struct):
-    """A question's answer: a few words, and the figures behind it."""
+    """An answer to a question: a few words, and the figures behind it."""
 
     headline: str
     text: str = ""
@@ -67,10 +68,10 @@ class Answer(Struct):
 
 
 class Part(Struct):
-    """A part of a call, as a part of one bar."""
+    """A part of a call's time, shown as a segment of a bar."""
 
     kind: LayerKind
-    """The layer that stands for the part, whose colour it has."""
+    """The layer that gives the part its colour."""
     title: str
     us: float
     share: float
@@ -92,27 +93,27 @@ class Limit(Struct):
 
 
 class Suggestion(Struct):
-    """Something to change."""
+    """A suggested change."""
 
     what: str
     why: str = ""
     gain: str = ""
     basis: Basis = "unknown"
     code: str = ""
-    """To paste."""
+    """Code to paste."""
     variant: str = ""
     """The variant of the report that has it."""
     requested: Variant | None = None
-    """The variant to add, to try it; None where no switch brings it."""
+    """The variant to add to try it; None if no switch provides it."""
     trial: str = ""
-    """The setting that is tried, where it is not quite what is suggested: ``dynamic=True``."""
+    """The setting that is tried, if it differs from the suggestion: ``dynamic=True``."""
     place: str = ""
-    """Where the code is to be pasted: ``before the call (cell, line 7)``."""
+    """Where to paste the code: ``before the call (cell, line 7)``."""
     view: str = ""
     compilation: str = ""
-    """The compilation that the view shows it of; empty for the first."""
+    """The compilation to open in the view; empty for the first."""
     of: str = ""
-    """The variant that the view shows it of, where that is not the one that the overview is of."""
+    """The variant to open in the view, if it is not the overview's own variant."""
 
 
 class Count(Struct):
@@ -122,9 +123,9 @@ class Count(Struct):
     view: str
     number: int = 0
     warning: bool = False
-    """It costs time or is not as asked for."""
+    """Whether it costs time or differs from the request."""
     of: str = ""
-    """The variant that the view shows it of, where that is not the one that the overview is of."""
+    """The variant to open in the view, if it is not the overview's own variant."""
 
 
 class KernelTimeConflict(Struct):
@@ -138,16 +139,16 @@ class KernelTimeConflict(Struct):
 
 
 class Overview(Struct):
-    """What a report comes to."""
+    """The summary of a report."""
 
     headline: str = ""
     """One sentence: which variant is fastest, or why that is not known."""
     results: list[Result] = []
     targets: list[TargetResult] = []
     scale_us: float = 0.0
-    """What the longest bar of the results stands for."""
+    """The value of the longest bar of the results."""
     wrapper: Answer | None = None
-    """Whether the C++ wrapper is worth it; None where there is nothing to wrap."""
+    """Whether the C++ wrapper pays off; None if there is nothing to wrap."""
     limit: Limit | None = None
     suggestions: list[Suggestion] = []
     """At most five, the largest gain first."""

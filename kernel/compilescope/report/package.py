@@ -1,4 +1,4 @@
-"""The same subject compiled ahead of time: what torch.export and AOTInductor made. Structs."""
+"""The subject compiled ahead of time with torch.export and AOTInductor: structs of the report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Constant(Struct):
 
 
 class Entry(Struct):
-    """A way to call what was compiled, timed."""
+    """A timed way to call the compiled package."""
 
     name: str
     """``standalone (AOTIModelPackageLoader)``, ``in process, C++ wrapper``."""
@@ -44,7 +44,7 @@ class Entry(Struct):
 
 
 class Package(Struct):
-    """A ``.pt2`` package, opened up."""
+    """The contents of a ``.pt2`` package."""
 
     model: str = "model"
     path: str = ""
@@ -60,12 +60,12 @@ class Package(Struct):
     """The commands or flags of its build."""
     bytes: int | None = None
     built: bool = False
-    """Whether it has its library; else the sources alone."""
+    """Whether it contains the built library, or only the sources."""
     seconds: float | None = None
     parts: dict[str, float] = {}
     """export, code generation, C++ build, packaging (seconds)."""
     accurate: bool | None = None
-    """Whether its outputs are eager's."""
+    """Whether its outputs equal eager's."""
     entries: list[Entry] = []
     problem: Problem | None = None
     absent: dict[str, str] = {}

@@ -34,17 +34,17 @@ class Problem(Struct):
     detail: str = ""
     """Long text, folded by default: a compiler's output, the user's own traceback."""
     facts: dict[str, str] = {}
-    """What is known by name, of a failure inside generated code: ``operator``, ``tensor``,
-    ``expected``, ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``,
-    ``artifact``, ``wrapper_line``."""
+    """Named facts about a failure inside generated code: ``operator``, ``tensor``, ``expected``,
+    ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``, ``artifact``,
+    ``wrapper_line``."""
 
 
 FAULT = "compilescope failed"
-"""How a problem begins that is a fault of ours."""
+"""The beginning of a problem that is an error in compilescope."""
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says; nothing where its own ``__str__``, code of the user's, fails."""
+    """An exception's message; empty if its ``__str__``, which may be the user's code, fails."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - it may raise anything
@@ -52,14 +52,14 @@ def message_of(error: BaseException) -> str:
 
 
 def fault(error: BaseException, where: str = "") -> Problem:
-    """The problem of an error that is compilescope's own, and not the subject's or torch's.
+    """The problem for an error in compilescope itself, not in the subject or torch.
 
     Parameters
     ----------
     error
-        As it was caught.
+        The caught exception.
     where
-        If not in the user's kernel: ``in the target's process``.
+        Where it happened, if not in the user's kernel: ``in the target's process``.
     """
     return Problem(
         severity="error",

@@ -1,4 +1,4 @@
-"""One rank of a distributed run, and where it differs from the others: structs of the report."""
+"""One rank of a distributed run and its differences from other ranks: structs of the report."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class Collective(Struct):
     node: str = ""
     group: str = ""
     reduction: str = ""
-    """``sum``, ``max``; empty where nothing is reduced."""
+    """``sum``, ``max``; empty if nothing is reduced."""
     outside: bool = False
-    """Not of the compiled code: ``torch.distributed`` called it beside that, as
-    DistributedDataParallel does."""
+    """Whether ``torch.distributed`` called it outside the compiled code, as DistributedDataParallel
+    does."""
     bytes: float | None = None
     shape: list[str] = []
     dtype: str = ""
     line: int | None = None
     """Of the wrapper."""
     waited: int | None = None
-    """The line at which its result is waited for."""
+    """The line that waits for its result."""
     between: int | None = None
-    """How many kernels run meanwhile."""
+    """How many kernels overlap with it."""
     sources: list[SourceLine] = []
 
 
 class RankDifference(Struct):
-    """Something that another rank has otherwise."""
+    """A difference between this rank and another."""
 
     what: str
     """``guards of 0/0``, ``the Python wrapper of 0/0, line 12``."""
@@ -44,12 +44,12 @@ class RankDifference(Struct):
     other: int = 0
     """The other rank."""
     serious: bool = False
-    """It may hang or go wrong: another order of collectives, say."""
+    """Whether it may cause a hang or wrong results, such as another order of collectives."""
     why: str = ""
 
 
 class Rank(Struct):
-    """Which rank a report is of."""
+    """The rank that a report belongs to."""
 
     rank: int
     size: int
@@ -59,4 +59,4 @@ class Rank(Struct):
     differences: list[RankDifference] = []
     same: bool = True
     group: str = ""
-    """What the reports of one run share."""
+    """The id that the reports of one run share."""

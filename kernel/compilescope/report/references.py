@@ -1,8 +1,8 @@
 """Functions and other objects in a variant's settings, by name.
 
-A variant is plain data: it is compared, sent to the panel and stored in reports. What its settings
-refer to is therefore written ``<function __main__.keep>`` in it, and looked up here where torch is
-called. A report that is loaded elsewhere has the name alone.
+A variant is plain data: it is compared, sent to the panel and stored in reports. An object in its
+settings is therefore written as a reference, ``<function __main__.keep>``, and looked up here
+before torch is called. A report that is loaded elsewhere has only the name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _known: dict[str, Any] = {}
 
 
 def refer(value: Any) -> Any:
-    """A setting as plain data: what is a function or another object, by its reference."""
+    """Converts a setting to plain data, with functions and other objects as references."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
@@ -35,7 +35,7 @@ def refer(value: Any) -> Any:
     name = getattr(named, "__qualname__", type(named).__qualname__)
     name = f"{owner}.{name}" if owner else name
     text, number = f"<{kind} {name}>", 1
-    # Another function may have the name: a lambda, or one that a cell has defined anew.
+    # Another function may have the same name: a lambda, or one that a cell redefined.
     while not _is_same(_known.get(text, value), value):
         number += 1
         text = f"<{kind} {name} #{number}>"
@@ -44,12 +44,12 @@ def refer(value: Any) -> Any:
 
 
 def resolve(value: Any) -> Any:
-    """A setting with what it refers to; the reverse of `refer`.
+    """Replaces references in a setting by their objects; the reverse of `refer`.
 
     Raises
     ------
     CompilescopeError
-        A reference to something that this process does not have.
+        The setting refers to an object that this process does not have.
     """
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
         return type(value)(resolve(item) for item in value)
@@ -71,7 +71,7 @@ def resolve(value: Any) -> Any:
 
 
 def is_reference(value: object) -> bool:
-    """Whether a setting stands for a function or another object."""
+    """Whether a setting is a reference to a function or another object."""
     return isinstance(value, str) and _PATTERN.fullmatch(value) is not None
 
 
@@ -82,27 +82,27 @@ def name_of(reference: str) -> str:
 
 
 def display(value: object) -> str:
-    """A setting in a name: what it refers to by its qualified name."""
+    """A setting as shown in a name: a reference is shown as its qualified name."""
     return name_of(value) if isinstance(value, str) else str(value)
 
 
 def known() -> Mapping[str, Any]:
-    """What was referred to in this process, by reference."""
+    """The objects that references of this process stand for, by reference."""
     return dict(_known)
 
 
 def take(others: Mapping[str, Any]) -> None:
-    """Adds what another process referred to."""
+    """Adds the objects that another process referred to."""
     _known.update(others)
 
 
 def forget() -> None:
-    """Lets go of all that was referred to; who needs it refers to it again."""
+    """Drops all referenced objects; later calls of `refer` add them again."""
     _known.clear()
 
 
 def _find(name: str) -> Any:
-    """What a qualified name stands for, in the modules that are imported already."""
+    """The object with a qualified name, in modules that are already imported."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         result: Any = sys.modules.get(".".join(parts[:end]))
@@ -114,7 +114,7 @@ def _find(name: str) -> Any:
 
 
 def _is_same(left: Any, right: Any) -> bool:
-    """Whether it is one object, or a function whose definition ran again unchanged."""
+    """Whether two are the same object, or a function whose definition ran again unchanged."""
     if left is right:
         return True
     if isinstance(left, types.MethodType) and isinstance(right, types.MethodType):

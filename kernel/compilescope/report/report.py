@@ -1,11 +1,11 @@
-"""A report: everything known of a subject under some variants.
+"""A report: everything known about a subject under some variants.
 
 Every view reads a report and nothing else. These are plain typed structs: no torch import, JSON in
 and out (`to_json`, `from_json`), and the front end's TypeScript types are generated from them.
 Fields are only ever added, with a default; their types never change within `SCHEMA_VERSION`.
 
-A field that torch did not give is empty and named, with the reason, in the ``absent`` of the struct
-that holds it. Line numbers count from 1. Units are in the names (``_us``, ``_s``, ``_bytes``).
+A field that torch did not provide is empty; the ``absent`` field of its struct names it with the
+reason. Line numbers count from 1. Units are in the names (``_us``, ``_s``, ``_bytes``).
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ SCHEMA_VERSION = 1
 
 
 class DistinctBreak(Struct):
-    """A graph break, with all the places that it was met in."""
+    """A graph break, with all the compilations that it occurred in."""
 
     cause: Break
     count: int = 1
     cost_us: float | None = None
-    """Compile time spent on attempts that it ended, and on what was compiled behind it."""
+    """Compile time of the attempts that it ended and of the code compiled after it."""
     before: list[str] = []
-    """Compile ids whose graphs end at it."""
+    """Compile ids of the graphs that end at it."""
     after: list[str] = []
-    """Compile ids of what was compiled from behind it on."""
+    """Compile ids of the code compiled after it."""
     eager: list[str] = []
-    """What runs in eager because of it."""
+    """The code that runs in eager because of it."""
 
 
 class VariantReport(Struct):
-    """What one variant made of the subject."""
+    """The results of one variant of the subject."""
 
     name: str
     requested: Variant
@@ -80,35 +80,35 @@ class VariantReport(Struct):
     compilations: list[Compilation] = []
     compile_time: CompileTime | None = None
     warm_compile_time: CompileTime | None = None
-    """The first call again, in a fresh Dynamo but with the caches that the first one filled."""
+    """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
     """Each distinct graph break once."""
     timing: Timing | None = None
     layers: list[Layers] = []
-    """Where a call's time goes: of inference, or of the forward and the backward."""
+    """Where a call's time goes: for inference, or for the forward and the backward."""
     verdict: Verdict | None = None
     startups: list[Startup] = []
     paybacks: list[Payback] = []
     accuracy: list[OutputError] = []
     departure: Departure | None = None
     studied: list[str] = []
-    """The closer looks that were taken: layers, kernels, startups, accuracy; of a variant for a
-    target: assembly, check."""
+    """The studies that were run: layers, kernels, startups, accuracy; for a variant with a target:
+    assembly, check."""
     target: TargetReport | None = None
-    """The device that the code is for, where it is not that of the arguments."""
+    """The device that the code is for, if it differs from the arguments' device."""
     problems: list[Problem] = []
     absent: dict[str, str] = {}
     changes: Changes | None = None
-    """What it changed, against another variant of the report."""
+    """Its differences from another variant of the report."""
     cuda_graphs: CudaGraphs | None = None
     kernel_loads: list[KernelLoad] = []
-    """How each kernel came to be there: compiled, loaded, first run."""
+    """How each kernel was compiled, loaded and first run."""
     cold: list[ColdSwitch] = []
-    """What settings change in the first call's time."""
+    """How settings change the first call's time."""
     ways: list[DeployWay] = []
     """The ways to deploy the call, compared."""
     package: Package | None = None
-    """The same, compiled ahead of time."""
+    """The subject compiled ahead of time."""
     earlier: bool = False
     """It is of an earlier run of the same call, which was inspected again with other variants."""
     recorded: bool = False
@@ -116,11 +116,11 @@ class VariantReport(Struct):
 
 
 AS_WRITTEN = "as written"
-"""What a variant is called that has the settings of the user's own ``torch.compile``, if none of
-the others has them; and the only variant of a watch."""
+"""The name of the variant with the settings of the user's own ``torch.compile``, if no other
+variant has them, and of a watch's only variant."""
 
 IN_CELL = "in the cell"
-"""The variant that holds what the user's cell itself compiled as it ran."""
+"""The name of the variant with the compilations of the user's cell itself."""
 
 
 def is_record(variant: VariantReport) -> bool:
@@ -133,30 +133,30 @@ def is_record(variant: VariantReport) -> bool:
 
 
 class Subject(Struct):
-    """What was inspected."""
+    """The inspected subject."""
 
     id: str
     name: str
     kind: Literal[
         "function", "lambda", "method", "module", "callable", "watch", "trace", "package"
     ] = "function"
-    """watch: whatever was compiled while the kernel was watched. trace: whatever a file that torch
-    wrote tells of. package: what was compiled ahead of time."""
+    """watch: everything compiled while the kernel was watched. trace: everything in a file that
+    torch wrote. package: a package compiled ahead of time."""
     where: SourceLine | None = None
     call: SourceLine | None = None
-    """The line that calls it: the cell's last one, or the caller's of `inspect`."""
+    """The line that calls it: the last line of the cell, or the line that calls `inspect`."""
     arguments: list[str] = []
-    """One line an argument: ``x: float32[4, 8] cpu``."""
+    """One line per argument: ``x: float32[4, 8] cpu``."""
     device: str = "cpu"
     cell: str | None = None
-    """The notebook cell's id, where the front end sent one."""
+    """The notebook cell's id, if the front end sent one."""
     written: str = ""
-    """The variant that has the settings of the user's own ``torch.compile``; empty where the
-    subject was given uncompiled."""
+    """The variant with the settings of the user's own ``torch.compile``; empty if the subject was
+    passed uncompiled."""
 
 
 class Report(Struct, kw_only=True):
-    """Everything known of a subject under some variants."""
+    """Everything known about a subject under some variants."""
 
     schema_version: int = SCHEMA_VERSION
     created: str = ""
@@ -165,16 +165,16 @@ class Report(Struct, kw_only=True):
     variants: list[VariantReport] = []
     problems: list[Problem] = []
     files: dict[str, str] = {}
-    """Notebook cells that the source lines point into: file name → the cell's whole text."""
+    """Notebook cells that source lines refer to: file name → the cell's whole text."""
     peaks: list[Peaks] = []
-    """What the devices can do at best: what measured kernels are compared with."""
+    """The peak rates of the devices, with which measured kernels are compared."""
     sweep: Sweep | None = None
     rank: Rank | None = None
-    """Which rank of a distributed run it is of."""
+    """The rank of a distributed run that it belongs to."""
     overview: Overview | None = None
-    """What all of it comes to, as of when the report was last written or shown."""
+    """The summary, as of when the report was last written or shown."""
     trace: TraceSummary | None = None
-    """Of a trace: all of it at a glance."""
+    """For a trace: its summary."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -187,7 +187,7 @@ class Report(Struct, kw_only=True):
         Raises
         ------
         CompilescopeError
-            There is none of that name; the message lists those there are.
+            No variant has this name; the message lists the existing ones.
         """
         for variant in self.variants:
             if variant.name == name:
@@ -197,13 +197,14 @@ class Report(Struct, kw_only=True):
     def compilation(self, compile_id: str, variant: str | None = None) -> Compilation:
         """One compilation, by torch's compile id.
 
-        Without ``variant``, the first variant that has it, its ``code`` completed by the wrapper of
-        the other kind from the first variant for the same device that has that.
+        Without ``variant``, it is taken from the first variant that has it; its ``code`` is
+        completed with the other kind of wrapper from the first variant for the same device that has
+        one.
 
         Raises
         ------
         CompilescopeError
-            There is none of that id; the message lists those there are.
+            No compilation has this id; the message lists the existing ones.
         """
         variants = self.variants if variant is None else [self.variant(variant)]
         matches = [
@@ -226,7 +227,8 @@ class Report(Struct, kw_only=True):
     def to_json(self) -> str:
         """The report as JSON; `compilescope.load` reads it back.
 
-        Of a variant's options that JSON does not know (a function, say) their ``repr`` is kept.
+        Options of a variant that JSON cannot represent (such as a function) are stored as their
+        ``repr``.
         """
         replace = msgspec.structs.replace
         conclude(self)
@@ -257,7 +259,7 @@ class Report(Struct, kw_only=True):
 
         try:
             redacted_report = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
-            # Its sentences quote what is left out here: they are made anew of what remains.
+            # Its sentences quote redacted text, so compute them again from the redacted report.
             report = msgspec.convert(redacted_report | {"overview": None}, Report)
         except RecursionError:
             raise CompilescopeError(
@@ -270,7 +272,7 @@ class Report(Struct, kw_only=True):
         return report
 
     def _without_quotes(self) -> Report:
-        """The report with nothing in its trace's summary that quotes graphs and guards."""
+        """The report without quoted graphs and guards in its trace's summary."""
         if self.trace is None:
             return self
         difference = self.trace.difference
@@ -292,7 +294,7 @@ class Report(Struct, kw_only=True):
         Raises
         ------
         CompilescopeError
-            It is no path, the ending is neither, or the file cannot be written.
+            The path is invalid, its ending is neither of the two, or the file cannot be written.
         """
         path = given_path(path, "the file to write: it ends in .json or .html")
         report = self.redacted() if redact else self
@@ -311,28 +313,29 @@ class Report(Struct, kw_only=True):
     def best(
         self, objective: Objective = "balanced", *, memory_gb: float | None = None
     ) -> Recommendation:
-        """The way to deploy the call that was measured to be best; after the study ``deploy``.
+        """The best measured way to deploy the call. Requires the study ``deploy``.
 
         >>> cs.study(report, "deploy", variants="python")     # doctest: +SKIP
         >>> compiled = report.best("latency").apply(model)    # doctest: +SKIP
 
-        Ways whose results are not eager's, and those that would give wrong results for another
-        call without an error, are left out; so are those that are no faster than eager, unless
-        none is.
+        Ways whose results differ from eager's, and those that would silently return wrong results
+        for another call, are left out; so are those that are no faster than eager, unless none is
+        faster.
 
         Parameters
         ----------
         objective
-            ``"latency"``: the fastest calls; of those that the measurement cannot tell apart, what
-            starts soonest. ``"cold"``: the soonest first result in a fresh process, with what the
-            way ships. ``"balanced"``: the smallest product of both.
+            ``"latency"``: the fastest calls; among those whose difference is within noise, the
+            shortest first call. ``"cold"``: the shortest time to the first result in a fresh
+            process, with the files that the way ships. ``"balanced"``: the smallest product of
+            both.
         memory_gb
-            What a process may hold until its first result.
+            The memory that a process may use until its first result.
 
         Returns
         -------
         Recommendation
-            Displays itself; ``code`` is what to paste, ``apply`` compiles a model so.
+            Displays itself; ``code`` is the code to paste, ``apply`` compiles a model that way.
 
         Raises
         ------
@@ -343,10 +346,10 @@ class Report(Struct, kw_only=True):
         return recommend(ways, objective, memory_gb)
 
     def panel(self) -> Any:
-        """The report's live panel, as the output of a cell: for notebooks other than JupyterLab's.
+        """The report's live panel as the output of a cell, for notebooks other than JupyterLab.
 
-        All views, with switches, what-if and measuring, as in JupyterLab. It is connected to this
-        kernel; that of a report from a file shows what the file holds.
+        It has all views, with switches, what-if and measuring, as in JupyterLab. It is connected to
+        this kernel; the panel of a report from a file shows only the file's contents.
 
         Returns
         -------
@@ -371,11 +374,11 @@ class Report(Struct, kw_only=True):
 
 
 concluding: dict[str, Callable[[Report], Overview]] = LateTable()
-"""What works out an overview: the analysis, which stands above the report, puts itself here."""
+"""The function that computes an overview. The analysis, a layer above, registers itself here."""
 
 
 def conclude(report: Report) -> Overview:
-    """Works out anew what a report comes to, and leaves it in the report."""
+    """Computes a report's overview again and stores it in the report."""
     report.overview = overview = concluding["overview"](report)
     return overview
 
@@ -386,15 +389,15 @@ the "breaks" of a variant, the "verdicts" of a sweep. The analysis puts itself h
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()
-"""How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which
-stand above the report, put themselves here."""
+"""The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
+views, a layer above, register themselves here."""
 
 panels: dict[str, Callable[[Report], Any]] = {}
-"""What makes a report's panel, which stands above the report too."""
+"""The function that creates a report's panel, also from a layer above."""
 
 
 def _completed(codes: list[Code]) -> Code:
-    """The first code, with the artifacts that it lacks taken from the others."""
+    """The first code, completed with the artifacts of the others."""
     code = codes[0]
     missing = {
         name: next((text for other in codes if (text := getattr(other, name)) is not None), None)

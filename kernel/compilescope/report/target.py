@@ -1,8 +1,8 @@
-"""What is known of a variant for a GPU that is not there, as plain typed structs of the report.
+"""A variant for a GPU that is not present, as plain typed structs of the report.
 
-Nothing here is measured. What torch generates for a target it really generates; times are estimates
-(`Estimate`, `artifacts.Launch.estimated_us`), and whatever the missing device would have decided
-was decided by a rule (`Decision`).
+Nothing here is measured. torch really generates the code for the target. Times are estimates
+(`Estimate`, `artifacts.Launch.estimated_us`), and a rule makes the choices that need the device
+(`Decision`).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ FORMS: dict[str, tuple[str, str]] = {
 
 
 class Decision(Struct):
-    """A choice that would have needed the device, and the rule that made it instead."""
+    """A choice that needs the device, and the rule that made it instead."""
 
     kind: Literal["dispatch", "padding", "autotuning", "algorithm", "constant", "other"]
-    """dispatch: which kernel an operator has on this device. padding: whether a product's sizes are
-    padded. autotuning: which configuration. algorithm: library or template."""
+    """dispatch: which kernel an operator has on this device. padding: whether a matrix product's
+    sizes are padded. autotuning: which configuration. algorithm: library or template."""
     operator: str
     chosen: str
     rule: str
-    """By which rule, in a sentence."""
+    """The rule, in a sentence."""
     instead: str = ""
-    """What decides on the device itself."""
+    """How the device itself would decide."""
     direction: Literal["inference", "forward", "backward"] = "inference"
     nodes: list[str] = []
     """Of the post-grad graph."""
     kernel: str = ""
-    """As in `Kernel.name`, where the choice is about one."""
+    """As in `Kernel.name`, if the choice is about a kernel."""
     lines: dict[str, list[int]] = {}
-    """Artifact ("python", "cpp") → the lines it shows in."""
+    """Artifact ("python", "cpp") → the lines that it affects."""
     sources: list[SourceLine] = []
 
 
@@ -52,13 +52,13 @@ class KernelConfig(Struct):
     """``XBLOCK=1024, num_warps=4, num_stages=1``."""
     config: dict[str, str] = {}
     usual: bool = False
-    """It is the one that stands for the kernel while none is timed: its assembly and resources are
-    the kernel's own, and are empty here."""
+    """Whether it represents the kernel while none is timed; its assembly and resources are then
+    stored in the kernel and empty here."""
     assembly: dict[str, str] = {}
     """Form → text; the forms are `FORMS`."""
     assembly_lines: dict[str, list[int]] = {}
-    """Form → for each line of the text, the line of the kernel's source that it came from; 0 where
-    none is known."""
+    """Form → for each line of the text, the line of the kernel's source that it came from; 0 if
+    unknown."""
     resources: dict[str, float] = {}
     """As `Kernel.resources`."""
     limit: str = ""
@@ -70,28 +70,29 @@ class KernelConfig(Struct):
 
 
 class KernelCheck(Struct):
-    """Whether a kernel computes what it should, found out without the device."""
+    """Whether a kernel computes the right values, checked without the device."""
 
     outcome: Literal["agrees", "differs", "not checked"]
     why: str = ""
-    """Why it was not checked, or where it differs first."""
+    """Why it was not checked, or the first difference."""
     how: str = ""
     """``Triton's interpreter, against eager in float64``."""
     launches: int = 0
     """How many launches were compared."""
     error: float | None = None
-    """The largest error, as a share of the largest value that should have come out."""
+    """The largest error, as a share of the largest expected value."""
     tolerance: float | None = None
-    """What it may be, where it is largest."""
+    """The tolerance at the largest error."""
 
 
 class Estimate(Struct):
-    """What a call would take on the target, at best. Never measured."""
+    """A lower bound of a call's time on the target. Never measured."""
 
     kernels_us: float = 0.0
     """All launches, each at the target's memory bandwidth or peak rate, whichever is slower."""
     launch_us: float = 0.0
-    """Overhead of the launches, apart: the processor's, while it is not hidden behind kernels."""
+    """The processor's launch overhead, as a separate figure: it matters while kernels do not hide
+    it."""
     launches: int = 0
     unknown: int = 0
     """Launches without an estimate, which are missing in ``kernels_us``."""
@@ -99,17 +100,18 @@ class Estimate(Struct):
     operations: float = 0.0
     how: str = ""
     call_us: float | None = None
-    """The whole call: its kernels, or the processor that starts them, whichever takes longer. None
-    where too few of its launches have an estimate."""
+    """The whole call: the time of its kernels or of the processor that launches them, whichever is
+    longer. None if too few of its launches have an estimate."""
 
 
 class TargetReport(Struct):
-    """The device that a variant's code was generated for, and what was found out about it there."""
+    """The device that a variant's code was generated for, and the results for it."""
 
     name: str
     """As in `Variant.target`."""
     device: Device
     is_here: bool = False
-    """It is a device of this machine (``target="this"``); its figures are then what it said."""
+    """Whether it is a device of this machine (``target="this"``), whose figures the driver
+    reports."""
     estimate: Estimate | None = None
     absent: dict[str, str] = {}

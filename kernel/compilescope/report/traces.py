@@ -1,4 +1,4 @@
-"""A trace at a glance: its processes, what cost time and need not, its ranks, and another trace."""
+"""The summary of a trace: its processes, avoidable compile time, its ranks, another trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DivergenceKind = Literal[
 
 
 class CompilationLine(Struct):
-    """A compilation in the list of all."""
+    """A compilation in the list of all compilations."""
 
     id: str
     process: str
@@ -26,16 +26,16 @@ class CompilationLine(Struct):
     started_s: float | None = None
     """Seconds since the epoch."""
     duration_s: float | None = None
-    """None while it is not finished, or where torch logged no time."""
+    """None while it is not finished, or if torch logged no time."""
     recompile: str = ""
     """The first reason."""
     graph_breaks: int = 0
     outcome: Outcome = "compiled"
-    """failed: the error reached the caller. eager: torch left the frame to eager."""
+    """failed: the error reached the caller. eager: torch fell back to eager for the frame."""
     caches: dict[str, str] = {}
     """Cache → its answer: hit, miss or bypass."""
     nodes: int | None = None
-    """Of Dynamo's graph; None where torch logged no number."""
+    """The number of nodes of Dynamo's graph; None if torch logged none."""
 
 
 class LostTime(Struct):
@@ -43,7 +43,7 @@ class LostTime(Struct):
 
     kind: Literal["failure", "recompiles", "graph break", "restarts", "cache bypass"]
     seconds: float
-    """Measured by torch, of the process where it is longest: ranks compile at the same time."""
+    """Measured by torch, in the process where it is longest, since ranks compile in parallel."""
     what: str
     """``4 recompiles of forward``."""
     why: str = ""
@@ -62,20 +62,20 @@ class RankDivergence(Struct):
     """``the Dynamo graph of 0/0, line 12``."""
     compilation: str
     ranks: list[int]
-    """Those that differ from most of the others."""
+    """The ranks that differ from the majority."""
     here: str
-    """What these have."""
+    """The value of these ranks."""
     there: str
-    """What the others have."""
+    """The value of the others."""
     started_s: float | None = None
     """When the first of these ranks began the compilation, in seconds since the epoch."""
     serious: bool = False
-    """It may hang the ranks or mix up data."""
+    """Whether it may hang the ranks or corrupt data."""
     why: str = ""
 
 
 class RankTime(Struct):
-    """How long a rank compiled."""
+    """The compile time of a rank."""
 
     rank: int
     compile_time_s: float
@@ -91,7 +91,7 @@ class RankComparison(Struct):
     divergences: list[RankDivergence] = []
     """The earliest first."""
     sentence: str = ""
-    """What comes of it: who diverged first and where, and who is slowest."""
+    """The conclusion: which rank diverged first and where, and which is slowest."""
 
     @property
     def ranks(self) -> list[int]:
@@ -119,7 +119,7 @@ class TimeChange(Struct):
 
 
 class CompilationChange(Struct):
-    """What differs in a compilation that both traces have."""
+    """The differences in a compilation that both traces have."""
 
     function: str
     before: str
@@ -130,13 +130,13 @@ class CompilationChange(Struct):
     line_before: str = ""
     line_after: str = ""
     outcome: tuple[Outcome, Outcome] | None = None
-    """Where one failed, or was left to eager, and the other was not."""
+    """The outcomes, if only one of the two failed or fell back to eager."""
     recompile: tuple[str, str] | None = None
-    """The first reason, where it differs."""
+    """The first reason, if it differs."""
     kernels_gone: list[str] = []
     kernels_new: list[str] = []
     kernels_changed: list[str] = []
-    """Of the same operators, with other code."""
+    """Kernels with the same operators but different code."""
     guards_gone: list[str] = []
     guards_new: list[str] = []
     is_read: bool = True
@@ -144,41 +144,41 @@ class CompilationChange(Struct):
 
 
 class ProcessDifference(Struct):
-    """What differs between a process of the one trace and its partner in the other."""
+    """The differences between a process of one trace and its partner in the other."""
 
     before: str
     after: str
     figures: list[FigureChange] = []
     in_changed: list[FigureChange] = []
-    """Kernels and guards of the compilations that differ or have no partner, and were read."""
+    """Kernels and guards of the compared compilations that differ or have no partner."""
     compile_time_s: tuple[float, float] = (0.0, 0.0)
     gone: list[CompilationLine] = []
     """Compilations that only the first trace has."""
     new: list[CompilationLine] = []
-    """Compiled anew: only the second has them."""
+    """Compilations that only the second trace has."""
     changed: list[CompilationChange] = []
     slower: list[TimeChange] = []
-    """By a fifth and a tenth of a second at least, the most seconds first."""
+    """Changes of at least a fifth and a tenth of a second, the largest first."""
     faster: list[TimeChange] = []
     unread: int = 0
-    """Of how many changed compilations kernels and guards were not compared."""
+    """The number of changed compilations whose kernels and guards were not compared."""
 
 
 class TraceDifference(Struct):
-    """What differs between two traces; what ``compilescope diff --json`` prints of them."""
+    """The differences between two traces, as ``compilescope diff --json`` prints them."""
 
     before: str = ""
-    """What the first trace is called."""
+    """The name of the first trace."""
     after: str = ""
     shown: Literal["before", "after"] = "after"
-    """Which of the two the report holds."""
+    """Which of the two traces the report holds."""
     processes: list[ProcessDifference] = []
     only_before: list[str] = []
     """Processes without a partner."""
     only_after: list[str] = []
 
     def without_quotes(self) -> TraceDifference:
-        """The same without what it quotes of graphs, guards and reasons."""
+        """The same without quotes of graphs, guards and reasons."""
         processes = [
             replace(
                 process,
@@ -210,27 +210,27 @@ class StackLine(Struct):
     """A call in a tree of calls."""
 
     depth: int
-    """How many calls of the tree it stands in."""
+    """The number of calls above it in the tree."""
     where: SourceLine
     compilations: list[str] = []
-    """The ids of what Dynamo started to compile there."""
+    """The ids of the compilations that Dynamo started there."""
 
 
 class Stacks(Struct):
-    """Which calls led to which compilations, as a tree whose branches share their beginnings."""
+    """The calls that led to each compilation, as a tree."""
 
     processes: list[str] = []
-    """Those whose compilations have these stacks."""
+    """The ranks whose compilations have these stacks."""
     lines: list[StackLine] = []
     """Each call before the calls in it."""
     unknown: list[str] = []
     """Compilations whose stack torch did not log."""
     left_out: int = 0
-    """How many compilations have no line here, since there are too many."""
+    """How many compilations are left out because there are too many."""
 
 
 class ProcessSummary(Struct):
-    """What one process compiled."""
+    """The compilations of one process."""
 
     name: str
     compilations: int
@@ -239,28 +239,28 @@ class ProcessSummary(Struct):
     failures: int
     compile_time_s: float
     unfinished: list[str] = []
-    """Compile ids of what Dynamo started on and torch did not say the end of."""
+    """Compile ids of compilations that Dynamo started and whose end torch did not log."""
     caches: dict[str, dict[str, int]] = {}
     """Cache → how often it answered hit, miss, bypass."""
     problems: list[Problem] = []
 
 
 class TraceSummary(Struct):
-    """A trace at a glance; what ``compilescope trace --json`` prints."""
+    """The summary of a trace, as ``compilescope trace --json`` prints it."""
 
     name: str
     environment: Environment
     processes: list[ProcessSummary]
     slowest: list[CompilationLine] = []
     fix_first: list[LostTime] = []
-    """What cost compile time and need not, the longest first."""
+    """Avoidable compile time, the longest first."""
     ranks: RankComparison | None = None
     difference: TraceDifference | None = None
-    """From the trace that it was opened beside."""
+    """The difference from the trace that it was opened with."""
     stacks: list[Stacks] = []
-    """Empty where nobody asked for them."""
+    """Empty unless requested."""
     is_followed: bool = False
-    """What torch logs from now on is read too."""
+    """Whether records that torch logs from now on are read too."""
     written: str = ""
     """When a log was last written to (ISO 8601)."""
     problems: list[Problem] = []

@@ -1,9 +1,9 @@
-"""How a time reads, wherever it stands: the one place that picks its unit."""
+"""Formats times: the only place that chooses a unit."""
 
 from __future__ import annotations
 
 _LEAST = 1e-6
-"""Less than that is what rounding leaves of nothing, in µs."""
+"""A time below this, in µs, is zero with a rounding error."""
 
 
 def duration(time_us: float) -> str:
@@ -12,7 +12,7 @@ def duration(time_us: float) -> str:
         size = time_us * 1e3
         return f"{f'{size:.2g}' if abs(size) < 0.01 else _three_digits(size)} ns"
     for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
-        # 999.6 µs would round to 1000 µs: the larger unit takes over where the rounding does.
+        # 999.6 µs would round to 1000 µs, so the larger unit starts where rounding reaches it.
         if abs(time_us) < limit * 0.9995:
             return f"{_three_digits(time_us * factor)} {unit}"
     return f"{_three_digits(time_us * 1e-6)} s"

@@ -1,4 +1,4 @@
-"""What to compile with: one setting of the switches.
+"""A variant: one setting of the switches of ``torch.compile``.
 
 Plain types; this module imports no torch, so a saved report opens where torch is not installed.
 """
@@ -16,9 +16,9 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     backend
-        A name from ``torch.compiler.list_backends()``, a backend of one's own as torch takes it, or
+        A name from ``torch.compiler.list_backends()``, a custom backend as torch accepts it, or
         None for plain eager: no ``torch.compile`` at all. (torch's own ``"eager"`` backend still
-        runs Dynamo.) A report has a backend of one's own by its name: ``<function __main__.mine>``.
+        runs Dynamo.) A report stores a custom backend as its name: ``<function __main__.mine>``.
     mode
         A name from ``torch._inductor.list_mode_options()``, or None for ``"default"``.
     cpp_wrapper
@@ -29,7 +29,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
         A graph break is an error.
     options
         Further Inductor settings, as ``torch.compile(options=...)`` takes them; ``guard_filter_fn``
-        for any backend. A report has functions by name: ``<function __main__.keep>``.
+        for any backend. A report stores functions as their names: ``<function __main__.keep>``.
     target
         The device to generate code for; None is the device of the arguments.
     """
@@ -44,14 +44,14 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
-    """What the installed torch allows for each switch."""
+    """The values that the installed torch allows for each switch."""
 
     backends: list[str] = []
     modes: list[str] = []
     targets: list[str] = []
     titles: dict[str, str] = {}
-    """Target → what to call it: ``H100 SXM``."""
+    """Target → its display name: ``H100 SXM``."""
     groups: dict[str, str] = {}
-    """Target → the heading that it is offered under: its vendor, or what kind of target it is."""
+    """Target → the heading of its group: its vendor, or the kind of target."""
     targets_off: str = ""
-    """Why there is no target to choose here; empty where there is."""
+    """Why no target can be chosen here; empty if one can."""

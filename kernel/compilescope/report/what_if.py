@@ -13,14 +13,14 @@ Verdict = Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
 
 
 class GuardOutcome(Struct):
-    """What one compilation's guards say."""
+    """The result of one compilation's guards."""
 
     compilation: str
     passes: bool
     guard: Guard | None = None
     """The first that fails."""
     place: int | None = None
-    """Its place in the compilation's guards, where it is there."""
+    """Its index in the compilation's guards, if it is there."""
     expected: str = ""
     found: str = ""
     message: str = ""
@@ -28,14 +28,14 @@ class GuardOutcome(Struct):
 
 
 class WhatIf(Struct):
-    """What would happen at a call with other arguments."""
+    """The outcome of a call with other arguments."""
 
     subject: str
     arguments: list[str] = []
-    """One line an argument: ``x: float32[4, 8] cpu``."""
+    """One line per argument: ``x: float32[4, 8] cpu``."""
     verdict: Verdict = "unknown"
     """reuse, recompile, limit (the recompile limit is reached: it would run in eager), eager (torch
-    compiles nothing there), error (torch's stance has it raise one), unknown."""
+    compiles nothing there), error (torch's stance makes it raise one), unknown."""
     reuses: str = ""
     """The compile id of the compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []

@@ -1,1 +1,1 @@
-"""Programs that run one kernel or one graph of a report by themselves, tried before offered."""
+"""Standalone programs that run one kernel or graph of a report; each is tried first."""

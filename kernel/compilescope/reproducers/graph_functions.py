@@ -1,4 +1,4 @@
-"""A graph's text as Python: its statements, and the part of them that leads to some nodes."""
+"""Parses a graph's text as Python, and extracts the statements that compute some nodes."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ RANDOM = re.compile(
 
 @dataclass
 class Reference:
-    """What a kernel computes, as a function of torch's operators."""
+    """A kernel's computation as a function of torch's operators."""
 
     code: str = ""
-    """A function ``reference`` of its inputs' values; empty where there is none."""
+    """The source of a function ``reference`` of its inputs; empty if there is none."""
     inputs: dict[str, str] | None = None
-    """Its parameters, which are nodes → the variable that holds each."""
+    """Its parameters, which are nodes → the variable that holds each node."""
     outputs: dict[str, str] | None = None
     """Variable → the node that it holds after the launch."""
     why: str = ""
-    """Why there is none, or not of every result."""
+    """Why it is missing, or missing for some results."""
 
 
 def as_python(text: str) -> str:
-    """A graph's text with a name for its class, which torch calls ``<lambda>`` at times."""
+    """A graph's text with a valid class name: torch sometimes writes ``<lambda>``."""
     return text.strip().replace("class <lambda>(", "class GraphModule(", 1)
 
 
 def forward_of(text: str) -> ast.FunctionDef | None:
-    """The function of a graph's text; None where that is no Python."""
+    """The function of a graph's text; None if it is not valid Python."""
     try:
         tree = ast.parse(as_python(text))
     except SyntaxError:
@@ -52,7 +52,7 @@ def forward_of(text: str) -> ast.FunctionDef | None:
 
 
 WITHOUT_BIAS = "_without_bias"
-"""Ends the name of a convolution's result to which another kernel adds the bias."""
+"""The suffix of the name of a convolution's result to which another kernel adds the bias."""
 
 
 def reference_of(
@@ -72,7 +72,7 @@ def reference_of(
     outputs
         Variable → the node that it holds afterwards.
     without_bias
-        Variable → the convolution that it holds beforehand, but for its bias.
+        Variable → the convolution that it holds before the launch, without its bias.
     """
     if not outputs:
         return Reference(why="torch does not say which nodes its results are")
@@ -116,7 +116,7 @@ def reference_of(
 
 
 def bias_of(node: Node) -> str:
-    """The node that a convolution adds to its result; empty where it adds none."""
+    """The node that a convolution adds to its result; empty if there is none."""
     arguments = _arguments(node)
     is_convolution = "aten.convolution." in node.target and len(arguments) > 2
     return arguments[2].id if is_convolution and isinstance(arguments[2], ast.Name) else ""
@@ -147,7 +147,7 @@ def _follow(
     path: set[str],
     used: set[str],
 ) -> str:
-    """Adds the nodes that one needs to ``path``; the first that it cannot have, or empty."""
+    """Adds the nodes that a node needs to ``path``; returns the first unavailable one, or empty."""
     pending = [node]
     while pending:
         name = pending.pop()
@@ -175,12 +175,12 @@ def _follow(
 
 
 def _is_node(name: str) -> bool:
-    """Whether a name may be a node's, and not that of a module or of a constant."""
+    """Whether a name may belong to a node, not to a module or a constant."""
     return name not in ("torch", "device", "inf", "nan", "math", "operator", "fx_pytree", "slice")
 
 
 def index_bounds(names: Sequence[str], nodes: Mapping[str, Node]) -> dict[str, int]:
-    """Node of integers → the size of what it indexes, of these nodes, where they index anything."""
+    """Integer node → the size of the dimension that it indexes, for nodes that are indices."""
     bounds: dict[str, int] = {}
     for name in names:
         pending, seen = [name], {name}
@@ -200,7 +200,7 @@ def index_bounds(names: Sequence[str], nodes: Mapping[str, Node]) -> dict[str, i
 
 
 def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
-    """The size that a node may index in one that takes it as an index."""
+    """The size that a node indexes in another node that takes it as an index."""
     args = _arguments(user)
     if not args:
         return None
@@ -208,7 +208,7 @@ def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
     indexed = args[0].id if isinstance(args[0], ast.Name) else ""
     sizes = _sizes(nodes.get(indexed))
     if "max_pool" in operator and "offsets_to_indices" in operator and _is(args[0], name):
-        # Places in the window, which are integers of a byte.
+        # Positions in the window, stored as one-byte integers.
         return math.prod(
             constant.value
             for constant in ast.walk(args[1])
@@ -229,7 +229,7 @@ def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
 
 
 def _arguments(node: Node) -> list[ast.expr]:
-    """A node's positional arguments; none where they are no Python."""
+    """A node's positional arguments; empty if they are not valid Python."""
     try:
         call = ast.parse(f"f({node.args})", mode="eval").body
     except SyntaxError:

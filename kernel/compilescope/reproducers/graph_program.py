@@ -1,4 +1,4 @@
-"""A program that compiles one graph of a report by itself, as text."""
+"""Writes a program that compiles one graph of a report alone."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _RUNNABLE = "fx_graph_runnable"
 def graph_program(
     report: Report, stage: str, compile_id: str | None, variant: str | None
 ) -> Program:
-    """A program that compiles one graph by itself, and compares it with eager.
+    """A program that compiles one graph alone, and compares it with eager.
 
-    torch's own ``fx_graph_runnable``, where the stage is that and the report is of a trace.
+    It is torch's own ``fx_graph_runnable`` if that is the stage and the report is from a trace.
 
     Raises
     ------
     CompilescopeError
-        There is no such graph, or it cannot be run as Python.
+        The graph does not exist, or cannot run as Python.
     """
     compilation = _compilation(report, compile_id, variant)
     what = f"{stage} of {compilation.id}"
@@ -144,7 +144,7 @@ def _class_name(text: str) -> str:
 
 
 def _numbers(sizes: list[str], symbols: dict[str, int]) -> str:
-    """Sizes as the text of a tuple, symbols as the numbers that torch compiled with."""
+    """Sizes as the text of a tuple, with symbols as the numbers that torch compiled with."""
     values = [_number(size, symbols) for size in sizes]
     return f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
 

@@ -1,4 +1,4 @@
-"""A program that runs one kernel of a report by itself, as text."""
+"""Writes a program that runs one kernel of a report alone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _STAGES = {"inference": "post_grad", "forward": "post_grad", "backward": "backwa
 def kernel_program(
     report: Report, name: str, compile_id: str | None, variant: str | None
 ) -> Program:
-    """A program that runs one kernel by itself.
+    """A program that runs one kernel alone.
 
     Raises
     ------
     CompilescopeError
-        There is no such kernel, or what it needs is not in the report.
+        The kernel does not exist, or the report lacks what it needs.
     """
     compilation, kernel = _kernel(report, name, compile_id, variant)
     launch, code, nodes = _python_launch(report, compilation, kernel)
@@ -119,7 +119,7 @@ def _without_bias(
 ) -> dict[str, Node]:
     """Variable → the convolution whose result it holds before its bias is added.
 
-    On a GPU a library's convolution is called without the bias, which a kernel of torch's adds.
+    On a GPU a library's convolution is called without the bias, which a generated kernel adds.
     """
     convolutions = {}
     for node in graph.nodes if graph is not None else []:
@@ -138,9 +138,9 @@ def _add_only_input(
     graph: Graph | None,
     sliced: LaunchSlice,
 ) -> None:
-    """Adds the input of which torch does not say which node it is, where it can only be one.
+    """Adds an input whose node torch does not record, if only one node is possible.
 
-    That is where a single variable and a single node are left, of the same shape.
+    That is the case if a single variable and a single node of the same shape are left.
     """
     known = {sliced.held[variable] for variable in inputs.values()}
     left = [
@@ -163,7 +163,7 @@ def _add_only_input(
 
 
 def _behind_views(name: str, nodes: Mapping[str, Node]) -> str:
-    """The node whose memory a node shows."""
+    """The node whose memory a node is a view of."""
     while name in nodes and nodes[name].inputs and _VIEW.search(nodes[name].target):
         name = nodes[name].inputs[0]
     return name

@@ -1,4 +1,4 @@
-"""A program that reproduces something of a report, and how it went when it was tried."""
+"""A program that reproduces a part of a report, and the result of its trial."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ Tried = Literal["agrees", "ran", "differs", "failed", "not tried"]
 
 @dataclass
 class Program:
-    """A program that reproduces something of a report, before it is tried."""
+    """A program that reproduces a part of a report, before its trial."""
 
     what: str
     """What it runs: ``cpp_fused_add_0``, or ``post_grad of 0/0``."""
     file_name: str
     code: str
     device: str
-    """What it needs: ``cpu``, ``cuda``."""
+    """The device that it needs: ``cpu``, ``cuda``."""
     unchecked: str = ""
-    """Why it compares nothing, or not all, as a clause; empty where it compares all."""
+    """Why it compares nothing, or not everything, as a clause; empty if it compares everything."""
 
 
 @dataclass
 class Reproducer(Program):
-    """A program that runs one kernel or one graph by itself, with inputs of the same layout.
+    """A program that runs one kernel or graph alone, with inputs of the same layout.
 
-    It needs nothing but torch. Displays itself: what came of it when it was tried.
+    It needs nothing but torch. Displays itself with the result of its trial.
     """
 
     tried: Tried = "not tried"
-    """``agrees``: it ran in a process of its own, and every result that it compares is that of
-    torch's operators; ``ran``: it ran, and compares nothing; ``differs``, ``failed``."""
+    """``agrees``: it ran in a separate process, and every compared result equals that of torch's
+    operators; ``ran``: it ran, and compares nothing; ``differs``, ``failed``."""
     why: str = ""
     """Why it was not tried, or why it failed."""
     output: str = ""
-    """What it printed."""
+    """Its output."""
 
     def save(self, path: str | Path | None = None) -> Path:
         """Writes the program.
@@ -46,12 +46,12 @@ class Reproducer(Program):
         Parameters
         ----------
         path
-            A file, or a folder in which it gets a name of its own. The current folder if None.
+            A file, or a folder in which it gets a default name. The current folder if None.
 
         Raises
         ------
         CompilescopeError
-            It is no path, or the file cannot be written.
+            The path is invalid, or the file cannot be written.
         """
         what = "the file to write, or of its folder"
         target = Path(self.file_name) if path is None else given_path(path, what)

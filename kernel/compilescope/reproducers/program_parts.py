@@ -1,4 +1,4 @@
-"""What every program that reproduces something has in it: inputs, comparison, timing."""
+"""The common parts of all reproducers: inputs, comparison, timing."""
 
 from __future__ import annotations
 

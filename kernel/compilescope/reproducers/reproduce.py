@@ -1,4 +1,4 @@
-"""Makes the program of a kernel or a graph, and tries it in a process of its own."""
+"""Writes the program of a kernel or a graph, and tries it in a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reproduce(
     Raises
     ------
     CompilescopeError
-        Not exactly one of the two is given, the report does not have it, or it cannot run alone.
+        Not exactly one of the two was passed, the report lacks it, or it cannot run alone.
     """
     if (kernel is None) == (graph is None):
         raise CompilescopeError(
@@ -56,7 +56,7 @@ def reproduce(
 
 
 def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]) -> None:
-    """Runs a program as a user would, with torch's caches where the user has them."""
+    """Runs a program as a user would, with the user's caches of torch."""
     ended = run(
         ("-c", COMMAND),
         program.code.encode(),

@@ -16,11 +16,11 @@ from ..processes.child import ChildProcess, serve
 from .program import Tried
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
-"""What the process runs."""
+"""The code that the process runs."""
 
 
 class Trial(msgspec.Struct):
-    """How a program went."""
+    """The result of a program's trial."""
 
     tried: Tried
     why: str = ""
@@ -28,7 +28,7 @@ class Trial(msgspec.Struct):
 
 
 def main() -> None:
-    """Runs the program that the process is given, and gives a `Trial` as JSON."""
+    """Runs the program passed to the process, and returns a `Trial` as JSON."""
     serve(lambda inside: msgspec.json.encode(_work(inside)))
 
 

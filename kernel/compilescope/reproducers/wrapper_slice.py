@@ -1,4 +1,4 @@
-"""The part of a Python wrapper that one launch needs: its kernel, its memory, its arguments."""
+"""Extracts the part of a Python wrapper that one launch needs: kernel, memory, arguments."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ _ALLOCATIONS = (
     "align",
     "copy_if_misaligned",
 )
-"""How the names of functions begin that make memory or scalars and compute no tensor."""
+"""Name prefixes of functions that create memory or scalars and compute no tensor."""
 _CHECKS = ("assert_size_stride", "assert_alignment")
 _EXAMPLES = ("get_args", "benchmark_compiled_module")
-"""Where torch makes example inputs: the second one before torch 2.12."""
+"""The functions in which torch creates example inputs: the second one before torch 2.12."""
 _KERNEL_MAKERS = "async_compile"
 
 
 @dataclass
 class LaunchSlice:
-    """What a launch needs of its wrapper."""
+    """The parts of its wrapper that a launch needs."""
 
     header: list[str]
-    """Imports and what else stands at the top, as source."""
+    """Imports and other top-level statements, as source."""
     kernels: list[str]
     """The definitions of the kernels that it launches."""
     memory: list[str]
-    """Statements that make its arguments, in order."""
+    """Statements that create its arguments, in order."""
     launch: str
     """The launch itself."""
     variables: list[str]
     """The variables of its arguments, in order."""
     arguments: list[str]
-    """Its positional arguments: the variable of each, empty where it is another expression."""
+    """Its positional arguments: the variable of each, empty for any other expression."""
     outs: list[str]
-    """The variables that it is given by the name ``out``, or that it makes."""
+    """The variables passed as ``out``, or created by the launch."""
     held: dict[str, str] = field(default_factory=dict)
     """Variable → the variable whose value it has before the launch: itself, or the one whose memory
-    it takes over. Not of those that nothing was computed into."""
+    it reuses. Variables without a computed value are left out."""
     examples: set[str] = field(default_factory=set)
     """The graph's inputs among these."""
     sizes: dict[str, list[str]] = field(default_factory=dict)
-    """Variable → its sizes, as the wrapper makes it."""
+    """Variable → its sizes in the wrapper."""
 
 
 def slice_launch(
@@ -58,13 +58,13 @@ def slice_launch(
     Parameters
     ----------
     dtype_of
-        Gives the type and the device of the tensor that an operator left in a variable, as further
-        arguments of ``torch.empty_strided``; empty where they are not known.
+        Returns the type and device of the tensor that an operator stored in a variable, as further
+        arguments of ``torch.empty_strided``; empty if unknown.
 
     Raises
     ------
     CompilescopeError
-        The wrapper is not as torch's are, or an argument's memory is made by an operator.
+        The wrapper is not in torch's form, or an operator creates an argument's memory.
     """
     tree = ast.parse(wrapper)
     lines = wrapper.split("\n")
@@ -108,7 +108,7 @@ def slice_launch(
 
 
 class _Memory:
-    """Goes back from a launch to where its variables come from."""
+    """Follows the variables of a launch back to their origin."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _Memory:
         self._sliced = sliced
         self._dtype_of = dtype_of
         self._behind: dict[str, str] = {}
-        """Variable → the variable whose memory it takes over."""
+        """Variable → the variable whose memory it reuses."""
 
     def make(self, wanted: Sequence[str]) -> None:
         missing = set(wanted)
@@ -135,7 +135,7 @@ class _Memory:
             if not targets & missing:
                 continue
             if _unpacks_inputs(statement):
-                continue  # the graph's inputs, of which there are examples
+                continue  # the graph's inputs, which have examples
             if not _makes_memory(statement.value):
                 name = min(targets & missing)
                 like = self._like(name, statement.value)
@@ -179,11 +179,11 @@ class _Memory:
                 self._sliced.held[name] = holder
 
     def _like(self, name: str, value: ast.expr) -> str | None:
-        """An expression that makes a tensor like the one that an operator left in a variable.
+        """An expression for a tensor like the one that an operator stored in a variable.
 
-        The wrapper asserts how it is laid out, which the graph's node does not say: for Inductor
-        the operator may lay it out otherwise. No node has the type of a result that the next kernel
-        adds the bias to, in place; a library's kernel gives the type that it is given.
+        The wrapper asserts its layout. The graph's node does not have it, since Inductor may let
+        the operator choose another. No node has the type of a result that the next kernel adds the
+        bias to, in place; a library's kernel gives the type that it is given.
         """
         dtype = self._dtype_of(name)
         if not dtype and isinstance(value, ast.Call) and value.args:
@@ -207,7 +207,7 @@ class _Memory:
         )
 
     def _inputs(self, missing: set[str]) -> list[ast.stmt]:
-        """The statements that make examples of the graph's inputs."""
+        """The statements that create examples of the graph's inputs."""
         kept: list[ast.stmt] = []
         wanted = set(missing)
         for statement in reversed(self._examples):
@@ -230,7 +230,7 @@ class _Memory:
         return kept
 
     def _is_written(self, name: str) -> bool:
-        """Whether anything but the memory's own making uses it before the launch."""
+        """Whether anything except its own allocation uses the memory before the launch."""
         for statement in self._before:
             is_memory = isinstance(statement, ast.Assign) and _makes_memory(statement.value)
             if is_memory or isinstance(statement, ast.Delete):
@@ -296,7 +296,7 @@ def _makes_memory(value: ast.expr) -> bool:
 
 
 def _sizes(value: ast.expr) -> list[str] | None:
-    """The sizes of a tensor that an expression makes."""
+    """The sizes of a tensor that an expression creates."""
     if not isinstance(value, ast.Call) or not value.args:
         return None
     first = value.args[0]
@@ -304,7 +304,7 @@ def _sizes(value: ast.expr) -> list[str] | None:
 
 
 def _top_level(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Name → the statement at the top that defines it."""
+    """Name → the top-level statement that defines it."""
     defined: dict[str, ast.stmt] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign):
@@ -338,7 +338,7 @@ def _add_kernel(
 
 
 def _header(tree: ast.Module, lines: Sequence[str], defined: dict[str, ast.stmt]) -> list[str]:
-    """What stands at the top besides kernels, and makes names that a launch may use."""
+    """Top-level statements besides kernels that define names a launch may use."""
     functions = {
         definition.name
         for definition in tree.body

@@ -1,1 +1,1 @@
-"""The subjects that this kernel has inspected, and later requests about them."""
+"""The subjects inspected in this kernel, and later requests about them."""

@@ -1,4 +1,4 @@
-"""The session, and with it torch, loaded when they are first needed."""
+"""Imports the session, and torch with it, on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def session() -> Session:
     Raises
     ------
     CompilescopeError
-        torch cannot be loaded because its cache folder cannot be made.
+        torch cannot be imported because its cache folder cannot be created.
     """
     try:
         from .session import get_session

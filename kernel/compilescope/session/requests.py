@@ -27,12 +27,12 @@ def measure(
     seconds: float = 10.0,
     progress: Tell | None = None,
 ) -> Report:
-    """Measures variants of a report in turns with eager.
+    """Measures variants of a report interleaved with eager.
 
     Raises
     ------
     CompilescopeError
-        The report is not of this kernel, there is no such variant, or the time is none.
+        The report is not from this kernel, a variant does not exist, or the time is invalid.
     """
     if not 0 < seconds < math.inf:
         raise CompilescopeError(
@@ -51,12 +51,12 @@ def study(
     variants: object = None,
     progress: Tell | None = None,
 ) -> Report:
-    """Takes a closer look at variants of a report; all but the longest ones if none is named.
+    """Runs studies of variants of a report; all but the longest studies if none is named.
 
     Raises
     ------
     CompilescopeError
-        The report is not of this kernel, or there is no such study or variant.
+        The report is not from this kernel, or a study or variant does not exist.
     """
     inspection = _inspection(session, report)
     wanted = _wanted(session, inspection, variants, "study")
@@ -74,12 +74,12 @@ def measure_and_study(
     breakdown: bool = True,
     progress: Tell | None = None,
 ) -> None:
-    """Measures and studies a report's variants, as far as either is asked for.
+    """Measures and studies a report's variants, as requested.
 
     Parameters
     ----------
     breakdown
-        Whether the time of a call is broken down where no study is named and it takes seconds.
+        Whether to break down the time of a call if no study is named and it takes only seconds.
     """
     if seconds is not None:
         measure(session, report, seconds=seconds, progress=progress)
@@ -115,7 +115,7 @@ def _inspection(session: Session, report: Report) -> Inspection:
 def _wanted(
     session: Session, inspection: Inspection, variants: object, kind: Kind
 ) -> dict[str, Variant]:
-    """The variants by name: those of the report go by the names that they have there."""
+    """The variants by name; variants of the report keep their names."""
     if variants is None:
         requested = {variant.name: variant.requested for variant in inspection.report.variants}
         # If all are for targets, the caller raises an error that says what is not possible.

@@ -1,4 +1,4 @@
-"""What this kernel has inspected: its subjects, jobs and observers."""
+"""The kernel's session: its subjects, jobs and observers."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from ..watching.running_code import Watched, watching
 from ..watching.watch import Watch
 
 LONGEST_S = 7 * 24 * 3600.0
-"""The longest measurement that can be asked for."""
+"""The longest measurement that can be requested."""
 PATIENCE_S = 0.5
-"""How long the panel's request for sources waits for them; after that they come by a job."""
+"""How long the panel's request waits for sources; after that a job provides them."""
 
 
 class Session:
     """The kernel's one list of subjects.
 
-    Work that calls the subject (`inspect`, `add`, `run_pending`) is done by one thread at a time,
-    on the main thread where there is a choice. `sources` may be called from any thread meanwhile.
+    Only one thread at a time does work that calls the subject (`inspect`, `add`, `run_pending`), if
+    possible the main thread. Any thread may call `sources` at the same time.
     """
 
     def __init__(self) -> None:
         self.inspections: dict[str, Inspection | Watch | Elsewhere] = {}
         self.revisions: dict[str, int] = {}
         self.id = uuid.uuid4().hex
-        """Another one after a restart of the kernel."""
+        """It changes when the kernel restarts."""
         self.jobs = Jobs(
             changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
         )
@@ -63,7 +63,7 @@ class Session:
         self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
         self._observers = Observers()
         self.is_shown: Callable[[], bool] = lambda: False
-        """Whether somebody looks at what is inspected, beside the cells."""
+        """Whether a panel or another observer shows the inspections besides the cells."""
         self._working = threading.Lock()
         self._watched: Watched | None = None
 
@@ -82,10 +82,10 @@ class Session:
     ) -> Report:
         """Inspects a call; see `compilescope.inspect`.
 
-        ``cell`` is the notebook cell's id, where there is one: there, what an earlier run of the
-        same call has in its report stays. ``call`` is the line that calls. ``breakdown`` breaks
-        down the time of a call too, if that is a matter of seconds. Failures to compile are
-        problems of the report.
+        ``cell`` is the notebook cell's id, if there is one: a new run then keeps the results of
+        earlier runs of the same call. ``call`` is the calling line. ``breakdown`` also breaks down
+        the time of a call, if that takes only seconds. Failures to compile are problems of the
+        report.
         """
         wanted = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
@@ -129,12 +129,12 @@ class Session:
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Measures variants in turns with eager, here and now; see `Inspection.measure`.
+        """Measures variants interleaved with eager, in this thread; see `Inspection.measure`.
 
         Raises
         ------
         CompilescopeError
-            A variant is for a target, which cannot run here, or the time is none.
+            A variant is for a target, which cannot run here, or the time is invalid.
         """
         _check_seconds(seconds)
         target_variants.refuse(variants, "measured")
@@ -149,7 +149,7 @@ class Session:
         *,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Takes a closer look at variants, here and now; see `Inspection.study`."""
+        """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
         work = Work(kind="study", studies=tuple(studies))
         return self._do(self._callable(subject), variants, work, progress)
@@ -157,10 +157,10 @@ class Session:
     def sweep(
         self, plan: Plan, *, executor: Executor | None = None, workers: int = 1
     ) -> tuple[Report, Running]:
-        """Begins a sweep, whose call becomes a subject if it is none yet.
+        """Starts a sweep, whose call becomes a subject if it is not one yet.
 
-        It goes on beside this thread; the report has it in ``sweep`` from now on. What a factory
-        makes elsewhere is no subject of this kernel: its report is not in the panel.
+        It runs in other threads; the report has it in ``sweep`` from now on. A factory's call in
+        other processes is not a subject of this kernel, so its report is not in the panel.
         """
         found_inspection = self.inspections.get(plan.subject.id)
         if found_inspection is None and plan.call is not None:
@@ -187,7 +187,7 @@ class Session:
         timeout_s: float,
         progress: Callable[[Progress], None] | None = None,
     ) -> list[Report]:
-        """Inspects what a factory makes on several ranks; see `compilescope.ranks`."""
+        """Inspects a factory's call on several ranks; see `compilescope.ranks`."""
         reports = run_ranks(
             factory,
             names.parse(variants),
@@ -216,7 +216,7 @@ class Session:
         return inspection.report
 
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
-        """Has a variant's sources generated; takes no longer than `PATIENCE_S`.
+        """Generates a variant's sources in the background; takes no longer than `PATIENCE_S`.
 
         If a capture exists or the variant is for a target, a separate thread generates them, even
         while a cell runs. Otherwise a job for the main thread (`run_pending`) makes a new capture,
@@ -249,9 +249,9 @@ class Session:
         return name, job
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
-        """Queues building, checking and timing variants: all of the report when none is named.
+        """Queues building, checking and timing variants: all of the report's if none is named.
 
-        Then where the time of a call goes, if that is a matter of seconds.
+        Afterwards also the breakdown of a call's time, if that takes only seconds.
 
         Raises
         ------
@@ -263,7 +263,7 @@ class Session:
     def queue_measure(
         self, subject: str, variants: Sequence[str], *, seconds: float, again: bool
     ) -> Job:
-        """Queues measuring variants, all that can be built when none is named.
+        """Queues measuring variants, all that can be built if none is named.
 
         A running measurement of the same subject ends at its next round, and the new one continues
         with its samples if possible.
@@ -271,7 +271,7 @@ class Session:
         Raises
         ------
         CompilescopeError
-            A name that the report does not have, or the time is none.
+            The report lacks a named variant, or the time is invalid.
         """
         _check_seconds(seconds)
         work = Work(kind="measure", seconds=seconds, again=again)
@@ -287,12 +287,12 @@ class Session:
         return job
 
     def queue_studies(self, subject: str, studies: Sequence[str], variants: Sequence[str]) -> Job:
-        """Queues closer looks at variants, at all that are built when none is named.
+        """Queues studies of variants, of all built ones if none is named.
 
         Raises
         ------
         CompilescopeError
-            A name that the report does not have, or a study that there is not.
+            The report lacks a named variant, or a study does not exist.
         """
         check_studies(studies)
         return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
@@ -326,27 +326,27 @@ class Session:
         return self.jobs.queue(subject, list(requested), work, requested)
 
     def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
-        """Begins work beside the main thread, in a thread of its own."""
+        """Starts work in a separate thread."""
         job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
         if is_new:
             self._start_aside(job, inspection, wanted)
         return job
 
     def _start_aside(self, job: Job, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
-        """Has a thread of its own do a job that is beside the main thread."""
+        """Runs a job in a separate thread."""
 
         def do() -> None:
-            # A cancel may come as the work has just ended; the job's state says so.
+            # A cancel may arrive just after the work has ended; the job's state shows that.
             with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
                 carry_out_aside(job.work, inspection, wanted, monitor)
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
     def run_pending(self) -> None:
-        """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
+        """Runs the queued jobs, oldest first. The panel makes the kernel's main thread call this.
 
-        Of jobs for sources, what calls the subject: the rest is done in threads of their own. An
-        interrupt ends the job that runs, and only that one.
+        Jobs for sources do only the part that calls the subject here; separate threads do the rest.
+        An interrupt ends only the running job.
         """
         while (job := self.jobs.next()) is not None:
             inspection = self.inspections.get(job.subject)
@@ -355,7 +355,7 @@ class Session:
                 continue
             known = {variant.name: variant.requested for variant in inspection.report.variants}
             known |= job.requested
-            # The cell may have run again meanwhile, with other variants.
+            # The cell may have run again in the meantime, with other variants.
             wanted = {name: known[name] for name in job.variants if name in known}
             try:
                 with self._alone(job), self.jobs.running(job) as monitor:
@@ -370,18 +370,18 @@ class Session:
 
     @contextmanager
     def watch_cell(self) -> Iterator[Watched]:
-        """Records what the user's cell itself compiles, for the next `inspect`."""
+        """Records the compilations of the user's cell itself, for the next `inspect`."""
         with watching() as watched:
             yield watched
         self._watched = watched
 
     def inspection(self, subject: str) -> Inspection | Watch | Elsewhere:
-        """The inspection of a subject; or the watch that it is, or where it is.
+        """The inspection of a subject; or its watch, or the process that it belongs to.
 
         Raises
         ------
         CompilescopeError
-            There is none: it was forgotten, or the kernel was restarted.
+            The subject does not exist: it was dropped, or the kernel was restarted.
         """
         if subject not in self.inspections:
             raise CompilescopeError(
@@ -397,7 +397,7 @@ class Session:
         Raises
         ------
         CompilescopeError
-            There is no such subject, or it cannot be called.
+            The subject does not exist or cannot be called.
         """
         return self._callable(subject).measurement
 
@@ -419,14 +419,14 @@ class Session:
         return inspection
 
     def name_for(self, inspection: Inspection, variant: Variant) -> str:
-        """The name of a variant in a report: the one it has there, or a new one."""
+        """The name of a variant in a report: its existing name, or a new one."""
         for other in inspection.report.variants:
             if other.requested == variant and not is_record(other):
                 return other.name
         return names.name_of(variant)
 
     def forget(self, subject: str) -> None:
-        """Drops a subject with its report, its captures and its hold on the arguments."""
+        """Drops a subject with its report, its captures and its references to the arguments."""
         dropped = self._drop(subject)
         self.sweeps.keep(self.inspections)
         if isinstance(dropped, Watch):
@@ -435,7 +435,7 @@ class Session:
         self._tell("subjects", "")
 
     def choices(self) -> Choices:
-        """What the installed torch allows for each switch."""
+        """The values that the installed torch allows for each switch."""
         off = known.unavailable()
         return Choices(
             backends=compile_variant.usual_backends(),
@@ -447,13 +447,13 @@ class Session:
         )
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that."""
+        """Calls ``observer(kind, subject, job)`` after changes; the result ends that."""
         return self._observers.add(observer)
 
     def _kind_of(self, job: Job) -> str:
-        """What jobs that take about as long have in common: the work, the variants, the size.
+        """A key shared by jobs of similar duration: the work, the variants, the size.
 
-        Besides: the processor, the threads and torch. The first build of a process takes longer.
+        Also the processor, the threads and torch. The first build of a process takes longer.
         """
         inspection = self.inspections.get(job.subject)
         if not isinstance(inspection, Inspection):
@@ -510,7 +510,7 @@ class Session:
         self._tell("subjects", new.id if focus else "")
 
     def _adopt(self, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
-        """Gives a report what is known of its call from earlier runs."""
+        """Adds the results of earlier runs of the same call to a report."""
         new = inspection.report.subject
         inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
         for other in dict.fromkeys([new.id, *kept_subjects.replaced(new, self.inspections)]):
@@ -574,7 +574,7 @@ _session: Session | None = None
 
 
 def get_session() -> Session:
-    """The kernel's session, made when it is first asked for."""
+    """The kernel's session, created on first use."""
     global _session
     if _session is None:
         _session = Session()

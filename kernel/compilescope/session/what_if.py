@@ -1,4 +1,4 @@
-"""What would happen at a call that is not made: the panel's question and Python's."""
+"""Predicts the outcome of a call without making it, for the panel and for Python."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .session import Session
 
 
 def ask_text(session: Session, subject: str, variant: str, text: str, compilation: str) -> WhatIf:
-    """Asks a variant's guards about arguments as typed in a call.
+    """Evaluates a variant's guards for arguments as typed in a call.
 
     Parameters
     ----------
     compilation
-        Of a watch, the compilation whose frame is called; a subject has its own call.
+        For a watch, the compilation whose frame is called; a subject has its own call.
 
     Raises
     ------
     CompilescopeError
-        A cell runs, or the question makes no sense; the message says which.
+        A cell is running, or the request is invalid; the message says which.
     """
     inspected = session.inspection(subject)
     if notebook_globals.is_cell_running():
@@ -56,7 +56,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
 
 
 def count_fails(session: Session, subject: str, compilation: str) -> None:
-    """Brings the fail counts of guards up to date, where their code is the user's and live."""
+    """Updates the fail counts of guards whose code is the user's and alive."""
     watch = session.inspection(subject)
     if not isinstance(watch, Watch):
         return
@@ -76,12 +76,12 @@ def ask_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> WhatIf:
-    """Asks about a call of a report's subject, or of a function that the user compiled.
+    """Predicts a call of a report's subject, or of a function that the user compiled.
 
     Raises
     ------
     CompilescopeError
-        The report's subject is not in this kernel, or cannot be called so.
+        The report's subject is not in this kernel, or cannot be called this way.
     """
     if not isinstance(what, Report):
         return ask_compiled(what, args, kwargs)

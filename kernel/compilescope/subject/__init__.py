@@ -1,1 +1,1 @@
-"""What is inspected: the callable, its arguments, its functions, its cell."""
+"""The inspected subject: the callable, its arguments, its functions, its cell."""

@@ -1,4 +1,4 @@
-"""Example arguments: fitted to a signature, and shown one line each."""
+"""Example arguments: checked against a signature, and shown one line each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.
 
 
 def check_types(fn: object, args: object, kwargs: object) -> None:
-    """Checks what can be checked without a signature.
+    """Checks the types of a call's parts, without the signature.
 
     Raises
     ------
@@ -61,8 +61,8 @@ def check_fit(
 ) -> None:
     """Checks that a callable takes these arguments.
 
-    A decorator may take others than the function it wraps: its own signature counts. A callable
-    whose signature Python does not know takes anything.
+    A decorator may take other arguments than the function it wraps: its own signature counts. A
+    callable without a known signature accepts any arguments.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _brief(value: object) -> str:
 
 
 def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
-    """One line an argument: ``x: float32[4, 8] cpu``, named as in the signature."""
+    """One line per argument: ``x: float32[4, 8] cpu``, named as in the signature."""
     named: list[tuple[str, Any]] = [(f"args[{index}]", value) for index, value in enumerate(args)]
     named += kwargs.items()
     signature = _signature(fn)
@@ -124,7 +124,7 @@ def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 
 
 def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """A call's arguments by the names that the signature gives them, defaults too."""
+    """A call's arguments by their names in the signature, including defaults."""
     signature = _signature(fn)
     if signature is None:
         return dict(kwargs)
@@ -137,7 +137,7 @@ def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 
 
 def summary(value: object) -> str:
-    """A value in a few words, without asking an object of the user's for its ``repr``."""
+    """A value in a few words, without calling the ``repr`` of the user's objects."""
     cls = type(value)
     if issubclass(cls, torch.Tensor):
         return _tensor(value)  # type: ignore[arg-type]

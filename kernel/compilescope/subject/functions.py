@@ -1,4 +1,4 @@
-"""Which functions a subject may call: those whose frames Dynamo may compile."""
+"""Finds the functions that a subject may call and whose frames Dynamo may compile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from ..isolation.object_walk import walk
 
 LIMIT = 10_000
-"""Functions looked at before the search stops. A model's library may name a great many."""
+"""How many functions are examined before the search stops. A model's library may name very many."""
 
 
 def functions_of(
@@ -21,8 +21,8 @@ def functions_of(
 ) -> list[types.FunctionType]:
     """The Python functions that a call reaches: by closure, global name, module, object or class.
 
-    torch's own are left out: their frames are skipped or inlined. What a library's code reaches
-    through its own objects may not be found.
+    torch's own are left out: their frames are skipped or inlined. Functions that a library's code
+    reaches through its own objects may be missed.
     """
     functions: dict[int, types.FunctionType] = {}
     seen: set[int] = set()

@@ -1,4 +1,4 @@
-"""Which of the files that source lines point into are notebook cells."""
+"""Finds which files of source lines are notebook cells."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..report import Compilation, SourceLine
 
 
 class Cell(NamedTuple):
-    """A cell that runs."""
+    """A running cell."""
 
     id: str | None
-    """The front end's; None where it sends none (a console, a terminal)."""
+    """The front end's id; None if it sends none (a console, a terminal)."""
     number: int | None
     file: str
-    """What Python calls its lines; empty in another thread than the cell's own."""
+    """Python's file name for the cell; empty in other threads than the cell's own."""
 
 
 def running() -> Cell | None:
-    """The cell that runs now; None where there is no IPython."""
+    """The cell that runs now; None without IPython."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     if shell is None:

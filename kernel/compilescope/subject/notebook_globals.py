@@ -1,4 +1,4 @@
-"""The notebook's names, and whether a cell of it runs just now."""
+"""The notebook's namespace, and whether a cell is running."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def namespace() -> dict[str, Any]:
-    """The notebook's names as they are; outside of IPython those of ``__main__``."""
+    """The notebook's live namespace; outside of IPython that of ``__main__``."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     if shell is not None:

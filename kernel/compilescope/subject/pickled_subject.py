@@ -1,8 +1,8 @@
-"""A subject on its way into another process: packed here, unpacked there.
+"""Transfers a subject to another process.
 
-It travels by cloudpickle, so functions of a notebook go as they are; those of modules go by name,
-and the other process imports them. Large models should be made where they are needed: a factory
-travels in their place.
+It is pickled with cloudpickle: functions of a notebook are pickled by value, those of modules by
+name, and the other process imports them. Create large models in the other process by passing a
+factory instead.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() 
 
 
 _for_good = contextlib.ExitStack()
-"""What is in force in a process until it ends."""
+"""Contexts that stay active in a process until it ends."""
 
 
 class Call(NamedTuple):
-    """A call, ready to be made."""
+    """A callable with its arguments."""
 
     fn: Callable[..., Any]
     args: tuple[Any, ...]
@@ -47,17 +47,17 @@ def pack(
     factory: Callable[[], Any] | None = None,
     modes: Sequence[Any] | None = None,
 ) -> bytes:
-    """A call, with torch's modes and settings as they are here and now.
+    """Pickles a call with torch's current modes and settings.
 
     Parameters
     ----------
     fn
-        What is called; or nothing, and a ``factory`` that makes (fn, args) or (fn, args, kwargs).
+        The callable; or None, with a ``factory`` that returns (fn, args) or (fn, args, kwargs).
     arguments
-        ``(args, kwargs)``, or a callable that makes them where they are needed. A factory's own
-        when it is None.
+        ``(args, kwargs)``, or a callable that creates them in the other process. If None, those of
+        the factory.
     modes
-        torch's modes elsewhere, as `SavedModes.now` gave them; those of this thread if None.
+        torch's modes, as `SavedModes.now` returned them; those of this thread if None.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def pack(
 
 
 def unpack(data: bytes) -> Call:
-    """The call, ready to be made, with the modes and settings that it came with in force.
+    """Unpickles a call and applies its modes and settings.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _nothing() -> None:
 
 
 def header() -> dict[str, Any]:
-    """Where modules are found here, for the process's start."""
+    """The module search path of this process, for the start of the other process."""
     return {"cwd": os.getcwd(), "sys_path": list(sys.path)}  # noqa: PTH109 - as text
 
 
@@ -167,10 +167,10 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
 
 
 class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
-    """cloudpickle's, which also knows what of torch goes by a name."""
+    """cloudpickle's pickler, which also pickles some objects of torch by name."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is pickled that the plain rules do not know."""
+        """Reduces objects that the plain rules cannot pickle."""
         path = portable_settings.path_of(obj)
         if path is not None:
             return pkgutil.resolve_name, (path,)
@@ -184,7 +184,7 @@ def _dumps(value: object) -> bytes:
 
 
 def settings() -> dict[str, dict[str, Any]]:
-    """The user's settings that can travel: a pass that is a method of something may not."""
+    """The user's settings that can be pickled; a pass that is a method may not be."""
     return {
         module: {name: value for name, value in settings.items() if _travels(value)}
         for module, settings in portable_settings.changed_settings().items()

@@ -1,4 +1,4 @@
-"""What is inspected: the callable under its wrappers, where it stands, and its arguments."""
+"""Describes the inspected subject: the unwrapped callable, its source line, and its arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = Literal["function", "lambda", "method", "module", "callable"]
 
 
 def unwrap(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The callable that the user wrote, under every ``torch.compile`` around it.
+    """The callable that the user wrote, without any ``torch.compile`` around it.
 
     For a module compiled in place (``module.compile()``) that is its uncompiled call.
     """
@@ -94,7 +94,7 @@ def _kind(fn: Callable[..., Any]) -> Kind:
 
 
 def name_of(fn: Callable[..., Any]) -> str:
-    """What a callable is called, once every ``torch.compile`` around it is off."""
+    """The name of a callable, without any ``torch.compile`` around it."""
     module = compiled_callable.module_of(fn)
     return _name(module if module is not None else fn)
 
@@ -112,7 +112,7 @@ def _name(fn: Callable[..., Any]) -> str:
 
 
 def _where(fn: Callable[..., Any]) -> SourceLine | None:
-    """The line of the ``def``; None for what is not written in Python."""
+    """The line of the ``def``; None if it is not written in Python."""
     if isinstance(fn, functools.partial):
         return _where(fn.func)
     function: Any = compiled_callable.unwrapped(fn)
@@ -143,7 +143,7 @@ def _def_line(code: types.CodeType) -> int:
 
 
 def _device(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """The accelerator among the tensors that the call reaches, else the CPU."""
+    """The accelerator of the tensors that the call reaches, otherwise the CPU."""
     devices = {str(tensor.device) for tensor in walk(fn, args, kwargs).tensors().values()}
     return min(devices - {"cpu", "meta"}, default="cpu")
 
@@ -153,7 +153,7 @@ _numbered: dict[int, tuple[weakref.ref[Any], int]] = {}
 
 
 def _identity(value: Any) -> str:
-    """A text that differs between callables, and stays for a function whose cell runs again."""
+    """A text that identifies a callable and stays the same when a function's cell runs again."""
     if isinstance(value, types.MethodType):
         return f"{_identity(value.__func__)} of {_number(value.__self__)}"
     if isinstance(value, functools.partial):
@@ -183,7 +183,7 @@ def _cell(cell: types.CellType) -> str:
 
 
 def _number(value: object) -> str:
-    """A number for an object, its own as long as it lives; ``id`` alone would be used again."""
+    """A number that is unique to an object; ``id`` alone is reused after an object dies."""
     key = id(value)
     known = _numbered.get(key)
     if known is None or known[0]() is not value:

@@ -19,21 +19,21 @@ def evaluate_arguments(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Evaluates the arguments of a call.
 
-    Only expressions are taken, and nothing is assigned: the namespace stays as it is. Random
-    generators and torch's modes are put back, so ``torch.randn(8, 4)`` draws no number of the
-    user's.
+    It accepts only expressions and assigns nothing, so the namespace does not change. Random
+    generators and torch's modes are restored, so ``torch.randn(8, 4)`` does not advance the user's
+    generator.
 
     Parameters
     ----------
     text
-        What would stand between the parentheses.
+        The text between the parentheses of the call.
     namespace
-        What names mean.
+        The values of names.
 
     Raises
     ------
     CompilescopeError
-        The text is no list of arguments, names something unknown, or raises.
+        The text is not a list of arguments, contains an unknown name, or raises.
     """
     call = _parse(text)
     missing = sorted(_names(call) - set(namespace) - set(vars(builtins)))
@@ -86,7 +86,7 @@ def _unreadable(text: str, why: str) -> CompilescopeError:
 
 
 def _names(call: ast.Call) -> set[str]:
-    """The names that are read and not bound inside the expression itself."""
+    """The free names of an expression."""
     read: set[str] = set()
     bound: set[str] = set()
     for part in [*call.args, *(keyword.value for keyword in call.keywords)]:

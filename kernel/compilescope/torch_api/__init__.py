@@ -1,5 +1,5 @@
-"""The only rooms that touch torch's private names: one file a hook.
+"""The only package that uses torch's private names: one module per hook.
 
-Each file says which names it stands on and what differs between torch 2.11 and 2.15, so that a
+Each module lists the names it stands on and what differs between torch 2.11 and 2.15, so that a
 torch upgrade can break nothing else.
 """

@@ -11,8 +11,8 @@ from .html import checkup, report
 from .text import report as text
 from .text import sweep as text_sweep
 
-# What a report prints, what a cell shows of it, and what `save` writes. It stands below the views
-# and cannot import them: importing this package is what gives it a face.
+# How a report prints, displays in a cell and saves itself. It is in a layer below the views and
+# cannot import them, so importing this package registers its displays.
 concluding.update(overview=overview)
 completing.update(breaks=add_breaks, conditions=add_conditions, verdicts=add_verdicts)
 renderers.update(text=text.render, html=report.render, page=page.render)

@@ -1,4 +1,4 @@
-"""A Plotly figure of bars that also shows where the host does not draw Plotly's figures."""
+"""A Plotly bar figure that is also visible in hosts that cannot draw Plotly's figures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import wording
 from .html.templating import render
 
 _OF_PLOTLYS_TYPE = ("plotly_mimetype", "jupyterlab", "nteract", "vscode")
-"""Plotly's renderers that offer nothing but its own type."""
+"""Plotly's renderers that emit only Plotly's own MIME type."""
 _WIDTH = 240
-"""Of the longest row of bars in HTML, in pixels."""
+"""The length of the longest row of bars in HTML, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Part:
     """A bar, or a part of a stacked one."""
 
     told: str
-    """What it stands for; empty if it is of no length."""
+    """Its meaning; empty if its length is zero."""
     width: float
     """In pixels."""
     colour: str
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """The bars of one variant, and what stands beside them."""
+    """The bars of one variant, and the text beside them."""
 
     name: str
     parts: list[Part]
@@ -40,8 +40,8 @@ class Row:
 class BarFigure(Figure):  # type: ignore[misc]
     """Horizontal bars. A frontend without a renderer of Plotly's type shows them as HTML.
 
-    Plotly offers its own type alone in a Jupyter kernel. A frontend that has no renderer of it
-    (JupyterLab or Notebook in an environment without Plotly, nbconvert) shows nothing then.
+    In a Jupyter kernel Plotly emits only its own MIME type. A frontend without a renderer for it
+    (JupyterLab or Notebook in an environment without Plotly, nbconvert) then shows nothing.
     """
 
     def _ipython_display_(self) -> None:

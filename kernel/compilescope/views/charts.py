@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _INK = "#808890"
 _GRID = "rgba(128,128,128,0.22)"
 _CHARACTER, _GAP = 7, 8
-"""The width of a label's character, at most, and what is left before it, in pixels."""
+"""The largest width of a label's character, and the space before the label, in pixels."""
 _BAR, _BASELINE = "#3b7ddd", "#8c959f"
 _PARTS = {
     "dynamo": ("Dynamo", "#3b7ddd"),
@@ -69,7 +69,7 @@ def timings(report: Report) -> Figure | None:
         return None
     longest = max(timing.interval_us[1] for _, timing in timed)
     unit, scale = ("µs", 1.0) if longest < 1e4 else ("ms", 1e-3)
-    # Where there is no interval, there is none to draw.
+    # Without an interval there is none to draw.
     bounded = [(t, known_interval(t) or (t.median_us, t.median_us)) for _, t in timed]
     bar = Bar(
         x=[scale * timing.median_us for _, timing in timed],
@@ -96,8 +96,8 @@ def timings(report: Report) -> Figure | None:
             xanchor="left",
             xshift=_GAP,
         )
-    # The labels stand right of the intervals, and Plotly does not reckon with them. In pixels:
-    # the width is the notebook's, and a share of a narrow one is too little for them.
+    # The labels are right of the intervals, and Plotly reserves no space for them. In pixels, since
+    # a share of a narrow notebook's width is too small.
     figure.update_xaxes(range=[0, 1.02 * scale * longest])
     room = max(len(_label(name, timing)) for name, timing in timed) * _CHARACTER + _GAP
     return figure.update_layout(margin_r=room)

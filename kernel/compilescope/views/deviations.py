@@ -42,7 +42,7 @@ def failure(failed: Failure) -> str:
 def reasons(recompile: Recompile) -> list[str]:
     """Return why a frame was compiled again, a line for each guard that failed.
 
-    The newest compilation's comes first. Of the older ones only those that say something else.
+    The newest compilation's come first; older ones follow only if they differ.
     """
     if not recompile.failures:
         return recompile.reasons
@@ -62,7 +62,7 @@ def advice(recompile: Recompile) -> Iterator[tuple[str, str]]:
 
 
 def near_the_limit(recompile: Recompile) -> str:
-    """Return how often a frame was compiled, where that nears the limit; else nothing."""
+    """Return how often a frame was compiled, if that is near the limit; otherwise nothing."""
     count, limit = recompile.count, recompile.limit
     if count is None or limit is None or 2 * count <= limit:
         return ""
@@ -79,7 +79,7 @@ def recompile_lines(recompile: Recompile) -> list[str]:
 
 
 def deviations(report: Report) -> list[tuple[VariantReport, Effective]]:
-    """Return where torch did something else than a variant asked for."""
+    """Return where torch did something other than a variant requested."""
     return [
         (variant, setting)
         for variant in compared(report)

@@ -1,4 +1,4 @@
-"""A report in the cell that made it: progress first, then the report, kept up to date."""
+"""Displays a report in its cell: progress first, then the report, kept up to date."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 class Display:
     """A place in the cell's output. Use it as a context around the work.
 
-    The report is an output of its own, plain HTML and text, that is replaced in place. The switches
+    The report is a separate output, plain HTML and text, that is replaced in place. The switches
     are a widget above it: where widgets do not run (nbconvert, GitHub, a notebook without its
-    kernel) they drop out and the report still stands.
+    kernel) they disappear and the report stays.
 
     Parameters
     ----------
     session
-        Does what the switches ask for.
+        The session that performs the switches' requests.
     name
         The variable that holds the report, for the notes that say how to see more.
     switches
         Whether to show the switches where ipywidgets is installed and there is no panel.
     panel
-        Whether a panel is connected, which has the switches and the depth: the output is then the
-        answer alone. Asked whenever something is shown: a panel may connect meanwhile.
+        Whether a panel is connected, which has the switches and the depth: the output is then only
+        the summary. Called for every output, since a panel may connect later.
     output
-        Makes what a notebook shows in the report's place.
+        Creates the output that a notebook shows for the report.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Display:
         self._line.show(now)
 
     def show(self, report: Report, left: str | None = None, right: str | None = None) -> None:
-        """Show a report in place of what was there; ``left`` and ``right`` as for `render`."""
+        """Show a report in place of the previous output; ``left`` and ``right`` as for `render`."""
         first, self._shown = not self._shown, True
         self._line.clear()
         if self._line.handle is None:

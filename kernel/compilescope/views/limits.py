@@ -1,4 +1,4 @@
-"""How much of a report a cell shows. A notebook carries its outputs; a saved page shows all."""
+"""How much of a report a cell shows. Outputs enlarge a notebook; a saved page shows all."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ NO_LIMIT = 1_000_000_000
 
 
 class Limits(NamedTuple):
-    """The most of each that is shown."""
+    """The maximum number of each item that is shown."""
 
     pairs: int = NO_LIMIT
     """Graphs whose wrappers stand side by side."""
     wrapper_lines: int = NO_LIMIT
-    """Lines of each wrapper of a pair, what stands around its call apart."""
+    """Lines of each wrapper of a pair, without the code around its call."""
     folds: bool = True
-    """Whether what stands around the call is there, folded; the kernels are listed anyway."""
+    """Whether the code around the call is included, folded; the kernels are listed anyway."""
     kernels: int = NO_LIMIT
     kernel_lines: int = NO_LIMIT
     assembly_lines: int = NO_LIMIT
-    """Of each compiled form of a kernel, where it was compiled for a target."""
+    """Lines of each compiled form of a kernel, if it was compiled for a target."""
     target_kernels: int = NO_LIMIT
     """Rows of a target's table of kernels."""
     graph_lines: int = NO_LIMIT
     conditions: int = NO_LIMIT
-    """Of inputs and values, what must stay as it is; groups of guards apart."""
+    """Conditions of inputs and values, without groups of guards."""
     guards: int = NO_LIMIT
     problems: int = NO_LIMIT
     compilations: int = NO_LIMIT
     stages: tuple[str, ...] = ()
-    """The graphs shown; none named: all."""
+    """The graphs shown; empty: all."""
 
 
 FULL = Limits()

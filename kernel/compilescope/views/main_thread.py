@@ -1,4 +1,4 @@
-"""Work for the kernel's main thread, from whichever thread a widget's message arrives on."""
+"""Runs work on the kernel's main thread, whichever thread a widget's message arrives on."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from . import shell
 
 
 class Main:
-    """Calls functions on the kernel's main thread, in the context in which it was made.
+    """Calls functions on the kernel's main thread, in the context in which it was created.
 
-    Widgets' messages arrive there as a rule; where they come over a subshell, the call waits until
-    the kernel is idle. The main thread because only that one can be interrupted. The context
-    because torch's settings live in one, and another thread has torch's defaults.
+    Widgets' messages usually arrive there; if they arrive over a subshell, the call waits until the
+    kernel is idle. Only the main thread can be interrupted. The context holds torch's settings;
+    another thread has torch's defaults.
     """
 
     def __init__(self) -> None:
         self._context = contextvars.copy_context()
 
     def call(self, work: Callable[[], None]) -> None:
-        """Do the work: now on the main thread, as soon as it is free from any other."""
+        """Do the work: at once if on the main thread, otherwise as soon as that is free."""
         if threading.current_thread() is threading.main_thread():
             work()
             return

@@ -1,4 +1,4 @@
-"""A large report's JSON in a page: each line of its texts once, compressed."""
+"""Packs a large report's JSON for a page: stores each distinct line once, compressed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import gzip
 from base64 import b64encode
 
 LARGE = 4 << 20
-"""From how many characters on a page holds its report packed."""
+"""The number of characters from which a page stores its report packed."""
 _LINE_END = r"\n"
-"""As JSON writes it."""
+"""A line end as JSON writes it."""
 
 
 def packed(text: str) -> str:
     """JSON as `src/model/file/packed.ts` reads it.
 
-    The same lines stand in graphs, code, kernels and what torch logged, farther apart than gzip
-    looks back. So each different piece between two line ends is written once. Before them, in a
-    line of their own, stand the numbers of the pieces in their order, each as its difference from
-    the last.
+    Graphs, code, kernels and torch's log repeat the same lines, farther apart than gzip's window.
+    So each distinct piece between two line ends is written once. A line before them has the indices
+    of the pieces in order, each as its difference from the last.
     """
     numbers: dict[str, int] = {}
     order = [numbers.setdefault(piece, len(numbers)) for piece in text.split(_LINE_END)]

@@ -1,4 +1,4 @@
-"""A report as one HTML file with all the views of the panel, which asks nothing of the network."""
+"""A report as one HTML file with all the views of the panel, without network access."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
-"""The browser itself refuses whatever would come from elsewhere, and any script but ours."""
+"""The policy by which the browser refuses external resources and any script but this page's."""
 
 _REPORTS_FROM = "'self' https: http://127.0.0.1:* http://localhost:*"
-"""Where the viewer may load a report from that its address names."""
+"""The sources from which the viewer may load a report that its address names."""
 
 _UNBUILT = Markup(
     "<p>This compilescope was installed without its views: graph, guards and the others are left "
@@ -33,10 +33,10 @@ _UNBUILT = Markup(
 
 
 def render(report: Report) -> str:
-    """Return a report as a page of its own.
+    """Return a report as a standalone page.
 
-    The views are built with the front end; where that was not done (a source checkout without a
-    build), the page holds the report without scripts, and says so.
+    The views are built with the front end. Without them (a source checkout without a build), the
+    page has the report without scripts, and says so.
     """
     parts = _parts()
     if parts is None:
@@ -44,18 +44,18 @@ def render(report: Report) -> str:
     text = report.to_json()
     if len(text) >= LARGE:
         return _page(parts, report.subject.name, packed=packed(text))
-    # In a script element nothing may look like its end, or like a comment.
+    # A script element must not contain text that looks like its end or like a comment.
     data = Markup(text.replace("<", "\\u003c"))
     return _page(parts, report.subject.name, data=data)
 
 
 def render_served(title: str, requests: str) -> str:
-    """Return a page without a report, which asks a server for what it shows.
+    """Return a page without a report, which requests its contents from a server.
 
     Parameters
     ----------
     title
-        What the page is called.
+        The title of the page.
     requests
         The address for requests, relative to the page's.
 
@@ -68,13 +68,13 @@ def render_served(title: str, requests: str) -> str:
 
 
 def render_live() -> str | None:
-    """Return a page without a report, which asks whoever shows it; None without built views."""
+    """Return a page without a report, which asks its host for one; None without built views."""
     parts = _parts()
     return None if parts is None else _page(parts, "compilescope")
 
 
 def render_viewer() -> str:
-    """Return a page that shows the reports that are dropped onto it, or that its address names.
+    """Return a page that shows reports dropped onto it or named in its address.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class _Parts(NamedTuple):
 
 
 def _parts() -> _Parts | None:
-    """What pages are made of; None where the views are not built."""
+    """The parts of pages; None if the views are not built."""
     parts = [_built(name) for name in ("page.js", "worker.js", "page.css", "licenses.txt")]
     return None if None in parts else _Parts(*map(str, parts))
 
@@ -156,5 +156,5 @@ def _built(name: str) -> str | None:
 
 @cache
 def _hash(script: str) -> str:
-    """What a policy calls a script by; the built one has no other line ends than Unix's."""
+    """The hash by which a policy allows a script. A built script has only Unix line ends."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"

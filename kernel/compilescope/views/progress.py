@@ -1,4 +1,4 @@
-"""What a long piece of work does just now: one line, in a cell's output or in a terminal."""
+"""Shows the current step of long work: one line, in a cell's output or in a terminal."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _TICK_S = 0.1
 """At most ten messages a second: steps of a fast compilation would only flicker."""
 _CLOCK_S = 1.0
-"""How often the elapsed time is shown anew within a step."""
+"""How often the elapsed time is updated within a step."""
 
 
 class Line:
-    """The line. Use it as a context around the work, after which it is gone.
+    """The line. Use it as a context around the work; it disappears afterwards.
 
     Attributes
     ----------
     handle
-        The cell's output that it is in; None outside of a notebook.
+        The cell's output that contains it; None outside of a notebook.
     clock
         Shows the elapsed time every second in a notebook, also while a step is long.
     """
@@ -42,9 +42,9 @@ class Line:
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
 
     def start(self) -> None:
-        """Takes its place in the cell's output, where there is one."""
+        """Creates the line in the cell's output, if there is one."""
         if shell.kernel() is not None:
-            from IPython import display  # where there is a kernel, there is IPython
+            from IPython import display  # a kernel always has IPython
 
             handle: Any = display.DisplayHandle  # without types in IPython
             self.handle = handle()
@@ -77,12 +77,12 @@ class Line:
     def _tick(self) -> None:
         while not self._ended.wait(_CLOCK_S):
             with self._lock:
-                # What the report is shown in is not written over.
+                # Do not overwrite the report's output.
                 if self._now is not None and not self._ended.is_set():
                     self._draw(self._now)
 
     def clear(self) -> None:
-        """Ends the line: a terminal's is taken away, a notebook's is not written to any more."""
+        """Ends the line: clears it in a terminal, and stops writing to it in a notebook."""
         with self._lock:
             self._ended.set()
         if self.handle is None and sys.stderr.isatty():
@@ -100,7 +100,7 @@ class Line:
 
 
 def waiting(elapsed_s: float, usual: Usual | None) -> str:
-    """How long something has taken, and how long it usually does, where that is known."""
+    """How long something has taken, and how long it usually takes, if known."""
     elapsed = _seconds(int(elapsed_s)) if elapsed_s >= 1 else ""
     if usual is None:
         return elapsed

@@ -1,4 +1,4 @@
-"""IPython's shell, where there is one."""
+"""IPython's shell, if there is one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def current() -> Any:
-    """The running shell, or None. Where there is one, IPython is loaded: it is not for this."""
+    """The running shell, or None. A running shell has imported IPython; this does not import it."""
     loaded = sys.modules.get("IPython.core.getipython")
     return loaded.get_ipython() if loaded is not None else None
 

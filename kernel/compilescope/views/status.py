@@ -1,4 +1,4 @@
-"""What a kernel has inspected, in a few lines."""
+"""The subjects of a kernel in a few lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def status(session: Session) -> str:
 
 
 def watching(session: Session) -> str:
-    """Return whether the kernel is watched, and what was seen, in a line or two."""
+    """Return whether the kernel is watched, and the compilations so far, in a line or two."""
     state = session.watcher.state()
     if not state.subject:
         return "Nothing is watched. %compilescope watch begins."

@@ -1,4 +1,4 @@
-"""What stands at the top of every view: where the report was made, and what is wrong."""
+"""The top of every view: the report's environment and its problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def device(report: Report) -> str:
 def problems(report: Report) -> list[tuple[str, Problem]]:
     """Return all problems, worst first, each once, with the variants that have it.
 
-    The variants are ``""`` for a problem of the whole report, else names with commas between.
+    The variants are ``""`` for a problem of the whole report, otherwise names separated by commas.
     """
     all_problems = [("", problem) for problem in report.problems]
     for variant in report.variants:

@@ -28,7 +28,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
     """Switches, folded, and progress of one subject.
 
     A switch generates its variant's sources at once and shows them; "Run" builds, checks and times
-    the variant. It starts empty, so that its place in the cell is above the report's.
+    the variant. The widget starts empty, so that its output in the cell is above the report's.
     """
 
     def __init__(self) -> None:
@@ -60,9 +60,9 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         Parameters
         ----------
         report
-            What the cell inspected; it grows as variants are added.
+            The report of the cell; it grows as variants are added.
         session
-            Makes the variants.
+            The session that creates the variants.
         show
             Called with the report, and the variants to show left and right, when it has changed.
         """
@@ -83,7 +83,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self.children = (self.switches, widgets.HBox([self.progress, self.status]))
 
     def variant(self) -> Variant:
-        """Return the variant that the switches stand for."""
+        """Return the variant that the switches select."""
         inductor = self.backend.value == _INDUCTOR
         mode = self.mode.value if self.mode.value != "default" else None
         return Variant(
@@ -114,7 +114,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self._main.call(lambda: self._add(variant, build=build))
 
     def _add(self, variant: Variant, *, build: bool) -> None:
-        """Add a variant and show it. Whatever goes wrong is said in the widget."""
+        """Add a variant and show it. The widget shows errors."""
         try:
             report = self._session.add(
                 self._report.subject.id, variant, run=build, progress=self._step
@@ -124,7 +124,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         except KeyboardInterrupt:
             self._fail("Interrupted: what was there by then is kept.")
         except Exception as error:
-            # ipywidgets writes what a callback raises to a log that nobody reads.
+            # ipywidgets only logs the exceptions of a callback, where users do not see them.
             self._fail(f"{type(error).__name__}: {error}")
             raise
         else:

@@ -1,4 +1,4 @@
-"""How figures and settings read, the same in every view."""
+"""Formats figures and settings for all views."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def interval(timing: Timing) -> str:
-    """Return the 95 % interval of the median, low to high; what else it is comes first."""
+    """Return the 95 % interval of the median, low to high; any other range is labelled."""
     bounds = time_range(timing.interval_us)
     if len(timing.samples_us) == 1:
         return interval_title(timing)
@@ -30,13 +30,13 @@ def time_range(interval_us: tuple[float, float]) -> str:
 
 
 def speedup(timing: Timing) -> str:
-    """Return how many times faster than the baseline; empty where there is no baseline."""
+    """Return how many times faster than the baseline; empty without a baseline."""
     ratio = over_baseline(timing)
     return "" if ratio is None else ratio.text
 
 
 def seconds(variant: VariantReport) -> str:
-    """Return a variant's compile time; empty where it was not built."""
+    """Return a variant's compile time; empty if it was not built."""
     if variant.compile_time is None:
         return ""
     warm = "" if variant.compile_time.cold else " (warm caches)"
@@ -44,7 +44,7 @@ def seconds(variant: VariantReport) -> str:
 
 
 def stage(variant: VariantReport) -> str:
-    """Return what was done with a variant, in words."""
+    """Return a variant's stage, in words."""
     if variant.target is not None and variant.stage != "failed":
         done = "compiled" if "assembly" in variant.studied else "sources"
         return f"{done} for {variant.target.device.name}, not run"
@@ -52,7 +52,7 @@ def stage(variant: VariantReport) -> str:
 
 
 def accuracy(variant: VariantReport) -> str:
-    """Return how far the outputs are from eager's; empty where they were not compared."""
+    """Return the outputs' difference from eager's; empty if they were not compared."""
     if not variant.accuracy:
         return ""
     wrong = [error for error in variant.accuracy if not error.ok]
@@ -65,7 +65,7 @@ def accuracy(variant: VariantReport) -> str:
 
 
 def switches(variant: Variant) -> str:
-    """Return a variant's switches, those that differ from the default alone."""
+    """Return only those of a variant's switches that differ from the default."""
     if variant.backend is None:
         return "no torch.compile"
     parts: list[str] = []
@@ -93,5 +93,5 @@ def settings(report: Report, variant: VariantReport) -> str:
 
 
 def _value_text(value: object) -> str:
-    """Return a setting's value; a function by its name, which is all that a report keeps of it."""
+    """Return a setting's value; a report has only the name of a function."""
     return str(value) if is_reference(value) else repr(value)

@@ -1,4 +1,4 @@
-"""Which generated files belong beside each other: the Python and the C++ wrapper of one graph."""
+"""Pairs generated files to show side by side: the Python and the C++ wrapper of one graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 
 class Side(NamedTuple):
-    """A generated file, and what its lines mean."""
+    """A generated file with its regions."""
 
     variant: str
     artifact: str
@@ -24,7 +24,7 @@ class Side(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two files made of one graph; a side is None when no variant made it."""
+    """Two files generated from one graph; a side is None if no variant has it."""
 
     compilation: str
     direction: str
@@ -33,12 +33,12 @@ class Pair(NamedTuple):
 
 
 def compared(report: Report) -> list[VariantReport]:
-    """Return the variants that were asked for."""
+    """Return the requested variants."""
     return [variant for variant in report.variants if not is_record(variant)]
 
 
 def as_written(report: Report) -> list[tuple[VariantReport, Compilation]]:
-    """Return what the cell itself compiled."""
+    """Return the variant with the cell's own compilations."""
     written = (variant for variant in report.variants if is_record(variant))
     return [(variant, compilation) for variant in written for compilation in variant.compilations]
 
@@ -57,10 +57,10 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
     Parameters
     ----------
     report
-        Its variants are looked through in order.
+        Its variants are searched in order.
     left, right
-        Names of the variants to compare. Without them the first variant that has a Python wrapper
-        stands left, and the first that has a C++ wrapper right, both for one device; without a C++
+        Names of the variants to compare. Without them the first variant with a Python wrapper is on
+        the left, and the first with a C++ wrapper on the right, both for one device; without a C++
         wrapper, the Python wrapper for another target.
     """
     target = _target(report, left, right)
@@ -74,7 +74,7 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
 
 
 def _target(report: Report, *names: str | None) -> str | None:
-    """The target whose wrappers stand beside each other: the named variant's, else the first's."""
+    """The target whose wrappers are paired: the named variant's, otherwise the first's."""
     for variant in report.variants if any(names) else compared(report):
         if variant.name in names if any(names) else variant.compilations:
             return variant.requested.target
@@ -82,7 +82,7 @@ def _target(report: Report, *names: str | None) -> str | None:
 
 
 def _other(report: Report, target: str | None) -> str | None:
-    """Another target that the report has; None where there is none."""
+    """Another target of the report; None if there is none."""
     targets = (variant.requested.target for variant in compared(report) if variant.compilations)
     return next((other for other in targets if other is not None and other != target), None)
 

@@ -1,1 +1,1 @@
-"""What the user's own code compiles while it runs, unchanged."""
+"""Watches the compilations of the user's own code, which runs unchanged."""

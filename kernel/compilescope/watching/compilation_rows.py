@@ -16,13 +16,13 @@ _LATEST = 20
 
 
 class Sighting(msgspec.Struct, kw_only=True):
-    """A compilation in a line; nothing but torch's figures is read for it."""
+    """A compilation in a line, read only from torch's own figures."""
 
     id: str
     frame: SourceLine | None = None
     started_s: float | None = None
     duration_s: float | None = None
-    """Forward and backward; None while it is being compiled."""
+    """Seconds of forward and backward; None while it is being compiled."""
     breaks: int = 0
     recompile: str = ""
     failed: str = ""
@@ -82,7 +82,7 @@ class Sightings:
         if frame is not None and frame.file:
             self._frames.setdefault(place, frame)
         else:
-            # One that torch gave up on says nothing of its frame.
+            # A compilation that torch gave up on has no data about its frame.
             frame = self._frames.get(place)
         origin = group.origin if isinstance(group.origin, Origin) else None
         cell = origin.cell if origin else None
@@ -111,7 +111,7 @@ def _details(records: list[Record], event: str) -> dict[str, Any]:
 
 
 def _seconds(metrics: dict[str, Any], records: Any, group: Group) -> float:
-    """Torch's own figure; where it has none, from the first record to the last."""
+    """Torch's own figure; otherwise the time from the first record to the last."""
     took = metrics.get("duration_us")
     if isinstance(took, (int, float)) and took:
         return took / 1e6
@@ -119,7 +119,7 @@ def _seconds(metrics: dict[str, Any], records: Any, group: Group) -> float:
 
 
 def _first(payload: str) -> str:
-    """The first reason: torch logs a JSON list, one to a line."""
+    """The first reason: torch logs a JSON list, one per line."""
     for line in payload.splitlines():
         text = line.strip().strip('",')
         if text not in ("", "[", "]"):

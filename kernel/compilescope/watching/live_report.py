@@ -11,7 +11,7 @@ _GROWING = frozenset(("variants", "problems", "files"))
 
 
 class LiveReport(Report, kw_only=True, dict=True):
-    """A report whose source is asked for news whenever it is read."""
+    """A report that its source updates before every read."""
 
     def follow(self, refresh: Callable[[], None] | None) -> None:
         """Calls ``refresh`` before every read from now on; None ends that."""
@@ -35,5 +35,5 @@ class LiveReport(Report, kw_only=True, dict=True):
         return super().redacted()
 
     def _now(self) -> None:
-        """The encoder reads past Python's attributes."""
+        """Refreshes first, since the encoder bypasses Python's attribute access."""
         assert self.variants is not None

@@ -24,10 +24,10 @@ from .origin import Origin
 from .reduce_compilation import held_bytes, reduce
 
 PATIENCE_S = 0.5
-"""How long a compilation that is done may leave its outermost span open."""
+"""How long a finished compilation may leave its outermost span open."""
 
 _UNREAD_SHARE = 0.25
-"""How much of the budget is kept for records that nobody has read yet."""
+"""The share of the budget for unread records."""
 
 _MOST_RAISED = 20
 """How many failures of the user's calls are reported."""
@@ -40,14 +40,14 @@ ONLY_BACKWARD = "Watching began after the forward was compiled: only the backwar
 
 
 class WatchLog:
-    """Everything that one watch has seen. Safe to use from any thread.
+    """Everything that one watch has recorded. Safe to use from any thread.
 
     Parameters
     ----------
     report
         Its one variant gets the compilations.
     budget_bytes
-        How much may be held, about. The oldest compilations are reduced to outlines beyond that.
+        The approximate memory limit. Beyond it the oldest compilations are reduced to outlines.
     """
 
     def __init__(self, report: LiveReport, budget_bytes: int) -> None:
@@ -71,7 +71,7 @@ class WatchLog:
         self._raised: list[Problem] = []
 
     def raised(self, problem: Problem) -> None:
-        """Notes that a call of the user's failed in torch.compile or in what it generated."""
+        """Notes that a call of the user failed in torch.compile or in generated code."""
         with self._lock:
             same = [
                 known
@@ -82,7 +82,7 @@ class WatchLog:
                 self._raised.append(problem)
 
     def failed(self, error: Exception) -> None:
-        """Notes an error of ours within the user's compilation."""
+        """Notes an error of compilescope within the user's compilation."""
         self._failures += 1
         if self._first_failure is None:
             self._first_failure = Problem(
@@ -95,7 +95,7 @@ class WatchLog:
 
     @property
     def problem(self) -> Problem | None:
-        """What went wrong in watching, if anything did."""
+        """The errors of the watch itself, if any."""
         if self._first_failure is not None and self._failures > 1:
             times = f"It failed {self._failures:,} times; this was the first."
             self._first_failure.why = f"{_FAULT} {times}"
@@ -103,7 +103,7 @@ class WatchLog:
 
     @property
     def total_bytes(self) -> int:
-        """About how much is held: what was read, and records that are not read yet."""
+        """The approximate memory of compilations that were read and of unread records."""
         groups = list(self.stream.groups.values())
         return self.held_bytes + self.stream.waiting + sum(group.size for group in groups)
 
@@ -114,14 +114,14 @@ class WatchLog:
         return self.stream.waiting + unread > self.budget_bytes * _UNREAD_SHARE
 
     def take(self) -> None:
-        """Parts what has come in; reads nothing yet."""
+        """Groups new events by compilation; reads nothing yet."""
         with self._lock:
             self.stream.take()
             for group in self.stream.groups.values():
                 self.sightings.see(group)
 
     def refresh(self, *, final: bool = False) -> None:
-        """Reads finished compilations; with ``final`` also unfinished ones: nothing will follow."""
+        """Reads finished compilations; with ``final`` also unfinished ones."""
         with self._lock:
             if self._is_reading:
                 return
@@ -132,7 +132,7 @@ class WatchLog:
                 self._is_reading = False
 
     def code_of(self, compile_id: str) -> types.CodeType | None:
-        """The code that a compilation was made from; None once it is gone."""
+        """The code that was compiled; None once it no longer exists."""
         with self._lock:
             reference = self._codes.get(compile_id)
             return reference() if reference is not None else None
@@ -215,7 +215,7 @@ class WatchLog:
 
     @property
     def _room(self) -> float:
-        """How much what was read may take."""
+        """The memory limit of compilations that were read."""
         return self.budget_bytes * (1 - _UNREAD_SHARE)
 
     def _bound(self) -> None:
@@ -263,7 +263,7 @@ class WatchLog:
         self._codes.pop(compilation.id, None)
 
     def _tell(self) -> None:
-        """Says in the report what it lacks."""
+        """Notes in the report what it lacks."""
         problems = [self.problem] if self.problem is not None else []
         for raised in self._raised:
             if "compilation" not in raised.facts:

@@ -1,4 +1,4 @@
-"""Where a compilation comes from: the cell that runs, and the ``torch.compile`` behind it."""
+"""The origin of a compilation: the running cell, and the ``torch.compile`` call."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NOBODY = "torch compiled this frame outside of any callable that torch.compile 
 
 
 class Origin(NamedTuple):
-    """What is known of it at the moment when torch compiles."""
+    """The origin as known while torch compiles."""
 
     call: Call | None
     cell: notebook_cells.Cell | None
 
     def put_into(self, compilation: Compilation) -> None:
-        """Says it in the report."""
+        """Adds the origin to a compilation of the report."""
         if self.call is None:
             compilation.absent["call"] = _NOBODY
         elif self.call.where is None:
@@ -34,5 +34,5 @@ class Origin(NamedTuple):
 
 
 def here() -> Origin:
-    """Of what this thread compiles now."""
+    """The origin of this thread's current compilation."""
     return Origin(current(), notebook_cells.running())

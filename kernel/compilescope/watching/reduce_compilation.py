@@ -17,7 +17,7 @@ _BASE_BYTES = 3000
 
 
 def held_bytes(compilation: Compilation) -> int:
-    """About how much memory a compilation holds."""
+    """The approximate memory of a compilation."""
     size = _BASE_BYTES
     for graph in compilation.graphs.values():
         size += len(graph.text) + _NODE_BYTES * len(graph.nodes)
@@ -42,8 +42,7 @@ def held_bytes(compilation: Compilation) -> int:
 def reduce(compilation: Compilation, why: str) -> Compilation:
     """A copy without texts, graphs, kernels and guards.
 
-    What it was, where it comes from, how long it took, what broke and why it was made again stay,
-    and how many of everything there were.
+    Its identity, origin, time, graph breaks, recompile reasons and counts stay.
 
     Parameters
     ----------

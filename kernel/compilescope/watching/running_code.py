@@ -1,4 +1,4 @@
-"""What the user's own code compiles while it runs, unchanged."""
+"""Records the compilations of the user's own code, which runs unchanged."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..torch_api.trace.graphs import collecting
 
 
 class Watched(msgspec.Struct, kw_only=True):
-    """What was recorded; filled while the block runs."""
+    """The recorded compilations; filled while the block runs."""
 
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
 
     def compilations(self, name: str) -> list[Compilation]:
-        """The compilations that took place, as those of a variant of this name."""
+        """The recorded compilations, as those of a variant of this name."""
         assembled = assemble(
             renumber(self.records), variant=name, nodes=self.nodes, files=loaded_files()
         )

@@ -35,7 +35,7 @@ from .log import PATIENCE_S, WatchLog
 from .origin import here
 
 MEMORY_MB = 256.0
-"""How much a watch holds if nobody says otherwise."""
+"""The default memory limit of a watch."""
 
 _TELLING = ("dynamo_start", "recompile_reasons", "compilation_metrics")
 """Records that torch logs on the thread, and below the call, that a compilation is for."""
@@ -47,7 +47,7 @@ _PER_COMPILATION_S = 0.0025
 
 
 class WatchSummary(msgspec.Struct, kw_only=True):
-    """How a watch stands."""
+    """The state of a watch."""
 
     on: bool = False
     subject: str = ""
@@ -65,23 +65,23 @@ class WatchSummary(msgspec.Struct, kw_only=True):
 
 
 class Watch:
-    """A watch over everything that is compiled. Safe to use from any thread.
+    """A watch over all compilations of the process. Safe to use from any thread.
 
     Parameters
     ----------
     name
-        What the report calls it.
+        The watch's name in the report.
     where, cell
-        The line and the notebook cell that asked for it.
+        The line and the notebook cell that started it.
     memory_mb
-        How much it may hold, in MB of 10⁶ bytes.
+        The memory limit, in MB of 10⁶ bytes.
     changed
-        Called from a thread of its own, a few times a second at most, when there is news.
+        Called from a separate thread, a few times a second at most, when something changed.
 
     Raises
     ------
     CompilescopeError
-        ``memory_mb`` is no positive number.
+        ``memory_mb`` is not a positive number.
     """
 
     def __init__(
@@ -112,16 +112,16 @@ class Watch:
 
     @property
     def report(self) -> Report:
-        """The report; whoever reads it sees what there is by now."""
+        """The report, which is updated whenever it is read."""
         return self._report
 
     @property
     def is_on(self) -> bool:
-        """Whether it watches now."""
+        """Whether it is watching."""
         return self._thread is not None
 
     def start(self) -> None:
-        """Begins, or goes on after a stop; what was seen stays. Does nothing if it is on."""
+        """Starts, or resumes after a stop; keeps what was recorded. Does nothing if it is on."""
         with self._lock:
             if self.is_on:
                 return
@@ -140,7 +140,7 @@ class Watch:
             self.since_s = time.time()
 
     def stop(self) -> None:
-        """Ends; what was seen stays. Does nothing if it is off."""
+        """Stops; keeps what was recorded. Does nothing if it is off."""
         with self._lock:
             thread, self._thread = self._thread, None
             if thread is None:
@@ -152,16 +152,16 @@ class Watch:
             thread.join()
 
     def clear(self) -> None:
-        """Empties it, in place: the report is the same, with nothing in it."""
+        """Clears the records in place: the report object stays the same."""
         was_on = self.is_on
         self.stop()
-        # Whoever holds the report sees that it is empty now, and what comes.
+        # Holders of the report see it empty now, and filled later.
         self._ledger = self._emptied(self._report)
         if was_on:
             self.start()
 
     def state(self) -> WatchSummary:
-        """How it stands. Reads no compilation for that."""
+        """The current state, without reading compilations."""
         ledger = self._ledger
         ledger.take()
         sightings = ledger.sightings
@@ -193,7 +193,7 @@ class Watch:
         self._news.set()
 
     def code_of(self, compile_id: str) -> types.CodeType | None:
-        """The code object that a compilation was made from, as long as the user's code has it."""
+        """The code object that was compiled, as long as the user's code keeps it alive."""
         self._refresh()
         return self._ledger.code_of(compile_id)
 
@@ -224,8 +224,8 @@ class Watch:
         self._ledger.failed(error)
 
     def _on_event(self, event: Event) -> None:
-        """Within the user's compilation, on its thread."""
-        if event.unwritten is not None:  # a span: there are many, and none is news
+        """Handles an event, within the user's compilation and on its thread."""
+        if event.unwritten is not None:  # a span: there are many, and none changes the list
             self._ledger.stream.put(event)
             return
         name = name_of(event.metadata)
@@ -239,7 +239,7 @@ class Watch:
     def _run(self) -> None:
         """Sends updates, and reads waiting records before they exceed their part of the budget."""
         while not self._stopping.is_set():
-            # What was not settled at the last look is soon, and nothing more may come to tell.
+            # Spans that were open at the last look close soon, perhaps without a further event.
             self._news.wait(PATIENCE_S if self._ledger.is_due else None)
             if self._stopping.wait(_TICK_S / 5):  # the last records of a compilation follow at once
                 return

@@ -1,1 +1,1 @@
-"""Medians, ratios and intervals, and how figures read."""
+"""Medians, ratios and intervals, and the formatting of figures."""

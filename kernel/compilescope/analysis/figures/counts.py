@@ -1,11 +1,11 @@
-"""How much a variant compiled, as numbers that can be compared."""
+"""Counts what a variant compiled, for comparisons."""
 
 from __future__ import annotations
 
 from ...report import Compilation, VariantReport
 
 FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
-"""What `counts` counts, by name."""
+"""The figures of `counts`, by name."""
 
 
 def counts(variant: VariantReport) -> dict[str, int]:
@@ -14,13 +14,13 @@ def counts(variant: VariantReport) -> dict[str, int]:
     Parameters
     ----------
     variant
-        Of an inspection, a watch or a trace.
+        A variant of an inspection, a watch or a trace.
 
     Returns
     -------
     dict
         Name of `FIGURES` → number. A graph break counts once for each place in the code, however
-        often it was met; kernels and guards are summed over all compilations.
+        often it occurred; kernels and guards are summed over all compilations.
     """
     compilations = variant.compilations
     return {

@@ -1,22 +1,22 @@
-"""Medians and ratios, and how sure they are, without a distribution assumed.
+"""Medians and ratios with confidence intervals, without assuming a distribution.
 
-Samples that follow each other are alike: a machine is slow for a while, then quick again. Taken as
-independent they would give intervals that are too narrow, the more so the longer one measures. So
-the rounds are cut into blocks, 16 of them or some more, and a block counts once. Their length
-doubles as rounds come in: a disturbance of any length is at some time shorter than they are, and
-an interval does not jump with every round.
+Consecutive samples are correlated: a machine is slow for a while, then fast again. Treated as
+independent, they would give intervals that are too narrow, the more so the longer a measurement
+runs. So the rounds are divided into blocks, 16 or a few more, and a block counts once. The blocks'
+length doubles as rounds are added, so that it eventually exceeds any disturbance and the interval
+does not jump with every round.
 
 Median
-    Order statistics of the blocks' medians, 95 %, widened by what blocks still have in common with
-    the next.
+    Order statistics of the blocks' medians, 95 %, widened by the remaining correlation of
+    neighbouring blocks.
 Ratio
     Of two calls timed in the same rounds, hence under the same load: the mean of the middle half of
     a block's log ratios, and over the blocks Wilcoxon's signed ranks (the median of all means of
-    two blocks), 99 %, widened likewise. Where the calls are the same, a log ratio is as likely
-    above 0 as it is below, by as much, which is all that Wilcoxon's test asks for. 99 %, since a
-    measurement that goes on is looked at again and again.
+    two blocks), 99 %, widened likewise. If the calls are the same, log ratios are distributed
+    symmetrically around 0, which is all that Wilcoxon's test requires. 99 %, since users look
+    repeatedly at a running measurement.
 
-Nothing is drawn at random: the same samples have the same interval, and 5,000 of them take a few
+The method uses no random numbers: the same samples give the same interval. 5,000 samples take a few
 milliseconds.
 """
 
@@ -34,22 +34,22 @@ from .wording import count
 
 _FEWEST_BLOCKS = 16
 _TAILS = 40
-"""How many tails make the whole, each of them half of what 95 % confidence leaves."""
+"""The inverse of one tail's probability at 95 % confidence."""
 _RATIO_TAILS = 200
 """The same for 99 %."""
 
 
 class Ratio(NamedTuple):
-    """How many times as long one call takes as another."""
+    """The ratio of two calls' times."""
 
     value: float
     interval: tuple[float, float]
     differs: bool | None
-    """Whether the interval leaves out 1. None: there are too few rounds for any confidence."""
+    """Whether the interval excludes 1. None: there are too few rounds for any confidence."""
 
 
 def interval_title(timing: Timing) -> str:
-    """What ``Timing.interval_us`` is: ``95 % interval``; or ``4 samples: min\u2013max``.
+    """The title of ``Timing.interval_us``: ``95 % interval``, or ``4 samples: min\u2013max``.
 
     One sample has no range: ``1 sample``.
     """
@@ -60,7 +60,7 @@ def interval_title(timing: Timing) -> str:
 
 
 def known_interval(timing: Timing | None) -> tuple[float, float] | None:
-    """The 95 % interval of a timing's median; None where there is none."""
+    """The 95 % interval of a timing's median; None if there is none."""
     return None if timing is None or timing.few else timing.interval_us
 
 
@@ -75,14 +75,14 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     Returns
     -------
     tuple[float, float]
-        It holds the median of the samples. Fewer than six samples cannot reach 95 %: theirs is all
-        that was seen.
+        It contains the median of the samples. Fewer than six samples cannot reach 95 %: their
+        interval is the whole range.
     """
     medians = [statistics.median(block) for block in _blocks(samples)]
     low, high = order_statistics(medians)
     median = statistics.median(samples)
     widening = _widening(medians)
-    # Widened, but not to what was never seen: a time below 0, say.
+    # Widened, but not beyond the observed range, such as to a time below 0.
     return (
         max(median - widening * max(median - low, 0.0), min(samples)),
         min(median + widening * max(high - median, 0.0), max(samples)),
@@ -92,13 +92,13 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 def order_statistics(samples: Sequence[float]) -> tuple[float, float]:
     """The 95 % interval of the median of independent samples: two of them.
 
-    Each sample lies below the true median with probability one half, so the number of those that do
-    is binomial.
+    Each sample is below the true median with probability one half, so the number of such samples is
+    binomial.
     """
     ordered = sorted(samples)
     count = len(ordered)
     below, rank = 1, 0
-    # In whole numbers: from 1,024 samples on, 2**count is no float.
+    # In integers: from 1,024 samples on, 2**count does not fit a float.
     while _TAILS * below <= 2**count:
         rank += 1
         below += math.comb(count, rank)
@@ -107,18 +107,18 @@ def order_statistics(samples: Sequence[float]) -> tuple[float, float]:
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
-    """How many times as long ``above`` takes as ``below``, with its 99 % interval.
+    """The ratio of the times of ``above`` and ``below``, with its 99 % interval.
 
     Parameters
     ----------
     above, below
-        Positive samples in the same unit, round by round, in their order; as many of both, and at
+        Positive samples in the same unit, round by round in order; the same number of both, at
         least one.
 
     Returns
     -------
     Ratio
-        With fewer than eight rounds its interval is all that was seen, and it does not say whether
+        With fewer than eight rounds its interval is the whole range, and it does not say whether
         they differ.
     """
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
@@ -141,10 +141,10 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
 
 
 def _blocks(values: Sequence[float]) -> list[Sequence[float]]:
-    """The values in blocks of one length; what is over, less than a block, is in none.
+    """The values in blocks of equal length, without an incomplete block at the end.
 
-    The length is odd, since the mean of the two values in the middle would not have the median of
-    what it is drawn from.
+    The length is odd, since the mean of two middle values would not have the median of their
+    distribution.
     """
     length = 1
     while len(values) >= _FEWEST_BLOCKS * (2 * length + 1):
@@ -156,15 +156,15 @@ def _blocks(values: Sequence[float]) -> list[Sequence[float]]:
 def _middle_mean(values: Sequence[float]) -> float:
     """The mean of the middle half.
 
-    Steadier than a median where times have two levels, by turns as when the place in the round
-    matters, and as deaf to a few that are far off.
+    It is more stable than a median if times alternate between two levels, as when the position in
+    the round matters, and as robust against outliers.
     """
     cut = len(values) // 4
     return statistics.fmean(sorted(values)[cut : len(values) - cut])
 
 
 def _widening(centres: Sequence[float]) -> float:
-    """How much wider an interval must be for blocks that resemble the next one."""
+    """The factor by which to widen an interval for correlated neighbouring blocks."""
     middle = statistics.median(centres)
     off = [centre - middle for centre in centres]
     spread = sum(figure * figure for figure in off)
@@ -177,7 +177,7 @@ def _widening(centres: Sequence[float]) -> float:
 
 @functools.cache
 def _wilcoxon_edge(count: int) -> int | None:
-    """How many of the smallest (and largest) means of two are outside; None if none can be."""
+    """How many of the smallest (and largest) pairwise means are outside; None if none can be."""
     # ways[s]: how many of the equally likely choices of signs have positive ranks that add up to s.
     ways = [1]
     for rank in range(1, count + 1):

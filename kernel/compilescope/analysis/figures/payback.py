@@ -1,4 +1,4 @@
-"""After how many calls a variant has paid for its compile time."""
+"""The number of calls after which a variant has made up for its compile time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .speedups import over_baseline
 
 
 def paybacks(variant: VariantReport) -> list[Payback]:
-    """For an empty cache and for a warm one, where its times are known.
+    """Paybacks for an empty and for a warm cache, if the times are known.
 
-    The compile time is that of a process of its own where there is one (`Startup`), else of the
-    first call here. A variant whose time does not differ from eager's never pays; of one whose
-    speedup is too noisy to judge nothing is said.
+    The compile time is that of a separate process if there is one (`Startup`), otherwise of the
+    first call here. A variant whose time does not differ from eager's never pays; one whose speedup
+    is too noisy to judge gets no payback.
     """
     timing = variant.timing
     speedup = over_baseline(timing) if timing is not None else None
@@ -34,9 +34,9 @@ def paybacks(variant: VariantReport) -> list[Payback]:
 
 
 def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
-    """A first call's time: in a process of its own where there is one, else here."""
+    """A first call's time: in a separate process if there is one, otherwise here."""
     for startup in variant.startups:
-        # Headers are precompiled as a rule; without them is how it would be otherwise.
+        # The default is with precompiled headers; prefer it to the startup without them.
         if (
             startup.cache == cache
             and startup.precompiled_headers

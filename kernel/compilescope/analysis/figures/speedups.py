@@ -1,4 +1,4 @@
-"""How fast one variant is beside another: the one place where a pair becomes a figure and words."""
+"""Compares two variants' times: the only place that turns a pair into a figure and words."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from ...report import Speedup, Timing, VariantReport
 from .intervals import Ratio, ratio
 
 _WIDE = 2.0
-"""An interval whose ends are further apart than this does not tell how much faster."""
+"""An interval whose ends are further apart than this does not show how much faster."""
 _CLEAR = 1.25
-"""What is at least this much faster is said to be, however wide the interval is."""
+"""At least this speedup is reported as faster, however wide the interval is."""
 _ALIKE = 1.1
-"""An interval around 1 that reaches no further than this shows no difference. One that reaches
-further does not tell: there may be a difference that matters."""
+"""An interval around 1 that reaches no further than this shows no difference. A wider one is
+inconclusive: there may be a relevant difference."""
 
 
 def speedup(measured: Ratio, over: str) -> Speedup:
-    """A ratio and its interval as they are shown.
+    """A ratio and its interval as displayed.
 
     Parameters
     ----------
     found
-        Of the other's time over this one's.
+        The ratio of the other's time over this one's.
     over
         The other variant's name.
     """
@@ -49,7 +49,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
 
 
 def over_baseline(timing: Timing) -> Speedup | None:
-    """How a timing compares with its baseline's; None where there is none."""
+    """Compares a timing with its baseline's; None without a baseline."""
     if timing.speedup is not None or timing.ratio is None:
         return timing.speedup
     interval = timing.ratio_interval or (timing.ratio, timing.ratio)
@@ -57,10 +57,10 @@ def over_baseline(timing: Timing) -> Speedup | None:
 
 
 def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
-    """How fast a variant is beside another; None where either was not timed, or elsewhere.
+    """Compares two variants; None if either was not timed, or if their devices differ.
 
-    Over eager it is the figure of its timing. Of two others it is the same estimate, from the
-    rounds that both took part in; where they share none, it follows from what each is to eager.
+    Over eager it is the figure of its timing. For two others it is the same estimate from their
+    shared rounds; without shared rounds, it follows from both ratios to eager.
     """
     mine, others = variant.timing, other.timing
     if mine is None or others is None or mine.device != others.device:
@@ -82,7 +82,7 @@ def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
 
 
 def estimate(measured: Speedup) -> str:
-    """The estimate itself, certain or not: with its interval."""
+    """The estimate with its interval, whether conclusive or not."""
     if measured.interval is None:
         return _faster(measured.ratio)
     return f"{_faster(measured.ratio)} (99 % interval: {_interval(*measured.interval)})"
@@ -95,7 +95,7 @@ def is_noisy(interval_us: tuple[float, float]) -> bool:
 
 
 def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:
-    """From both ratios to eager, their intervals at their worst."""
+    """The ratio from both ratios to eager, with the widest interval that they allow."""
     if mine.ratio is None or others.ratio is None or mine.baseline != others.baseline:
         return None
     low, high = mine.ratio_interval or (mine.ratio, mine.ratio)

@@ -1,4 +1,4 @@
-"""How figures read, the same in every sentence and in every view."""
+"""Formats figures for all sentences and views."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def of_whole(part_us: float, whole_us: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; ``under 1 %`` of what is there."""
+    """Return a share in whole percent; ``under 1 %`` for a small share above 0."""
     return "under 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Return ``1 guard`` or ``2 guards``; an irregular plural is given."""
+    """Return ``1 guard`` or ``2 guards``; pass an irregular plural."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def round_number(value: float) -> str:
-    """Return a large number with two digits that count: ``57,000``."""
+    """Return a large number rounded to two significant digits: ``57,000``."""
     if value < 10:
         return f"{max(value, 1):.0f}"
     digits = len(str(int(value))) - 2
@@ -38,7 +38,7 @@ def round_number(value: float) -> str:
 def place(where: SourceLine | None) -> str:
     """Return ``file:line``, the file without its folders; empty for an unknown place.
 
-    A notebook cell has a file name that says nothing to its author: it reads ``cell, line 3``.
+    The file name of a notebook cell means nothing to its author, so it becomes ``cell, line 3``.
     """
     if where is None:
         return ""

@@ -1,1 +1,1 @@
-"""Graph records as graphs: stages, nodes, where they come from."""
+"""Parses graph records into graphs: stages, nodes, origins."""

@@ -1,4 +1,4 @@
-"""FX's note of a value, as in ``x: "f32[4, 32][32, 1]cpu"`` → shape, stride, dtype, device."""
+"""Parses FX's annotations, ``x: "f32[4, 32][32, 1]cpu"``, into shape, stride, dtype, device."""
 
 from __future__ import annotations
 

@@ -28,19 +28,18 @@ _ITEM = ("operator.getitem", "_operator.getitem")
 def find_decompositions(
     graphs: Mapping[str, Graph], collected: Callable[[str], Sequence[Node] | None]
 ) -> list[Decomposition]:
-    """What became of each operator, stage by stage.
+    """The decomposition of each operator, stage by stage.
 
     Parameters
     ----------
     graphs
         Stage → graph, with the nodes' origins.
     collected
-        Gives, for a graph's text, its nodes as a live hook collected them, with what torch notes on
-        them.
+        Returns, for a graph's text, the nodes that a live hook collected, with torch's metadata.
 
     Notes
     -----
-    Only what torch notes counts: of each node the operator whose decomposition gave it
+    Only torch's own metadata counts: the operator whose decomposition produced a node
     (``original_aten``), and the node of Dynamo's graph that it comes from. Passes are read from the
     graphs before and after them.
     """
@@ -58,7 +57,7 @@ def find_decompositions(
 
 
 class _Found:
-    """Collects decompositions; those that are alike count as one in several places."""
+    """Collects decompositions; equal ones count as one in several places."""
 
     def __init__(self) -> None:
         self._by_kind: dict[tuple[object, ...], Decomposition] = {}
@@ -102,14 +101,14 @@ def _traced(
     dynamo: Mapping[str, Node],
     collector: _Found,
 ) -> None:
-    """What AOTAutograd's tracing made of the operators."""
+    """The decompositions of AOTAutograd's tracing."""
     backward = stage == "backward"
     groups: dict[tuple[tuple[str, ...], str], list[Node]] = {}
     by_origin: dict[tuple[str, ...], list[Node]] = {}
     for node in nodes:
         trail = trails.get(node.name)
         if backward and trail is not None and not trail.backward:
-            continue  # the forward's, computed again
+            continue  # the forward's, recomputed
         origins = tuple(node.origins)
         if origins:
             by_origin.setdefault(origins, []).append(node)
@@ -130,19 +129,19 @@ def _traced(
         into = list(dict.fromkeys(_short(node.target) for node in group))
         if into == [_short(original)]:
             continue
-        # Nodes of one operator are calls of their own; of several they are one call.
+        # Nodes of one operator are separate calls; nodes of several operators are one call.
         for part in [[node] for node in group] if len(into) == 1 else [group]:
             collector.add(_short(original), into, "decomposition", stage, [], part)
 
 
 def _alike(operator: str, into: Sequence[str]) -> bool:
-    """Whether an operator only got its name in ATen: ``torch.sigmoid`` is ``aten.sigmoid``."""
+    """Whether an operator only got its ATen name: ``torch.sigmoid`` is ``aten.sigmoid``."""
     last = operator.rpartition(".")[2].strip("_")
     return {name.rpartition(".")[2].strip("_") for name in into} == {last}
 
 
 def _passed(before: Graph, after: Graph, collector: _Found) -> None:
-    """What passes changed: nodes that went, and those that came in their place."""
+    """The changes of passes: removed nodes and their replacements."""
     old, new = _calls(before.nodes), _calls(after.nodes)
     kept = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
     gone = _grouped(n for n in old if (n.name, n.target) not in kept)
@@ -159,7 +158,7 @@ def _passed(before: Graph, after: Graph, collector: _Found) -> None:
 
 
 def _place_of(node: Node, gone: Mapping[tuple[str, ...], Sequence[Node]]) -> tuple[str, ...]:
-    """Of a node without origins, those of the nodes that went and read what it reads."""
+    """For a node without origins, the origins of removed nodes that share an input with it."""
     for origins, went in gone.items():
         if any(set(gone_node.inputs) & set(node.inputs) for gone_node in went):
             return origins
@@ -174,7 +173,7 @@ def _grouped(nodes: Iterable[Node]) -> dict[tuple[str, ...], list[Node]]:
 
 
 def _without_renamed(went: Sequence[Node], came: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """Both without those that only changed their name."""
+    """Both lists without nodes that were only renamed."""
     left = list(came)
     really: list[Node] = []
     for node in went:

@@ -1,4 +1,4 @@
-"""The right-hand side of a line of a graph's text → what kind of node made it."""
+"""Parses the right-hand side of a line of a graph's text into the node's kind."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def read_expression(text: str, known: dict[str, object]) -> Expression:
             "call_function", _INPLACE[update.group(2)], f"{update.group(1)}, {update.group(3)}"
         )
     while text.startswith("getattr(self"):
-        # ``self.blocks.0`` is no Python, so FX writes getattr(self.blocks, "0").
+        # ``self.blocks.0`` is not valid Python, so FX writes getattr(self.blocks, "0").
         plain = _ITEM.sub(r"\1.\2", text)
         if plain == text:
             break

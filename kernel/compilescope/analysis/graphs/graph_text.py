@@ -1,7 +1,7 @@
 """The text of an FX graph (``print_readable`` with strides and devices) → nodes.
 
-The text is not a schema, so this reads line by line and keeps what it is sure of. It does not give
-module paths: those come from live hooks (see `analysis.assemble`), or stay absent.
+The text has no schema, so this reads line by line and keeps only what is certain. It does not
+return module paths: those come from live hooks (see `analysis.assemble`), or stay absent.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def parse_graph(text: str) -> list[Node]:
     Parameters
     ----------
     text
-        What torch's structured trace carries for a graph event.
+        The payload of a graph event in torch's structured trace.
 
     Returns
     -------
     list of Node
-        In the graph's order. The nodes of a graph inside the graph (a branch of ``torch.cond``)
-        have that graph's name before their own: ``true_graph_0.sin``.
+        In the graph's order. The nodes of a subgraph (a branch of ``torch.cond``) have its name as
+        a prefix: ``true_graph_0.sin``.
     """
     nodes: list[Node] = []
     stack: list[tuple[int, _Reader]] = []
@@ -136,7 +136,7 @@ class _Reader:
         if start < 0:
             return
         inside = statement[start + 1 : closing(statement, start) - 1]
-        # In the long form each parameter has its own line.
+        # In the long form each parameter is on its own line.
         offset = statement[: start + 1].count("\n")
         position = 0
         for parameter in split_list(inside):

@@ -1,8 +1,8 @@
-"""How many arithmetic operations an FX node stands for.
+"""Counts the arithmetic operations of an FX node.
 
-A multiply and an add count as two, whatever else computes one element of the result counts as one:
-the formulas are those of ``torch.utils.flop_counter`` for matrix products, convolutions and
-attention, and the number of elements for the rest.
+A multiply-add counts as two operations, and any other computation of one element of the result
+counts as one: the formulas are those of ``torch.utils.flop_counter`` for matrix products,
+convolutions and attention, and the number of elements for the rest.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ MOVES = frozenset(
         "lift_fresh",
     )
 )
-"""Operators that move or select elements and compute none."""
+"""Operators that move or select elements without computing any."""
 
 VIEWS = frozenset(
     (
@@ -111,7 +111,7 @@ VIEWS = frozenset(
 """Operators whose result is the storage of their first argument."""
 
 GATHERS = frozenset(("embedding", "index", "gather", "index_select", "_unsafe_index"))
-"""Operators that read at most as much of their first argument as they give."""
+"""Operators that read at most as many elements of their first argument as they return."""
 
 _PER_INPUT = {
     **dict.fromkeys(("sum", "amax", "amin", "max", "min", "prod", "any", "all"), 1),
@@ -120,8 +120,8 @@ _PER_INPUT = {
     "var": 4,
     "std": 4,
 }
-"""Reductions: operations for each element that goes in. A variance takes a mean, a difference, a
-square and a sum."""
+"""Reductions: operations per input element. A variance needs a mean, a difference, a square and a
+sum."""
 
 
 def is_product(target: str) -> bool:
@@ -130,7 +130,7 @@ def is_product(target: str) -> bool:
 
 
 def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    """Count the operations of one node; None where there is no formula for its operator.
+    """Count the operations of one node; None if its operator has no formula.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> 
     shape
         The result's.
     arguments
-        The shapes of the positional arguments; None for one that is no tensor.
+        The shapes of the positional arguments; None for one that is not a tensor.
     """
     name = operator_name(target)
     formula = _FORMULAS.get(name)
@@ -154,7 +154,7 @@ def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> 
 
 
 def is_pointwise(target: str) -> bool:
-    """Whether an operator is torch's own, and no library's that has a formula of its own."""
+    """Whether an operator is torch's own and has no separate formula."""
     return target.startswith(_TORCHS) and operator_name(target) not in _OPAQUE
 
 
@@ -220,7 +220,7 @@ def _convolution(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
 
 
 def _convolution_backward(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    """Two products as big as the forward's: one for the input's gradient, one for the weight's."""
+    """Two products of the forward's size: for the gradients of the input and of the weight."""
     gradient, weight = (*arguments, None, None, None)[0], (*arguments, None, None, None)[2]
     if gradient is None or weight is None:
         return None

@@ -1,4 +1,4 @@
-"""Which nodes of Dynamo's graph the nodes of the later graphs come from."""
+"""Finds the nodes of Dynamo's graph from which the nodes of later graphs come."""
 
 from __future__ import annotations
 
@@ -25,25 +25,24 @@ def find_origins(
     collected: Callable[[str], Sequence[Node] | None],
     mapping: str | None = None,
 ) -> None:
-    """Fill in ``origins`` of the nodes of every stage but Dynamo's, and modules that they give.
+    """Fill in ``origins`` of the nodes of every later stage than Dynamo's, and their modules.
 
     Parameters
     ----------
     graphs
         Stage → graph, in the order of the stages; changed in place.
     collected
-        Gives, for a graph's text, its nodes as a live hook collected them, with what torch notes on
-        them.
+        Returns, for a graph's text, the nodes that a live hook collected, with torch's metadata.
     mapping
-        torch's node mappings of the forward or inference graph, in JSON: what there is without a
-        live hook.
+        torch's node mappings of the forward or inference graph, in JSON: the source without a live
+        hook.
 
     Notes
     -----
-    Only what torch itself notes counts: the call that a node was traced under (in a backward, its
-    forward node was), the input that a placeholder stands for, the node that a pass replaced, and
-    torch's own table. A node that passes leave alone keeps its name, operator and source line, and
-    so its origins, from one graph to the next.
+    Only torch's own records count: the call under which a node (or a backward node's forward node)
+    was traced, the input of a placeholder, the node that a pass replaced, and torch's own table. A
+    node that no pass changes keeps its name, operator and source line, and so its origins, from one
+    graph to the next.
     """
     dynamo = graphs.get("dynamo")
     if dynamo is None:
@@ -54,7 +53,7 @@ def find_origins(
     finder = _Finder(dynamo, collected, table)
     for stage, graph in graphs.items():
         if stage != "dynamo":
-            # Stages that print alike were read once and share their nodes.
+            # Stages with the same text were read once and share their nodes.
             graph.nodes = [msgspec.structs.replace(node) for node in graph.nodes]
             finder.stage(stage, graph)
     if table:
@@ -102,7 +101,7 @@ class _Finder:
                 by_identity[_identity(node)] = origins
                 for number in ids:
                     self.resolved[number, node.name] = origins
-        # A backward begins from the joint graph again, not from what the forward became.
+        # A backward starts from the joint graph, not from the forward's later stages.
         self.earlier = {**self.earlier, **by_identity}
 
     def _of(self, stage: str, node: Node, trail: Trail | None) -> list[str]:
@@ -123,7 +122,7 @@ class _Finder:
         return list(self.earlier.get(_identity(node), ()))
 
     def back(self, graphs: Mapping[str, Graph]) -> None:
-        """Give the stages before the post-grad passes what torch's table says of those after."""
+        """Copy origins from torch's table to the stages before the post-grad passes."""
         last = graphs.get("post_grad")
         known = {_identity(node): node.origins for node in last.nodes} if last else {}
         for stage, graph in graphs.items():
@@ -133,7 +132,7 @@ class _Finder:
                 node.origins = node.origins or list(known.get(_identity(node), ()))
 
     def finish(self, graph: Graph) -> None:
-        """Add the modules that origins agree on; say what is missing."""
+        """Add the modules that origins agree on; note what is missing."""
         wanted = [node for node in graph.nodes if node.op not in _NEEDLESS]
         missing = sum(not node.origins for node in wanted)
         if wanted and missing == len(wanted):
@@ -149,5 +148,5 @@ class _Finder:
 
 
 def _identity(node: Node) -> object:
-    """What a node keeps from one graph to the next while no pass touches it."""
+    """The properties of a node that stay the same while no pass changes it."""
     return node.name, node.target, node.sources[-1] if node.sources else None

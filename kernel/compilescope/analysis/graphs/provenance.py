@@ -1,4 +1,4 @@
-"""Where kernels come from: torch's own mapping, its stack traces, or the wrapper's comments."""
+"""Finds the origin of kernels: torch's own mapping, its stack traces, or wrapper comments."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..text.wrapper_marks import Comments, Mark
 
 @dataclass
 class Origin:
-    """What a launch or a kernel computes."""
+    """The origin of a launch or a kernel."""
 
     nodes: list[str] = field(default_factory=list)
-    """Post-grad nodes, in the graph's order where the graph is known."""
+    """Post-grad nodes, in the graph's order if the graph is known."""
     ops: list[str] = field(default_factory=list)
     sources: list[SourceLine] = field(default_factory=list)
 
@@ -41,8 +41,8 @@ class Provenance:
     def of(self, mark: Mark) -> Origin:
         """Where a launch or a kernel definition comes from.
 
-        torch's mapping is best; where it is empty (backward graphs, provenance off) the comments
-        above the kernel name the nodes, or at least the source nodes and the operators.
+        torch's mapping is the best source. If it is empty (backward graphs, provenance off), the
+        comments above the kernel name the nodes, or at least the source nodes and the operators.
         """
         comments = mark.comments
         key = ":".join(map(str, comments.handle)) if comments and comments.handle else ""
@@ -59,16 +59,16 @@ class Provenance:
         return Origin(names, list(dict.fromkeys(ops)), self._sources(key, names, mark))
 
     def _scoped(self, scope: str, name: str) -> str:
-        """The node of a graph in the graph: torch names it without that graph's name."""
+        """The node of a subgraph, which torch names without the subgraph's name."""
         whole = f"{scope}.{name}"
         return whole if whole in self.nodes else name
 
     def _named(self, comments: Comments) -> list[str]:
-        """The post-grad nodes that the comments' source nodes stand for.
+        """The post-grad nodes of the comments' source nodes.
 
-        Some may be unknown: torch maps a backward only where it is compiled at once. The others
-        count only if the operator that comes last is among them. Without it they are what feeds the
-        kernel, not what it computes.
+        Some may be unknown: torch maps a backward only if it is compiled together with the forward.
+        The others count only if the last operator is among them; otherwise they are the kernel's
+        inputs, not its results.
         """
         names: list[str] = []
         whole = True
@@ -82,9 +82,9 @@ class Provenance:
         return names if whole or any(target.startswith(last) for target in targets) else []
 
     def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
-        """The lines that the nodes stand in; then the lines that called these.
+        """The lines of the nodes, then the lines that called these.
 
-        The calling lines matter where the model is a library's: only they are the user's own.
+        The calling lines matter for a library's model: only they are the user's own.
         """
         stacks = [self.nodes[name].sources for name in names if name in self.nodes]
         traces = [read_stack(trace) for trace in self.stacks.get(key) or ()]
@@ -97,7 +97,7 @@ class Provenance:
 
 
 def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
-    """What several launches of one kernel come from, together."""
+    """The joint origin of several launches of one kernel."""
     names = dict.fromkeys(name for origin in origins for name in origin.nodes)
     return Origin(
         sorted(names, key=lambda name: order.get(name, 1 << 30)),
@@ -107,7 +107,7 @@ def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
 
 
 def read_mapping(text: str | None, name: str) -> dict[str, list[str]]:
-    """One table of torch's node mappings; empty where torch wrote none.
+    """One table of torch's node mappings; empty if torch wrote none.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _short(target: str) -> str:
 
 
 def _json(text: str | None) -> dict[str, object]:
-    """What an object holds; nothing where torch wrote something else."""
+    """A JSON object; empty if torch wrote something else."""
     try:
         value = decoded(text or "{}")
     except ValueError:

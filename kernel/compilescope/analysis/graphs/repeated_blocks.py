@@ -1,4 +1,4 @@
-"""Equal blocks in a graph: what could be compiled once instead of again and again."""
+"""Finds equal blocks in a graph, which could be compiled once instead of repeatedly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...report import Compilation, Graph, Node, Subject
 _LEAST = 4
 """Fewer equal blocks are not worth a change."""
 _OPERATIONS = 4
-"""Smaller blocks, such as single layers, are too little work for a call of its own."""
+"""Smaller blocks, such as single layers, are too little work for a separate call."""
 _INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")
 _STAGES = ("dynamo", "pre_grad")
 _OWNED = ("module", "method")
@@ -22,18 +22,18 @@ class Blocks(NamedTuple):
     """Equal blocks of a model."""
 
     path: str
-    """Where they are: ``transformer.h``."""
+    """Their path: ``transformer.h``."""
     type: str
-    """Their class's name; empty where no node tells it."""
+    """Their class's name; empty if no node has it."""
     number: int
     share: float
     """Of the graph's nodes."""
 
 
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
-    """The largest run of equal blocks in a compilation's graph; None where there is none.
+    """The largest run of equal blocks in a compilation's graph; None if there is none.
 
-    Blocks are modules in one list whose nodes do the same, in the same order.
+    Blocks are modules in one list with the same operators in the same order.
     """
     graph = _graph(compilation)
     if graph is None:
@@ -63,22 +63,22 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
 
 
 def written_path(path: str, compilation: Compilation, subject: Subject) -> str:
-    """The path of a module as the one who calls the subject writes it: ``model.transformer.h``.
+    """The path of a module as the caller of the subject writes it: ``model.transformer.h``.
 
-    A path starts at the module that is called, whatever its method calls that, or else at the
+    A path starts at the called module, whatever name its method has for it, or otherwise at the
     variable that holds the module.
     """
     first, _, rest = path.partition(".")
     arguments = {line.partition(":")[0] for line in subject.arguments}
     if subject.kind not in _OWNED or first in arguments or _has_input(compilation, f"G_{first}"):
         return path or _model(subject)
-    # Dynamo names what it finds by the variable, ``L['s']``; only ``self`` is left out of paths.
+    # Dynamo names a value after its variable, ``L['s']``; paths leave out only ``self``.
     inside = rest if _has_input(compilation, f"L_{first}") else path
     return ".".join(filter(None, [_model(subject), inside]))
 
 
 def _model(subject: Subject) -> str:
-    """What the line of the call calls the module; ``model`` where that is not known."""
+    """The module's name in the line of the call; ``model`` if unknown."""
     try:
         (statement,) = ast.parse(subject.call.code.strip() if subject.call else "").body
     except (SyntaxError, ValueError):
@@ -113,7 +113,7 @@ def _graph(compilation: Compilation) -> Graph | None:
 
 
 def _within(node: Node, path: str, index: int) -> str:
-    """Where a node is in its block, the same for all blocks."""
+    """The position of a node in its block, equal in all blocks."""
     prefix = f"{path}.{index}" if path else str(index)
     return (node.module or "").removeprefix(prefix)
 

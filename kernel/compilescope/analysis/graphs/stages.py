@@ -1,4 +1,4 @@
-"""Graph records → graphs by stage."""
+"""Converts graph records to graphs by stage."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STAGE_OF = {
     "aot_forward_graph": "forward",
     "aot_backward_graph": "backward",
 }
-"""Event or artifact → stage. The graphs around the post-grad passes come by `kernels.units`."""
+"""Event or artifact → stage. `kernels.units` reads the graphs around the post-grad passes."""
 
 _GRAPH_ID = re.compile(r"\n\n # graph id: \d+$")
-"""What torch writes below the graphs around the pre-grad passes, after printing them."""
+"""The text that torch appends to the graphs around the pre-grad passes."""
 
 
 class GraphReader:
-    """Makes graphs; reads a text that torch logs twice (before and after a pass) once."""
+    """Creates graphs; parses a text that torch logs twice (before and after a pass) only once."""
 
     def __init__(self, live: Mapping[str, list[Node]]) -> None:
         self._live = live
@@ -46,11 +46,11 @@ class GraphReader:
         return Graph(stage=stage, text=text, nodes=nodes, absent={"modules": NO_MODULES})
 
     def collected(self, text: str) -> list[Node] | None:
-        """The nodes that a live hook collected of the graph that prints as this text."""
+        """The nodes that a live hook collected for the graph with this text."""
         return self._live.get(text) or self._live.get(_GRAPH_ID.sub("", text))
 
     def _inner(self, text: str, live: Sequence[Node]) -> list[Node]:
-        """The nodes of graphs in the graph, which a hook on the outer one does not see."""
+        """The nodes of subgraphs, which a hook on the outer graph does not see."""
         if text.count("class ") < 2:
             return []
         names = {node.name for node in live}
@@ -63,7 +63,7 @@ class GraphReader:
 
 
 def read_stages(records: Sequence[Record], reader: GraphReader) -> dict[str, Graph]:
-    """Make the graphs up to the post-grad passes; of several at one stage the last."""
+    """Make the graphs up to the post-grad passes; the last of several at one stage counts."""
     texts: dict[str, str] = {}
     for record in records:
         stage = STAGE_OF.get(record.name)

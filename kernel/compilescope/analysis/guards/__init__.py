@@ -1,1 +1,1 @@
-"""Guards and recompiles: what failed, why, and what removes it."""
+"""Guards and recompiles: what failed, why, and how to avoid it."""

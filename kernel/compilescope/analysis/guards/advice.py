@@ -1,7 +1,7 @@
 """Advice that removes a recompile, as code to paste.
 
-Only what `tests/kernel/inspection/test_advice.py` applies and finds to remove the recompile is
-advised.
+It gives only advice that `tests/kernel/inspection/test_advice.py` applies and proves to remove the
+recompile.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def advise(
     seen: Sequence[Failure] = (),
     became: Sequence[str] = (),
 ) -> list[Advice]:
-    """What removes the recompile, most specific first.
+    """Advice that removes the recompile, most specific first.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def advise(
     frame, caller
         The compiled function, and the call of it.
     settings
-        Dynamo's settings in force (``specialize_float``), where torch logged them.
+        Dynamo's settings in force (``specialize_float``), if torch logged them.
     seen
-        Those of the failures that an earlier recompile of the frame had too.
+        The failures that an earlier recompile of the frame had too.
     became
         Sources that became symbols in this compilation (``L['x'].size()[0]``): everything that
         changed, while torch names only the guard that failed first.
@@ -291,9 +291,9 @@ class _Adviser:
     def _rebound(
         self, failure: Failure, kind: str, what: str, value: str, *, once: bool = False
     ) -> Iterator[Advice]:
-        """Something else passed, in the argument's place.
+        """Code that passes another value for the argument.
 
-        ``once``: not before each call but where the object is made.
+        ``once``: where the object is created, not before each call.
         """
         argument = None if self.resumed else self.names.expression(failure.source)
         if argument is None:

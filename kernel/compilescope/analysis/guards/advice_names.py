@@ -28,7 +28,7 @@ class Passed(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A name to give it, where the caller has none."""
+        """A name for it, if the caller has none."""
         return re.sub(r"\W+", "_", self.parameter).strip("_")
 
 
@@ -37,22 +37,22 @@ class Names:
     """A compiled function and its arguments, as the author of the call names them."""
 
     function: str
-    """As it is defined; empty where the caller cannot name it so: a method, a lambda."""
+    """Its name in the definition; empty if the caller cannot use that name: a method, a lambda."""
     callee: str
-    """As it is called."""
+    """Its name in the call."""
     decorated: bool = False
-    """Whether ``@torch.compile`` stands above the definition."""
+    """Whether the definition has the decorator ``@torch.compile``."""
     call: ast.Call | None = None
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     """Parameter → what is passed for it."""
     owner: str = _SELF
-    """What a method calls its object."""
+    """A method's name for its object."""
 
     def expression(self, source: str) -> Passed | None:
-        """A guarded source as the caller writes it.
+        """A guarded source in the caller's notation.
 
-        ``L['x'].v`` is ``batch`` and ``.v`` where ``batch`` is passed for ``x``. None for what is
-        no argument, attribute or global of the user's.
+        ``L['x'].v`` is ``batch`` and ``.v`` if ``batch`` is passed for ``x``. None if it is not an
+        argument, attribute or global of the user's.
         """
         match = _ROOT.match(source)
         if match is None:
@@ -72,7 +72,7 @@ class Names:
         return Passed(name, ast.unparse(passed), rest)
 
     def called_with(self, parameter: str, expression: str) -> str:
-        """The call with something else passed for a parameter; empty if it is not known."""
+        """The call with another value for a parameter; empty if the call is unknown."""
         if self.call is None or parameter not in self.arguments:
             return ""
         old = self.arguments[parameter]
@@ -86,7 +86,7 @@ class Names:
 
 
 def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
-    """Find the definition and the call in the source, as far as it is to be had.
+    """Find the definition and the call in the source, as far as it is available.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ _NAMELESS = ("<lambda>", "inner", "forward")
 
 
 class _Definition(NamedTuple):
-    """A function, and what it calls the object whose method it is; empty where it is no method."""
+    """A function and its name for its object; empty if it is not a method."""
 
     node: _Function
     owner: str = ""
@@ -138,14 +138,14 @@ def _call(caller: Caller, function: str, definition: _Definition | None) -> ast.
 
 
 def _at(caller: SourceLine) -> Iterator[ast.AST]:
-    """The nodes of the statement that a line belongs to; of the line alone without its file."""
+    """The nodes of the statement that a line belongs to; without its file, of the line alone."""
     statements = [
         node
         for first, last, node in _outline(caller.file).statements
         if first <= caller.line <= last
     ]
     if statements:
-        # Several may stand on one line, and the outer ones hold the inner ones.
+        # Several may be on one line, and outer ones contain inner ones.
         for node in {
             id(node): node for statement in statements for node in ast.walk(statement)
         }.values():
@@ -200,7 +200,7 @@ def _bound(call: ast.Call, definition: _Definition | None) -> dict[str, ast.expr
 
 
 def _owner(call: ast.Call, definition: _Definition) -> ast.expr | None:
-    """The object whose method is called, where the call shows it."""
+    """The object whose method is called, if the call shows it."""
     if not isinstance(definition.node, ast.FunctionDef) or not definition.owner:
         return None
     if definition.node.name in ("forward", "__call__"):
@@ -209,7 +209,7 @@ def _owner(call: ast.Call, definition: _Definition) -> ast.expr | None:
 
 
 class _Outline(NamedTuple):
-    """What is looked up in a file: kept, since a watch asks for every recompile."""
+    """The functions and statements of a file; cached, since a watch asks for every recompile."""
 
     functions: dict[tuple[str, int], list[_Definition]]
     """By name and first line, a decorator's if there is one."""
@@ -225,7 +225,7 @@ def _parsed(text: str) -> _Outline:
     except (SyntaxError, ValueError):
         return outline
     methods: set[ast.AST] = set()
-    for node in ast.walk(tree):  # a class comes before what is in it
+    for node in ast.walk(tree):  # a class comes before its contents
         if isinstance(node, ast.ClassDef):
             methods.update(node.body)
         if isinstance(node, ast.FunctionDef):
@@ -240,13 +240,13 @@ def _parsed(text: str) -> _Outline:
 
 
 def _owner_name(function: ast.FunctionDef, *, is_method: bool) -> str:
-    """What a function calls its object, which need not be ``self``; empty where it has none."""
+    """A function's name for its object, often ``self``; empty if it has none."""
     first = next(iter(_positional(function)), "")
     static = any(ast.unparse(decorator) == "staticmethod" for decorator in function.decorator_list)
     return first if first == _SELF or (is_method and not static) else ""
 
 
 def _outline(file: str) -> _Outline:
-    """A file's functions and statements: none where it is not here. Magics are left out."""
+    """A file's functions and statements; empty without the file. Magics are left out."""
     lines = linecache.getlines(file)
     return _parsed("".join("\n" if line.startswith(("%", "!")) else line for line in lines))

@@ -1,4 +1,4 @@
-"""What one compilation was made for: the values that its guards and symbols tell."""
+"""The values that one compilation was compiled for, from its guards and symbols."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ _TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(.*)$")
 _OBJECT = re.compile(r"___check_obj_id\(.*, (\d+)\), type=(.*)$")
 _STATE = "___check_global_state() against "
 _ITSELF = "___as_tensor("
-"""torch 2.11 guards that a float which became a symbol equals itself: this is in the right side."""
+"""torch 2.11 guards that a float which became a symbol equals itself: this marks the right-hand
+side."""
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A size, stride or number that is not fixed."""
+    """A dynamic size, stride or number."""
 
     name: str
     value: str
-    """The example's."""
+    """The example's value."""
 
 
 def plain(text: str) -> str:
@@ -53,7 +54,7 @@ class Values:
             self._by_source.setdefault(plain(guard.source), []).append(guard)
 
     def guard_of(self, reason: str) -> Guard | None:
-        """The guard that a reason names: its expression begins the reason's text."""
+        """The guard that a reason names: the reason's text begins with its expression."""
         reason = reason.strip()
         prefixes = [text for text in self._guards if text and reason.startswith(text)]
         return self._guards[max(prefixes, key=len)] if prefixes else None
@@ -77,7 +78,7 @@ class Values:
         return ""
 
     def extent(self, source: str, what: str, dimension: int) -> str:
-        """A size or stride of a tensor; empty if it is not known."""
+        """A size or stride of a tensor; empty if unknown."""
         symbol = self.symbols.get(f"{source}.{what}()[{dimension}]")
         if symbol:
             return symbol.value
@@ -87,20 +88,21 @@ class Values:
         return "" if extent == "None" else extent
 
     def type_of(self, source: str) -> str:
-        """What type a value has, as far as a guard or a symbol tells."""
+        """The type of a value, if a guard or a symbol shows it."""
         if symbol := self.symbols.get(source):
             return "<class 'float'>" if "." in symbol.value else "<class 'int'>"
         return next(filter(None, map(_described, self._by_source.get(source, ()))), "")
 
     def value(self, expression: str, source: str) -> str:
-        """What now stands where an earlier guard failed.
+        """The new value of a source whose earlier guard failed.
 
         Parameters
         ----------
         expression
-            The earlier guard's: ``len(xs) == 2``. A guard on the same left-hand side tells.
+            The earlier guard's: ``len(xs) == 2``. A guard with the same left-hand side has the
+            value.
         source
-            What it guarded, for when only its type or its symbol is known.
+            Its source, for values of which only the type or symbol is known.
         """
         left, equals, _ = expression.partition(" == ")
         for text in self._guards:
@@ -119,7 +121,7 @@ class Values:
 
 
 def _described(guard: Guard) -> str:
-    """What a guard on a whole value says of it."""
+    """A value as described by a guard on the whole value."""
     if guard.type == "TENSOR_MATCH":
         parts = _arguments(guard.expression)
         dtype = next((part for part in parts if part.startswith("torch.")), "")

@@ -1,4 +1,4 @@
-"""Guards → what must stay as it is for a compilation to be reused, in plain words."""
+"""Describes in plain words the conditions under which a compilation is reused."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LOCAL = re.compile(r"\bL\['(?!___)")
 _INSIDE = re.compile(
     r"_modules\[|_parameters\[|_buffers\[|\.__\w+__|dict\.keys\(|^G\['__(?:import|builtins)|^L\['___"
 )
-"""Parts of a module, and what is torch's own: users seldom set those."""
+"""Parts of a module, and torch's own objects: users seldom change those."""
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 
 
 class _Group(NamedTuple):
     noun: str
-    """Empty where the guards are not counted."""
+    """Empty if the guards are not counted."""
     name: str
     requirement: str
 
@@ -51,14 +51,14 @@ _GROUPS = {
 
 
 def add_conditions(compilation: Compilation) -> None:
-    """Fill `Compilation.conditions`, and which guards have failed, from what its guards tell."""
+    """Fill `Compilation.conditions` and `Guard.failed` from the guards."""
     mark_failed(compilation.guards, compilation.guard_tree)
     compilation.conditions = find_conditions(compilation.guards)
 
 
 def mark_failed(guards: Sequence[Guard], tree: Sequence[GuardManager]) -> None:
     """Set `Guard.failed` from the counts of guards and of the nodes of their tree."""
-    # torch counts a failure at its node and at all above it.
+    # torch counts a failure at its node and at all its ancestors.
     own = [manager.fails or 0 for manager in tree]
     for manager in tree:
         if manager.parent is not None and 0 <= manager.parent < len(own):
@@ -73,10 +73,10 @@ def mark_failed(guards: Sequence[Guard], tree: Sequence[GuardManager]) -> None:
 
 
 def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
-    """Say what guards ask for: the call's inputs first, then values, then groups.
+    """Return the conditions: the call's inputs first, then values, then groups.
 
-    Every guard is in one of the conditions. What seldom changes is in groups: weights, torch's
-    state, and the rest.
+    Every guard is in one of the conditions. Guards on what seldom changes are in groups: weights,
+    torch's state, and the rest.
     """
     inputs: dict[tuple[str, str], Condition] = {}
     values: dict[tuple[str, str], Condition] = {}
@@ -88,7 +88,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
             continue
         name = "sizes" if _SIZE.search(guard.expression) else _written(guard.source)
         conditions = inputs if guard.type == "TENSOR_MATCH" else values
-        # A relation of two sizes is a guard of each of them.
+        # A relation of two sizes is a guard on each of them.
         condition = conditions.setdefault(
             (name, requirement), Condition(name=name, requirement=requirement, guard=place)
         )
@@ -113,7 +113,7 @@ def _grouped(name: str, guards: Sequence[Guard]) -> Condition:
 
 
 def _requirement(guard: Guard) -> str:
-    """Return what a guard asks of its source; empty for what is no input and no value."""
+    """Return what a guard requires of its source; empty if that is no input and no value."""
     expression = guard.expression
     if guard.type == "TENSOR_MATCH":
         tensor = _TENSOR.fullmatch(expression)
@@ -140,7 +140,7 @@ def _tensor(dtype: str, requires_grad: str, sizes: str, strides: str | None) -> 
 
 
 def _numbers(text: str) -> list[int | None]:
-    """Read ``None, 16``: None is a dynamic size. What is no number is taken for dynamic too."""
+    """Read ``None, 16``: None is a dynamic size, and so is anything that is not a number."""
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     return [int(part) if part.isdecimal() else None for part in parts]
 

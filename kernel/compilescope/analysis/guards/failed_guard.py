@@ -1,4 +1,4 @@
-"""A failing guard in torch's words → which guard it is, what it expected and what it found."""
+"""Parses torch's message about a failing guard: the guard, the expected and the actual value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LENGTH = re.compile(r"len\((.*)\) != (\d+)$", re.S)
 _TYPE = re.compile(r"TYPE_MISMATCH\((.*)\)$", re.S)
 _GLOBAL = re.compile(r"GLOBAL_STATE changed: (.*)$", re.S)
 _CHECK_TYPE = re.compile(r"___check_type_id\((.*), \d+\)(?:, type=<class '(.*)'>)?$", re.S)
-# torch 2.11 writes the object itself behind "type=", later ones its class.
+# torch 2.11 writes the object itself after "type=", later versions its class.
 _CHECK_OBJECT = re.compile(
     r"___check_obj_id\((.*), \d+\)(?:, type=(?:<class ')?(.*?)(?:'>)?)?$", re.S
 )
@@ -51,7 +51,7 @@ _DTYPES = {
 """torch's C++ names of types."""
 
 Look = Callable[[str], str]
-"""What an expression of a guard is for the values at hand, in a few words; empty if unknown."""
+"""Evaluates an expression of a guard for the current values, as a few words; empty if unknown."""
 
 
 class GuardFailure(Struct):
@@ -64,18 +64,18 @@ class GuardFailure(Struct):
     expected: str = ""
     found: str = ""
     expression: str = ""
-    """The guard's, where torch named it so."""
+    """The guard's source, if torch named it."""
 
 
 def parse_failure(message: str, look: Look = lambda _: "") -> GuardFailure:
-    """Read what ``check_verbose`` says of the guard that failed first.
+    """Read ``check_verbose``'s message about the guard that failed first.
 
     Parameters
     ----------
     message
         One of its ``verbose_code_parts``: torch's sentence, or the guard's own expression.
     look
-        Asked for what torch does not say.
+        Called for values that the message lacks.
     """
     expression, _, _ = split(message, Files(()))
     for pattern, read in _READERS:
@@ -90,7 +90,7 @@ def parse_failure(message: str, look: Look = lambda _: "") -> GuardFailure:
 
 
 def find_guard(failure: GuardFailure, guards: Sequence[Guard]) -> int | None:
-    """The place of the guard that failed; None where torch prints no guard for that check.
+    """The index of the failed guard; None if torch prints no guard for that check.
 
     A value that could not be fetched is the failure of the first guard that needs it.
     """
@@ -257,7 +257,7 @@ def _class_name(text: str) -> str:
 
 
 def changed_modes(expression: str, now: str) -> tuple[str, str]:
-    """Which global modes differ: those the guard was made for, and those in force.
+    """The global modes that differ between the guard and the current state.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def _modes(modes: dict[str, object], names: Sequence[str]) -> str:
 
 
 def recorded_gradients(guards: Sequence[Guard], otherwise: bool) -> bool:
-    """Whether gradients were recorded when guards were made; ``otherwise`` if they do not say."""
+    """Whether gradients were recorded when guards were created; ``otherwise`` if unknown."""
     for guard in guards:
         if guard.type == "GLOBAL_STATE":
             try:

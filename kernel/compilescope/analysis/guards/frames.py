@@ -1,4 +1,4 @@
-"""Which frame was compiled, and which files the records name."""
+"""Finds the compiled frame, and the files that the records name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ..text.stacks import logged_line
 def frame_of(records: Sequence[Record]) -> SourceLine | None:
     """The frame that Dynamo compiled: the innermost of ``dynamo_start``'s stack.
 
-    Where that is a function of torch's own, what it calls, which was looked for when torch began.
+    If that is torch's own wrapper function, the function that it calls, which was looked up when
+    torch began.
     """
     for record in records:
         if record.event == "dynamo_start":
@@ -37,7 +38,7 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
 
 
 def traced_frame(records: Sequence[Record]) -> SourceLine | None:
-    """The frame whose arguments guards speak of: torch's own function, where that is around."""
+    """The frame whose arguments guards refer to: torch's wrapper function, if there is one."""
     for record in records:
         if record.event == "dynamo_start" and (stack := _stack(record)):
             return logged_line(stack[-1])
@@ -45,7 +46,7 @@ def traced_frame(records: Sequence[Record]) -> SourceLine | None:
 
 
 def stack_of(records: Sequence[Record]) -> list[SourceLine] | None:
-    """The calls that led to a compilation, the outermost first; None where Dynamo did not start."""
+    """The calls that led to a compilation, outermost first; None if Dynamo did not start."""
     for record in records:
         if record.event == "dynamo_start":
             return [logged_line(frame) for frame in _stack(record)]
@@ -58,11 +59,11 @@ class Caller:
 
     where: SourceLine
     span: tuple[int, int, int, int] | None = None
-    """Its first and last line, and the offsets in bytes where it begins and ends in them."""
+    """Its first and last line, and its byte offsets in them."""
 
 
 def caller_of(records: Sequence[Record]) -> Caller | None:
-    """The user's call of the frame, where it was looked for when torch began."""
+    """The user's call of the frame, if it was looked up when torch began."""
     for record in records:
         if record.event == "dynamo_start":
             detail = record.metadata.get("dynamo_start")

@@ -1,6 +1,6 @@
-"""Dynamo's printed guard tree → its managers, and its guards with the line they come from.
+"""Parses Dynamo's printed guard tree: managers, and guards with the line they come from.
 
-The same text stands in a live trace and in a ``TORCH_TRACE`` file: ``dynamo_cpp_guards_str``.
+A live trace and a ``TORCH_TRACE`` file contain the same text: ``dynamo_cpp_guards_str``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _ENDS = ("Guard latency", "TREE_GUARD")
 
 
 class GuardTree(NamedTuple):
-    """What a printed tree says."""
+    """The contents of a printed tree."""
 
     guards: list[Guard]
-    """In the order in which Dynamo checks them; ``manager`` is a place in `managers`."""
+    """In the order in which Dynamo checks them; ``manager`` is an index into `managers`."""
     managers: list[GuardManager]
     """Parents before children."""
 
@@ -33,20 +33,20 @@ class GuardTree(NamedTuple):
 def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
     """Read the tree that ``dynamo_cpp_guards_str`` prints.
 
-    A guard with several expressions is printed as as many lines, and is as many guards here. Text
-    that is not such a tree gives an empty one: damaged input never raises.
+    A guard with several expressions is printed on several lines, and counts as several guards here.
+    Other text gives an empty tree: damaged input never raises.
 
     Parameters
     ----------
     text
-        The tree, one guard or guard manager a line.
+        The tree, one guard or guard manager per line.
     files
-        Full names of files that are known. The tree names files in short (``model.py``), so an
-        origin gets its full name where exactly one known file ends in it, and else stays short.
+        Known full file names. The tree has short names (``model.py``), so an origin gets its full
+        name if exactly one known file ends in it, and otherwise stays short.
     """
     resolve = Files(files)
     tree = GuardTree([], [])
-    above: list[tuple[int, int | None, str]] = []  # level, the manager's place, its role
+    above: list[tuple[int, int | None, str]] = []  # level, the manager's index, its role
     slow: set[int] = set()  # managers whose value a Python function fetches
     relations: dict[str, list[str]] = {}  # kind of guard → expressions so far
     for line in _logical_lines(text):
@@ -82,7 +82,7 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
         source = tree.managers[parent].source if parent is not None else ""
         guard = _guard(kind, rest, source, resolve, slow=parent in slow)
         guard.manager = parent
-        # torch prints the relation of several values at the first of them alone.
+        # torch prints a relation of several values only at the first of them.
         if guard.expression:
             relations.setdefault(kind, []).append(guard.expression)
         elif guard.source:
@@ -132,7 +132,7 @@ def _guard(kind: str, rest: str, source: str, resolve: Files, *, slow: bool) -> 
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """The tree's lines; a guard on a text with line breaks in it goes over several."""
+    """The tree's lines; a guard on a string with line breaks covers several."""
     lines: list[str] = []
     for line in text.split("\n"):
         if _BRANCH.match(line):

@@ -1,4 +1,4 @@
-"""What carries a guard out, and why torch added it."""
+"""The language that evaluates a guard, and why torch added it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PYTHON_GUARDS = {"LAMBDA_GUARD"}
 compiled to C++, saved-tensor hooks, the metadata of tensor subclasses, aliases, counters."""
 
 _PYTHON_ACCESSORS = ("PythonLambdaGuardAccessor", "CallFunctionNoArgsGuardAccessor")
-"""Accessors that call a Python function to come by the value."""
+"""Accessors that call a Python function to fetch the value."""
 
 _FLOAT = re.compile(r" == -?(?:\d+\.\d*|\d*\.\d+|\d+)(?:e[+-]?\d+)?$")
 _INTEGER = re.compile(r" == -?\d+$")
@@ -19,27 +19,27 @@ _DUCK = "duck sizing"
 
 
 def is_python_access(accessor: str) -> bool:
-    """Whether an accessor calls a Python function to come by a value."""
+    """Whether an accessor calls a Python function to fetch a value."""
     return accessor.startswith(_PYTHON_ACCESSORS)
 
 
 def language_of(kind: str, *, python_access: bool) -> Literal["cpp", "python"]:
-    """Whether a Python function runs to carry out a guard, or to come by the value it checks.
+    """Whether a Python function evaluates a guard, or fetches the value it checks.
 
     ``SYMBOLIC_SHAPE_GUARD`` is shape relations compiled to C++
-    (``torch._dynamo.config.enable_cpp_symbolic_shape_guards``). An attribute that is a property of
-    the user's runs Python too; that cannot be told from the tree.
+    (``torch._dynamo.config.enable_cpp_symbolic_shape_guards``). An attribute that is the user's
+    property runs Python too, which the tree does not show.
     """
     return "python" if python_access or kind in _PYTHON_GUARDS else "cpp"
 
 
 def why_of(kind: str, expression: str, note: str, *, python_access: bool) -> str:
-    """What made torch add this guard, where more can be told than of its type (`GUARD_TYPES`).
+    """Why torch added this guard, if more is known than its type says (`GUARD_TYPES`).
 
     Parameters
     ----------
     note
-        What torch itself printed behind the guard's line.
+        torch's note after the guard's line.
     """
     explanation = _torchs(note)
     if explanation:
@@ -54,7 +54,7 @@ def why_of(kind: str, expression: str, note: str, *, python_access: bool) -> str
 
 
 def _torchs(note: str) -> str:
-    """Torch's own hint, when it says more than the type."""
+    """Torch's own hint, if it says more than the type."""
     if note.startswith("HINT: ") and not note.startswith("HINT: type "):
         return note.removeprefix("HINT: ")
     if _ZERO_ONE in note:

@@ -1,4 +1,4 @@
-"""The comments behind a printed guard: the user's line that made torch guard, and torch's notes.
+"""Parses the comment after a printed guard: the user's line that caused it, and torch's notes.
 
 ``L['k'] == 2   # y = x * k  # model.py:7 in forward (HINT: …)``.
 """
@@ -13,11 +13,11 @@ from ...report import SourceLine
 _LINE = re.compile(r"# ([^#\n]*?[^#\s]):(\d+) in ([\w<>.]+)(.*)$", re.S)
 _STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.S)
 _TRIES = 20
-"""How many ``#`` are looked at before a guard is taken to name no line."""
+"""How many ``#`` are examined before a guard counts as having no line."""
 
 
 def split(text: str, resolve: Files) -> tuple[str, SourceLine | None, str]:
-    """Part a guard into its expression, the line it comes from, and what torch notes besides."""
+    """Split a guard into its expression, the line it comes from, and torch's notes."""
     at = len(text)
     for _ in range(_TRIES):
         at = text.rfind("# ", 0, at)
@@ -40,7 +40,7 @@ def split(text: str, resolve: Files) -> tuple[str, SourceLine | None, str]:
 
 
 def _comment(text: str) -> int | None:
-    """Where the first ``#`` outside of a text constant stands, behind a blank."""
+    """The position of the first ``#`` after a blank and outside of a string."""
     at = -1
     for _ in range(_TRIES):
         at = text.find("# ", at + 1)
@@ -59,9 +59,9 @@ def _inner(note: str) -> str:
 
 
 class Files:
-    """Finds the full name of a file that is named in short.
+    """Finds the full name of a file from its short name.
 
-    torch cuts off what the name has in common with its own folder's, be it in the middle of a word.
+    torch cuts off the prefix that the name shares with its own folder, even within a word.
     """
 
     def __init__(self, files: Iterable[str]) -> None:
@@ -69,7 +69,7 @@ class Files:
         self.found: dict[str, str] = {}
 
     def __call__(self, short: str) -> str:
-        """The full name, where it can be told; else the short one."""
+        """The full name if it is known, otherwise the short one."""
         if short not in self.found:
             self.found[short] = self._find(short)
         return self.found[short]

@@ -1,4 +1,4 @@
-"""One reason for a recompile → the guard that failed, the old value and the new one."""
+"""Parses a reason for a recompile: the failed guard, its old and its new value."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _STATES = ("grad_mode", "global_state")
 
 @dataclass(frozen=True)
 class _Read:
-    """What a reason says by itself; its source is as the text has it (``x`` for ``L['x']``)."""
+    """The contents of a reason alone; its source is as in the text (``x`` for ``L['x']``)."""
 
     kind: str = "other"
     source: str = ""
@@ -60,9 +60,9 @@ def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failur
     reason
         ``0/0: tensor 'x' size mismatch at index 0. expected 4, actual 5``, ``0/0: n == 2  # …``.
     earlier
-        By compile id, what earlier compilations of the frame guarded.
+        The values that earlier compilations of the frame guarded, by compile id.
     now
-        The new compilation: its guards and symbols tell the new value where torch does not.
+        The new compilation, whose guards and symbols give the new value if the reason lacks it.
     """
     match = _OWNER.match(reason)
     compilation, text = (match.group(1), match.group(2)) if match else ("", reason)
@@ -128,7 +128,7 @@ def _read_expression(text: str) -> _Read:
 
 
 def _bounds(text: str) -> str:
-    """What a symbolic relation allows: a range as words, any other relation as it is."""
+    """The values that a symbolic relation allows: a range in words; other relations unchanged."""
     match = _RANGE.match(text)
     if match is None or not (match["low"] or match["high"]):
         return text
@@ -138,7 +138,7 @@ def _bounds(text: str) -> str:
 
 
 def _new(read: _Read, expression: str, now: Values) -> str:
-    """The value that the new compilation was made for."""
+    """The value that the new compilation was compiled for."""
     if read.kind in ("size", "stride") and read.dimension is not None:
         return now.extent(read.source, read.kind, read.dimension)
     if read.kind in _STATES:
@@ -149,7 +149,7 @@ def _new(read: _Read, expression: str, now: Values) -> str:
 
 
 def _state(read: _Read, at: Values | None) -> str:
-    """A global state as a compilation's guard on it has it."""
+    """A global state as in a compilation's guard on it."""
     if at is None or read.kind not in _STATES:
         return ""
     try:
@@ -160,7 +160,7 @@ def _state(read: _Read, at: Values | None) -> str:
 
 
 def _source(text: str, known: Sequence[Values | None]) -> str:
-    """A source as Dynamo writes it: ``L['x']``, where the reason says ``x``."""
+    """A source in Dynamo's notation: ``L['x']`` for ``x`` in the reason."""
     for values in known:
         if values and (full := values.full(text)):
             return full

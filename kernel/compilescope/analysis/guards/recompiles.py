@@ -18,16 +18,16 @@ _LIMIT = "recompile limit exceeded"
 
 
 class Memory:
-    """What the compilations of each frame told so far: a recompile refers to them."""
+    """The values of each frame's compilations so far, to which recompiles refer."""
 
     def __init__(self) -> None:
         self.known: dict[str, Values] = {}
         self.earlier: dict[str, list[str]] = {}
         self.failed: dict[tuple[str, str], str] = {}
-        """A compilation and its guard → the compilation that it first failed for."""
+        """A compilation and its guard → the compilation for which it first failed."""
 
     def forget(self, compile_id: str) -> None:
-        """Lets go of a compilation's values; that it took place stays known."""
+        """Drops a compilation's values but remembers that it happened."""
         self.known.pop(compile_id, None)
 
 
@@ -36,16 +36,16 @@ def follow(
     records: Mapping[str, Sequence[Record]],
     memory: Memory | None = None,
 ) -> None:
-    """Say of each recompile which guards failed, on which values, and what to change.
+    """Add to each recompile the failed guards, their values, and what to change.
 
     Parameters
     ----------
     compilations
-        In torch's order; changed in place. Their guards and recompiles are read already.
+        In torch's order; changed in place. Their guards and recompiles must already be read.
     records
         Compile id → its records.
     memory
-        What is known of earlier compilations; gets what these tell.
+        The values of earlier compilations; updated with these.
     """
     memory = memory or Memory()
     known, earlier = memory.known, memory.earlier
@@ -56,7 +56,7 @@ def follow(
         _time(compilation, group, metrics)
         frame = compilation.id.rpartition("/")[0]
         ids = earlier.setdefault(frame, [])
-        if compilation.id not in ids:  # else read again, since its backward has come
+        if compilation.id not in ids:  # otherwise it is read again for its backward
             ids.append(compilation.id)
         before = ids[: ids.index(compilation.id)]
         if compilation.recompile is not None:

@@ -1,4 +1,4 @@
-"""Records of symbols → what is dynamic, and what stopped being it."""
+"""Reads records of symbols: what is dynamic, and what stopped being dynamic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .compiled_values import Symbol
 
 
 class Constant(NamedTuple):
-    """A size or number that was to be a symbol, and became a constant."""
+    """A size or number that should have been a symbol but became a constant."""
 
     source: str
     value: str
@@ -35,7 +35,7 @@ def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
 
 
 def read_constants(records: Sequence[Record], attempt: int) -> list[Constant]:
-    """What became a constant, each with the reason and the user's line."""
+    """The values that became constants, each with the reason and the user's line."""
     constants: dict[str, Constant] = {}
     for record in _of(records, attempt):
         if record.event == "symbolic_shape_specialization":

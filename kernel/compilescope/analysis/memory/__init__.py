@@ -1,1 +1,1 @@
-"""What a wrapper's memory is used for, and the peak."""
+"""How a wrapper uses memory, and the peak."""

@@ -1,4 +1,4 @@
-"""What the statements of a C++ wrapper do to memory."""
+"""Follows the effects of a C++ wrapper's statements on memory."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _EMPTY = "()"
 def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's entry function.
 
-    Both branches of a condition count, one after the other; of a loop two rounds do.
-    Triton kernels' scratch memory, which the functions that launch them may take, does not count.
+    Both branches of a condition count, one after the other; a loop counts as two iterations.
+    Scratch memory that launch functions may allocate for Triton kernels does not count.
     """
     lines = text.split("\n")
     entry = next((region for region in regions if region.kind == "entry"), None)
@@ -63,7 +63,7 @@ class _Reader:
         self.last: Region | None = None
 
     def run(self, statements: Sequence[tuple[str, int]]) -> None:
-        """Follow statements as they run, loops unrolled."""
+        """Follow statements in execution order, with loops unrolled."""
         number = 0
         while number < len(statements):
             text, line = statements[number]
@@ -75,13 +75,13 @@ class _Reader:
             block = statements[number:end]
             for _ in range(_ROUNDS):
                 self._block(block)
-            # The condition is asked once more.
+            # The condition is evaluated once more.
             ends = (i for i, (name, _) in enumerate(block) if name.endswith(" break;"))
             self._block(block[: next(ends, 0)])
             number = end + 1
 
     def _block(self, statements: Sequence[tuple[str, int]]) -> None:
-        """Follow a block, whose own names end with it."""
+        """Follow a block; names declared in it end with it."""
         before = set(self.ledger.scope)
         self.run(statements)
         self.last = None
@@ -198,7 +198,7 @@ def _statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[st
 
 
 def _block_end(statements: Sequence[tuple[str, int]], number: int) -> int:
-    """The place of the bracket that ends a block."""
+    """The position of the bracket that ends a block."""
     level = 1
     while number < len(statements):
         level += depth(statements[number][0], "{}")
@@ -209,7 +209,7 @@ def _block_end(statements: Sequence[tuple[str, int]], number: int) -> int:
 
 
 def _runs(text: str) -> bool:
-    """Whether a statement of a launch calls something: what prepares the call does not."""
+    """Whether a statement of a launch is the call itself, not its preparation."""
     return "(" in text and not text.startswith(("RAIIAtenTensorHandle ", "AtenTensorHandle "))
 
 

@@ -50,7 +50,7 @@ def find_layouts(compilation: Compilation) -> list[LayoutChange]:
 def _copies(
     direction: str, nodes: Mapping[str, Node], kernels: Mapping[str, str]
 ) -> Iterator[LayoutChange]:
-    """Nodes of the graph that give their input in other strides."""
+    """Nodes of the graph that return their input with other strides."""
     for node in nodes.values():
         source = nodes.get(node.inputs[0]) if node.inputs else None
         if source is None or operator_name(node.target) not in _COPIES:
@@ -69,7 +69,7 @@ def _copies(
 
 
 def _moved(memory: Memory, nodes: Mapping[str, Node], moving: set[str]) -> Iterator[LayoutChange]:
-    """What kernels write that compute nothing: an input or a buffer in other strides."""
+    """The buffers of kernels that only copy an input or a buffer to other strides."""
     for buffer in memory.buffers:
         if buffer.kind == "input" or not memory.steps or memory.steps[buffer.born] not in moving:
             continue
@@ -90,7 +90,7 @@ def _moved(memory: Memory, nodes: Mapping[str, Node], moving: set[str]) -> Itera
 
 
 def _same(buffer: Buffer, memory: Memory) -> Buffer | None:
-    """What a buffer is a copy of: there already, as large, in other strides."""
+    """The original of a copy: an existing buffer of the same size with other strides."""
     for other in memory.buffers:
         exists = other is not buffer and (other.born < buffer.born or other.kind == "input")
         alike = other.shape == buffer.shape and other.dtype == buffer.dtype
@@ -100,7 +100,7 @@ def _same(buffer: Buffer, memory: Memory) -> Buffer | None:
 
 
 def _chosen(memory: Memory, nodes: Mapping[str, Node]) -> Iterator[LayoutChange]:
-    """Buffers that lie in other strides than their values in the graph."""
+    """Buffers whose strides differ from those of their values in the graph."""
     for buffer in memory.buffers:
         if buffer.kind == "input":
             continue

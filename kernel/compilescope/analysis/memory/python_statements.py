@@ -1,4 +1,4 @@
-"""What the statements of a Python wrapper do to memory."""
+"""Follows the effects of a Python wrapper's statements on memory."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _VIEWED = re.compile(r"reinterpret_tensor\((\w+),")
 _TYPE = re.compile(r"torch\.(\w+)$")
 _ROUNDS = 2
-"""How often a loop runs here: from the second round on it also holds what the last one gave."""
+"""How many iterations of a loop are followed: from the second on it also holds the last one's
+results."""
 _POOL_ARGUMENTS = 5
 
 
 def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's call, through partitions and branches.
 
-    Both branches of a condition count, one after the other; of a loop two rounds do.
+    Both branches of a condition count, one after the other; a loop counts as two iterations.
     """
     lines = text.split("\n")
     functions = {region.label: region for region in regions if region.kind == "entry"}
@@ -63,7 +64,7 @@ class _Reader:
         self.running: list[str] = []
 
     def function(self, name: str) -> list[list[Storage]]:
-        """Follow a function of the wrapper; gives what it returns."""
+        """Follow a function of the wrapper; returns its results."""
         region = self.functions[name]
         self.running.append(name)
         returned: list[list[Storage]] = []
@@ -80,7 +81,7 @@ class _Reader:
         return returned
 
     def _rounds(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """The statements of lines from ``start`` to ``end`` as they run, loops unrolled."""
+        """The statements from ``start`` to ``end`` in execution order, with loops unrolled."""
         skipped = 0
         for statement, line, last in statements(self.lines, start, end):
             if line <= skipped:
@@ -93,7 +94,7 @@ class _Reader:
                 yield from self._rounds(last, skipped)
 
     def _block_end(self, line: int, end: int) -> int:
-        """The last line of the block that a line begins; both from 1."""
+        """The last line of the block that starts at a line; both from 1."""
         indent = _indent(self.lines[line - 1])
         result = line
         while result < end and (
@@ -194,7 +195,7 @@ class _Reader:
         )
 
     def _storages(self, value: str) -> list[Storage]:
-        """What a value is made of: a name, a place in a list, or a view of one."""
+        """The storages of a value: of a name, an item of a list, or a view of one."""
         if value in self.ledger.scope:
             return list(self.ledger.scope[value])
         match = _VIEWED.match(value) or _NAME.match(value)

@@ -1,4 +1,4 @@
-"""What a wrapper's statements do to its memory: who holds which storage, from when to when."""
+"""Tracks the lifetimes of a wrapper's storages and the names that hold them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sizes = tuple[list[str], list[str]]
 
 @dataclass(eq=False)
 class Storage:
-    """A piece of memory, under the names that it has one after the other."""
+    """A piece of memory with its successive names."""
 
     name: str
     born: int
@@ -30,17 +30,17 @@ class Storage:
     inside: Storage | None = None
     """The pool that it is a part of."""
     items: dict[str, Storage] = field(default_factory=dict)
-    """Of an operator with several results: those that the wrapper takes."""
+    """For an operator with several results: those that the wrapper uses."""
     nodes: Sequence[str] = ()
-    """What the launch computes that made it."""
+    """What the launch that created it computes."""
     place: str = ""
-    """Of one of several results: which it is, from 0."""
+    """Its index among several results, from 0."""
     dies: int = FOREVER
     returned: bool = False
     names: list[Name] = field(default_factory=list)
 
     def bytes(self, hints: Hints, used: dict[str, int]) -> int | None:
-        """The size for the sizes that torch compiled with; None where that cannot be told."""
+        """Its bytes for the sizes that torch compiled with; None if unknown."""
         size = BYTES.get(self.dtype)
         if self.shape is None or size is None:
             return None
@@ -57,7 +57,7 @@ class Storage:
 
 @dataclass(eq=False)
 class Name:
-    """One name of a storage, for as long as it has it."""
+    """One name of a storage, with its lifetime."""
 
     name: str
     storage: Storage
@@ -66,7 +66,7 @@ class Name:
     dies: int = FOREVER
     reuses: str = ""
     sizes: Sizes | None = None
-    """Sizes and strides, where the storage's are of an earlier name."""
+    """Sizes and strides, if the storage's are those of an earlier name."""
 
 
 class StorageTracker:
@@ -81,11 +81,11 @@ class StorageTracker:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = {node.name: node for node in nodes}
         self.names: list[Name] = []
-        """Every name that a storage had."""
+        """All names of storages."""
         self.steps: list[str] = []
         self.keys: list[str] = []
         self.texts: list[str] = []
-        """Of each step, the statement."""
+        """The statement of each step."""
         self.scopes: list[dict[str, list[Storage]]] = [{}]
         self._holders: dict[int, int] = {}
         """Storage → how many names hold it."""
@@ -102,13 +102,13 @@ class StorageTracker:
         return self.scopes[-1]
 
     def step(self, label: str, key: str, text: str) -> None:
-        """A launch or a call runs."""
+        """Note that a launch or a call runs."""
         self.steps.append(label)
         self.keys.append(key)
         self.texts.append(text)
 
     def add_input(self, name: str, line: int) -> None:
-        """An input arrives."""
+        """Note an input."""
         node = self.nodes.get(name)
         if node is None or node.shape is None:
             return  # a size, not a tensor
@@ -126,7 +126,7 @@ class StorageTracker:
         self.hold(name, [storage])
 
     def allocate(self, storage: Storage) -> None:
-        """Memory is taken for a buffer, to be there from the next step on."""
+        """Note memory allocated for a buffer, which exists from the next step on."""
         storage.born = self.now + 1
         self._named(storage.name, storage, storage.line, storage.born)
         self.hold(storage.name, [storage])
@@ -140,7 +140,7 @@ class StorageTracker:
         text: str = "",
         place: str = "",
     ) -> None:
-        """The step that just ran gave a result: of one tensor, or of several."""
+        """Note the result of the last step: one tensor, or several."""
         if operator_name(target) in VIEWS:
             sources = [storage for used in _words(text) for storage in self.scope.get(used, ())][:1]
             if sources:
@@ -152,7 +152,7 @@ class StorageTracker:
         self.hold(name, [storage])
 
     def item(self, name: str, of: str, index: str, line: int) -> None:
-        """One of several values gets a name: of a list, or of an operator's results."""
+        """Note a name for one item of a list or of an operator's results."""
         held = self.scope.get(of, [])
         if not held:
             return
@@ -170,12 +170,12 @@ class StorageTracker:
     def described(
         self, name: str, sizes: Sequence[list[str]], line: int, *, is_input: bool
     ) -> None:
-        """The wrapper checks the sizes and strides of a value.
+        """Note the sizes and strides that the wrapper checks for a value.
 
         Parameters
         ----------
         given
-            Whether it is an input; else it is what an operator gave.
+            Whether it is an input; otherwise it is an operator's result.
         """
         if name not in self.scope and not is_input:
             self.result(name, line)
@@ -185,7 +185,7 @@ class StorageTracker:
                 storage.dtype, storage.device = self._type(storage, storage.shape)
 
     def rename(self, name: str, old: str, line: int, sizes: Sizes | None = None) -> None:
-        """A buffer takes over the memory of one that is no longer needed."""
+        """Note that a buffer reuses the memory of one that is no longer needed."""
         held = self.scope.get(old, [])
         for storage in held[:1]:
             before = self._current.get(id(storage))
@@ -196,7 +196,7 @@ class StorageTracker:
         self.drop(old)
 
     def called(self, name: str, old: str) -> None:
-        """What was just made gets its real name."""
+        """Note the final name of the last result."""
         held = self.scope.get(old, [])
         for storage in held[:1]:
             entry = self._current.get(id(storage))
@@ -206,7 +206,7 @@ class StorageTracker:
         self.drop(old)
 
     def hold(self, name: str, storages: Iterable[Storage]) -> None:
-        """Give a name to what is there; what it stood for before is let go."""
+        """Note another name for a value; the name's earlier value is released."""
         kept = list(storages)
         for storage in kept:
             self._holders[id(storage)] = self._holders.get(id(storage), 0) + 1
@@ -214,11 +214,11 @@ class StorageTracker:
         self.scope[name] = kept
 
     def drop(self, name: str) -> None:
-        """A name is no longer needed; what has no other is free."""
+        """Note that a name ends; a storage without names is free."""
         self._release(self.scope.pop(name, ()))
 
     def enter(self, argument: str) -> None:
-        """A function is called with a list, which it empties."""
+        """Note the call of a function with a list, which it empties."""
         storages = self.scope.get(argument, [])
         self.scopes.append({})
         self.hold("args", storages)
@@ -227,7 +227,7 @@ class StorageTracker:
         self.scopes.append(inner)
 
     def leave(self, results: Mapping[str, Sequence[Storage]]) -> None:
-        """A function ends: its names go, but for what it returns under the caller's names."""
+        """Note the end of a function: its names end; results get the caller's names."""
         inner = self.scopes.pop()
         for name, storages in results.items():
             self.hold(name, storages)
@@ -235,7 +235,7 @@ class StorageTracker:
             self._release(storages)
 
     def part(self, storage: Storage) -> None:
-        """A part of a pool is given to a buffer; the pool stays as long as its parts."""
+        """Note that a buffer gets a part of a pool, which stays as long as its parts."""
         self.allocate(storage)
         pool = storage.inside
         if pool is not None:
@@ -265,7 +265,7 @@ class StorageTracker:
         self.names.append(entry)
 
     def _type(self, storage: Storage, shape: list[str]) -> tuple[str, str]:
-        """What a result is made of, by the nodes of the launch that gave it."""
+        """The sizes and type of a result, from the nodes of the launch that returned it."""
         wanted = [self.nodes[name] for name in storage.nodes if name in self.nodes]
         parts = [self.nodes[user] for node in wanted for user in node.users if user in self.nodes]
         known = [node for node in (*parts, *wanted) if node.dtype]

@@ -1,4 +1,4 @@
-"""The memory that a graph would take if each of its operators wrote its result."""
+"""The memory that a graph would need if each of its operators wrote its result."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _IN_PLACE = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
 def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> float | None:
-    """The peak; None where the size of a result is not known.
+    """The peak; None if the size of a result is unknown.
 
     Inputs belong to the caller and do not count. A view takes no memory and keeps that of its
-    source. A result is free after its last use; what the graph returns stays.
+    source. A result is freed after its last use; the graph's outputs stay.
     """
     last: dict[str, int] = {}
     owner: dict[str, str] = {}
@@ -48,7 +48,7 @@ def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> f
 
 
 def _owner(node: Node, owner: dict[str, str], nodes: dict[str, Node]) -> str:
-    """The node whose memory a value lies in."""
+    """The node that owns the memory of a value."""
     if node.op != "call_function" or not node.inputs:
         return node.name
     first = node.inputs[0]

@@ -1,4 +1,4 @@
-"""What a wrapper's memory is used for: its buffers, from when to when, and the peak."""
+"""How a wrapper uses memory: its buffers, their lifetimes, and the peak."""
 
 from __future__ import annotations
 
@@ -144,9 +144,9 @@ def _nodes(
     launches: Sequence[Region | None],
     ledger: StorageTracker,
 ) -> list[str]:
-    """The nodes whose values a buffer holds: of the launch that writes it first, those of its size.
+    """The nodes whose values a buffer holds: those of its first launch with its size.
 
-    Of several those count that someone outside of the launch reads.
+    If there are several, those count that are read outside of the launch.
     """
     storage = name.storage
     if not storage.owned and name is storage.names[0]:

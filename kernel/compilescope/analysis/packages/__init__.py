@@ -1,1 +1,1 @@
-"""What was compiled ahead of time, and where a trace was written."""
+"""Packages compiled ahead of time, and the environment of a trace."""

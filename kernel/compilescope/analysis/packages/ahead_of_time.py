@@ -1,4 +1,4 @@
-"""What was compiled ahead of time, as a third artifact beside the wrappers of a compilation."""
+"""Adds ahead-of-time code to a compilation as a third artifact beside its wrappers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ IN_CODE = "It is shown as code, beside the wrappers."
 
 
 def add_code(package: Package, compilation: Compilation) -> None:
-    """Puts a package's C++ into a compilation of the same call.
+    """Adds a package's C++ to a compilation of the same call.
 
-    Its launches get the keys of the wrapper's launches that do the same.
+    Its launches get the keys of the wrapper's matching launches.
     """
     text = code_of(package)
     if text is None:
@@ -37,7 +37,7 @@ def add_code(package: Package, compilation: Compilation) -> None:
 
 
 def compilation_of(package: Package, variant: str) -> Compilation:
-    """A package's code as a compilation of its own, of which nothing else is known."""
+    """A package's code as a separate compilation with no other data."""
     text = code_of(package)
     compilation = Compilation(id="0/0")
     if text is not None:
@@ -50,7 +50,7 @@ def compilation_of(package: Package, variant: str) -> Compilation:
 
 
 def add_dumped(compilation: Compilation, records: Sequence[Record], variant: str) -> None:
-    """Puts the C++ that AOTInductor wrote for a compilation beside its wrappers."""
+    """Adds the C++ that AOTInductor wrote for a compilation to its wrappers."""
     for record in records:
         detail = record.metadata.get("graph_dump")
         if (
@@ -68,7 +68,7 @@ OF_PACKAGE = "A package holds what was compiled ahead of time, and nothing of ho
 
 
 def hand_over(package: Package) -> None:
-    """Leaves the texts that the code consists of out of the package."""
+    """Removes from the package the texts that the code already contains."""
     for file in sources_of(package):
         package.absent[file.path] = IN_CODE
         file.text = None
@@ -92,7 +92,7 @@ def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
 
 
 def _pair(code: Code, regions: Sequence[Region]) -> None:
-    """Gives launches ahead of time the keys of those that do the same in the code."""
+    """Gives ahead-of-time launches the keys of the matching launches in the code."""
     partners = next(
         (
             launches
@@ -119,7 +119,7 @@ def _pair(code: Code, regions: Sequence[Region]) -> None:
 def _similar(
     left: Sequence[str], right: Sequence[str], lefts: Iterable[int], rights: range
 ) -> Iterator[tuple[int, int]]:
-    """Fused kernels between two pairs that share half of their operators at least, in order.
+    """Fused kernels between two pairs that share at least half of their operators, in order.
 
     In training a forward also computes what its backward needs.
     """
@@ -134,7 +134,7 @@ def _similar(
 
 
 def _operators(signature: str) -> set[str]:
-    """The words of a fused kernel's name behind ``fused``."""
+    """The words of a fused kernel's name after ``fused``."""
     return {word for word in signature.partition("_fused_")[2].split("_") if word}
 
 
@@ -143,9 +143,9 @@ def _launches(regions: Iterable[Region]) -> list[Region]:
 
 
 def _signature(launch: Region) -> str:
-    """What a launch does, by its name: of a generated kernel, the operators that it is made of.
+    """The meaning of a launch by its name: for a generated kernel, its operators.
 
-    Its body may differ: weights are constants here, and small ones stand in the code.
+    Its body may differ, since weights are constants here and small ones are inlined.
     """
     name = launch.kernel or ""
     return _NUMBER.sub("", name) if "_fused_" in name else operator(name)

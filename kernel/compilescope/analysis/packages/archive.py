@@ -1,7 +1,7 @@
-"""A ``.pt2`` package read: nothing in it is loaded, unpickled or run.
+"""Reads a ``.pt2`` package without loading, unpickling or running anything in it.
 
-It is a zip file. What torch compiled is under ``data/aotinductor/<model>/``; the rest belongs to
-all models of the package.
+It is a zip file. Compiled code is under ``data/aotinductor/<model>/``; the rest belongs to all
+models of the package.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ...report.saving.given_files import given_path, reading
 from . import cpp
 
 MOST_FILES = 5_000
-"""Files that are listed; a model with its weights apart has one for each."""
+"""The most files listed; a model with separate weights has one file for each."""
 TEXT_BYTES = 8_000_000
 """The largest text that is read."""
 TEXTS_BYTES = 64_000_000
-"""All texts of a package together."""
+"""The limit for all texts of a package together."""
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
-"""What zipfile raises for bytes that are no archive, or a damaged one: places in the file that are
-not there, names that are no text, methods that it does not know."""
+"""The errors of zipfile for bytes that are not an archive or a damaged one: offsets outside the
+file, names that cannot be decoded, unknown compression methods."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How torch compresses."""
+"""torch's compression methods."""
 _COMPILED = ("data", "aotinductor")
 _SHARED = ""
-"""Stands for the model of a file that is of no model."""
+"""Marks a file that belongs to no model."""
 
 Kind = Literal["source", "kernel", "library", "constants", "metadata", "build", "other"]
 
@@ -66,7 +66,7 @@ _ENDINGS: dict[str, tuple[Kind, str]] = {
     ".data/version": ("metadata", "text"),
     ".data/serialization_id": ("metadata", "text"),
 }
-"""How a file's path ends → what it is, and the language of its text (none: it has no text)."""
+"""The ending of a file's path → its meaning, and the language of its text (empty: no text)."""
 _CONSTANTS = ("data/weights/", "data/constants/", "xl_model_weights/")
 
 NOT_READ = "{what} of {bytes:,} bytes: texts are read up to {most:,}."
@@ -74,12 +74,12 @@ MORE = "The package has {count:,} files; the first {most:,} are listed."
 
 
 def read_packages(path: str | Path) -> list[Package]:
-    """The models in a package; one without code where nothing in it was compiled.
+    """The models in a package; one without code if nothing in it was compiled.
 
     Raises
     ------
     CompilescopeError
-        There is no such file, it may not be read, or it is no package, or it is damaged.
+        The file does not exist, cannot be read, is not a package, or is damaged.
     """
     path = given_path(path, "a package")
     with reading(path, "a package"):
@@ -144,7 +144,7 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
 
 
 def describe(name: str, size: int) -> PackageFile:
-    """A file by its path; the language is empty where it holds no text."""
+    """Describes a file by its path; the language is empty if it has no text."""
     kind: Kind = "other"
     language = ""
     if name.startswith(_CONSTANTS) and not name.endswith(".json"):
@@ -158,7 +158,7 @@ def describe(name: str, size: int) -> PackageFile:
 
 
 def code_of(package: Package) -> str | None:
-    """The wrapper with the kernels behind it; None where the package has no C++."""
+    """The wrapper followed by the kernels; None if the package has no C++."""
     sources = sources_of(package)
     return "\n".join(file.text or "" for file in sources) if sources else None
 
@@ -174,7 +174,7 @@ def sources_of(package: Package) -> list[PackageFile]:
 
 
 def _fill(package: Package, files: Sequence[PackageFile]) -> None:
-    """What the files say of the model."""
+    """Fills in the model's data from the files."""
     package.files = list(files)
     package.metadata = _metadata(files)
     code = code_of(package)
@@ -211,7 +211,7 @@ def _metadata(files: Iterable[PackageFile]) -> dict[str, str]:
 
 
 def _text(stream: IO[bytes], size: int) -> str:
-    # What the directory says may be wrong.
+    # The sizes in the directory may be wrong.
     return stream.read(size).decode("utf-8", errors="replace")
 
 
@@ -224,6 +224,6 @@ def _root(names: Sequence[str]) -> str:
 
 
 def _model(name: str) -> str:
-    """The model that a file is of; `_SHARED` where it is of none."""
+    """The model that a file belongs to; `_SHARED` if none."""
     parts = PurePosixPath(name).parts
     return parts[2] if parts[:2] == _COMPILED and len(parts) > 3 else _SHARED

@@ -1,4 +1,4 @@
-"""What AOTInductor's C++ says of the model around its kernels: constants, inputs, outputs."""
+"""Reads the model's constants, inputs and outputs from AOTInductor's C++."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ...report import Constant
 
 _CONSTANT = re.compile(r"^[ \t]*constants_info_\[(\d{1,9})\]\.(\w+) = (.*);$", re.M)
-"""From the beginning of its line: of a long line with many of them it is looked for once."""
+"""Anchored at the beginning of a line, so that a long line is searched only once."""
 _DTYPE = re.compile(r"dtype_(\w+?)\)?$")
 _INPUT = re.compile(r'inputs_info_\[\d+\]\.name = "([^"]*)";')
 _OUTPUT = re.compile(r'outputs_info_\[\d+\]\.name = "([^"]*)";')
@@ -19,13 +19,13 @@ _BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{1,19})L*\)")
 _COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
 _DEVICE = re.compile(r"#include <torch/csrc/inductor/aoti_include/(\w+)\.h>")
 _MOST = 63
-"""A tensor has no dimension above: torch's own tensors have 64 at most."""
+"""The limit of a tensor's dimensions: torch's own tensors have at most 64."""
 _UNBOUNDED = 2**62
-"""A size has a limit of its own; a bound near it says nothing."""
+"""Every size has a limit anyway; a bound near it means nothing."""
 
 
 def constants(text: str) -> list[Constant]:
-    """The tensors that the model carries, in their order."""
+    """The tensors in the model, in order."""
     by_number: dict[int, dict[str, str]] = {}
     for number, field, value in _CONSTANT.findall(text):
         by_number.setdefault(int(number), {})[field] = value.strip()
@@ -46,7 +46,7 @@ def _constant(fields: dict[str, str]) -> Constant:
 
 
 def inputs(text: str) -> list[str]:
-    """One line an input, as far as the code checks it: ``arg0_1: float32[s0, 16]``."""
+    """One line per input, as far as the code checks it: ``arg0_1: float32[s0, 16]``."""
     dtypes = dict(_EXPECTED_DTYPE.findall(text))
     checked: dict[str, dict[int, str]] = {}
     for value, name, dimension in _SIZE.findall(text):
@@ -85,19 +85,19 @@ def dynamic(text: str) -> list[str]:
 
 
 def in_range(symbol: str, lower: int, upper: int | None) -> str:
-    """A symbol with its range in words; ``upper`` is None where there is no limit."""
+    """A symbol with its range in words; ``upper`` is None without a limit."""
     if upper is None or upper >= _UNBOUNDED:
         return f"{symbol} at least {lower}"
     return f"{symbol} in [{lower}, {upper}]"
 
 
 def build(text: str) -> list[str]:
-    """The commands by which torch builds it, where it wrote them below the code."""
+    """The build commands, if torch wrote them below the code."""
     return _COMMAND.findall(text)
 
 
 def device(texts: Iterable[str]) -> str:
-    """What the code runs on, by the headers that it includes; empty where none says so."""
+    """The device of the code, from the headers that it includes; empty if unknown."""
     for text in texts:
         match = _DEVICE.search(text)
         if match:

@@ -1,4 +1,4 @@
-"""Where a trace was written: torch, Triton, Python, and the devices that it compiled for."""
+"""The environment that wrote a trace: torch, Triton, Python, and its devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_GPUS = 64
 
 
 def environment_of(records: Sequence[Record]) -> Environment:
-    """Describe the process that wrote a trace; what it does not tell is empty."""
+    """Describe the process that wrote a trace; unknown fields are empty."""
     environment = Environment()
     for record in records:
         if record.name == "torch_version":
@@ -41,7 +41,7 @@ def environment_of(records: Sequence[Record]) -> Environment:
 
 
 def device_of(records: Sequence[Record]) -> str:
-    """The type of device that the tensors were on: ``cuda``; empty where nothing tells it."""
+    """The device type of the tensors: ``cuda``; empty if unknown."""
     types = set()
     for record in records:
         if record.event == "describe_tensor":

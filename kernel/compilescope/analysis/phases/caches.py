@@ -1,4 +1,4 @@
-"""Artifacts named ``…_cache_hit``, ``…_cache_miss``, ``…_cache_bypass`` → what the caches said."""
+"""Artifacts named ``…_cache_hit``, ``…_cache_miss``, ``…_cache_bypass`` → the caches' answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TITLES = {"fx_graph": "FX graph", "aotautograd": "AOTAutograd", "dynamo": "Dyna
 
 
 def parse_cache(name: str, payload: str | None) -> CacheEvent | None:
-    """Read what one cache said; None where the artifact is not a cache's."""
+    """Read one cache's answer; None if the artifact is not a cache's."""
     match = _NAME.match(name)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What each setting's first call takes more or less than the one without it."""
+"""Compares each setting's first call with the one without it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from ...report.measurements.timings import AS_IT_IS, ColdSwitch
 
 LEAST = 0.05
-"""Of the whole: smaller differences mean nothing, whatever two processes happened to differ by."""
+"""As a share of the whole: smaller differences are noise, whatever the measured noise."""
 
 
 def compare(rows: Sequence[ColdSwitch]) -> None:
-    """Fills in what each row takes more than those of the settings as they are.
+    """Fills in each row's difference from the rows with unchanged settings.
 
-    Two processes with the same settings differ too. What is no more than that counts as nothing; so
-    does a call's time whose interval overlaps one of theirs.
+    Two processes with the same settings differ too. A difference no larger than theirs counts as
+    zero; so does a call's time whose interval overlaps one of theirs.
     """
     usual = [row for row in rows if row.switch == AS_IT_IS]
     cold = [row.cold_s for row in usual if row.cold_s is not None]

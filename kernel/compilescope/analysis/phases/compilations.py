@@ -1,4 +1,4 @@
-"""A list of records → the compilations in it."""
+"""Splits a list of records into compilations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...capture.records import Record
 
 
 def epochs(records: Sequence[Record]) -> list[Sequence[Record]]:
-    """Part the records where ``torch._dynamo.reset()`` made compile ids begin anew."""
+    """Split the records where ``torch._dynamo.reset()`` restarted compile ids."""
     bounds = [0]
     started: set[str] = set()
     for index, record in enumerate(records):
@@ -35,9 +35,9 @@ def _begin(records: Sequence[Record], index: int, floor: int) -> int:
 
 
 def compile_groups(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
-    """Part the records by compile id, in the order of first appearance.
+    """Group the records by compile id, in the order of first appearance.
 
-    Ids of which nothing but timing is known are left out: they belong to another epoch's tail.
+    Ids with nothing but timing are left out: they belong to the end of another epoch.
     """
     groups: dict[str, list[Record]] = {}
     for record in records:

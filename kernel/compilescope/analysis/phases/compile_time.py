@@ -1,4 +1,4 @@
-"""Where the time of a first call went."""
+"""Splits the time of a first call into parts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,22 @@ _PARTS = {
     "cpp_wrapper_compile": "cpp_build",
     "async_compile.precompile": "triton",
 }
-"""torch's span → the part that the span's own time counts for. Spans that are not here belong to
-the one around them."""
+"""torch's span → the part that gets the span's own time. Other spans belong to their parent."""
 
 _PARTS_WITH_TRITON = _PARTS | {
     "PyCodeCache.load_by_key_path": "triton",
     "async_compile.wait": "triton",
 }
-"""As `_PARTS`, where a Python wrapper with Triton's kernels is loaded: it waits for these. A C++
+"""As `_PARTS`, for loading a Python wrapper with Triton kernels: it waits for the kernels. A C++
 wrapper waits for its own build there."""
 
 
 def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
     """The parts of ``total_s``, from the spans that torch recorded.
 
-    A moment counts for the innermost span around it that names a part. What no span covers (running
-    the result, the guards' first check) is ``other``. Spans of parallel C++ builds overlap: a
-    part's time is the wall clock's, as the enclosing span has it.
+    Each moment counts for the innermost span around it that has a part. Time outside all spans
+    (running the result, the guards' first check) is ``other``. Spans of parallel C++ builds
+    overlap: a part's time is the wall-clock time of the enclosing span.
     """
     parts: dict[str, float] = {}
     for compilation in compilations:
@@ -60,12 +59,12 @@ def _waits_for_triton(compilation: Compilation) -> bool:
 
 def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
     part = part_of.get(phase.name, outer)
-    # What other threads do meanwhile takes nothing from the time that was waited for.
+    # Work of other threads does not reduce the time that the caller waited.
     same_track = [child for child in phase.children if child.track == phase.track]
     inside = union_us(same_track)
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
-        # Builds side by side would be counted twice; the span around them is what the user waited.
+        # Parallel builds would count twice; the span around them is the time that the user waited.
         parts[part] += inside
         return
     for child in same_track:

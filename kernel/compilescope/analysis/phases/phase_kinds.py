@@ -1,4 +1,4 @@
-"""What kind of work a phase is, by torch's name for it."""
+"""Classifies a phase by torch's name for it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kind_of(name: str, parent: str = "") -> str:
     name
         torch's.
     parent
-        The kind of the phase around it: what a name that is not known is taken for.
+        The kind of the enclosing phase, which an unknown name gets.
     """
     return next((kind for pattern, kind in _PATTERNS if pattern.fullmatch(name)), parent or "other")
 

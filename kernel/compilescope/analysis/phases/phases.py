@@ -24,8 +24,8 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
     -------
     dict
         Compile id → its outermost phases. Times are in µs from the earliest phase of all records.
-        What runs on other threads (building kernels) is put into the innermost phase that spans it,
-        on a track of its own: it does not take from that phase's own time.
+        Phases of other threads (building kernels) go into the innermost phase that spans them, on a
+        separate track, and do not reduce that phase's own time.
     """
     trees = _trees(records)
     origin = _origin(trees) or 0.0
@@ -36,7 +36,7 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
 
 
 def phases_begin_s(records: Sequence[Record]) -> float | None:
-    """When the earliest phase began, in seconds since the epoch; None where there is none."""
+    """When the earliest phase began, in seconds since the epoch; None without phases."""
     origin = _origin(_trees(records))
     return None if origin is None else origin / 1e6
 
@@ -75,7 +75,7 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
 
 
 class _Root(NamedTuple):
-    """A phase that no other of its thread and compilation holds."""
+    """An outermost phase of its thread and compilation."""
 
     phase: Phase
     owner: str | None
@@ -83,7 +83,7 @@ class _Root(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A phase that has begun, with the compilation that it belongs to."""
+    """An open phase, with the compilation that it belongs to."""
 
     phase: Phase
     owner: str | None
@@ -120,11 +120,11 @@ def _event(payload: str) -> _Event | None:
             str(detail),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        return None  # a damaged event is one phase less
+        return None  # a damaged event loses one phase
 
 
 def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[Phase]]:
-    """Each compilation's phases in one tree, those of other threads on tracks of their own."""
+    """Each compilation's phases in one tree, with a separate track for every other thread."""
     trees: dict[str, list[Phase]] = {}
     loose: list[_Root] = []
     home: dict[str, int] = {}
@@ -133,7 +133,7 @@ def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[
             loose.append(root)
             continue
         tree = trees.setdefault(root.owner, [])
-        # A backward may be compiled on autograd's thread: afterwards, not meanwhile.
+        # A backward may be compiled on autograd's thread: afterwards, not in parallel.
         if home.setdefault(root.owner, root.thread) != root.thread and any(
             _overlap(root.phase, other) for other in tree
         ):
@@ -170,7 +170,7 @@ def _set_track(phase: Phase, track: int) -> None:
 def _close(stack: list[_Open], event: _Event, owner: str | None) -> list[_Open]:
     """End the innermost open phase of this name; phases left open inside it end with it.
 
-    Returns the phases that turn out to be outermost.
+    Returns the phases that are outermost.
     """
     named = [i for i in range(len(stack) - 1, -1, -1) if stack[i].phase.name == event.name]
     at = next((i for i in named if owner in (None, stack[i].owner)), None)
@@ -183,7 +183,7 @@ def _close(stack: list[_Open], event: _Event, owner: str | None) -> list[_Open]:
 
 
 def _abandon(stack: list[_Open]) -> list[_Open]:
-    """Phases that never ended (an exception, a cut trace) reach to the end of what they hold."""
+    """End phases that never ended (an exception, a truncated trace) with their last child."""
     latest = max((_last_end(open_phase.phase) for open_phase in stack), default=0.0)
     for open_phase in stack:
         open_phase.phase.duration_us = max(0.0, latest - open_phase.phase.start_us)
@@ -196,9 +196,9 @@ def _last_end(phase: Phase) -> float:
 
 
 def _pop(stack: list[_Open], at: int) -> list[_Open]:
-    """Take the phases from ``at`` on off the stack, each into the one around it.
+    """Pop the phases from ``at`` on off the stack, each into its parent.
 
-    A frame that is compiled while another one is has a tree of its own: its outermost phase is
+    A frame that is compiled during another compilation has its own tree: its outermost phase is
     returned.
     """
     outermost = []
@@ -219,7 +219,7 @@ def _all(trees: Mapping[str, Sequence[Phase]]) -> list[Phase]:
 def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
     """Put a phase into the innermost of the candidates that spans it.
 
-    What its new neighbours on its track did meanwhile, they did inside it.
+    Its new neighbours on its track that ran during it become its children.
     """
     end = phase.start_us + phase.duration_us
     home: Phase | None = None

@@ -1,1 +1,1 @@
-"""What went wrong or was left out: failed compilations, graph breaks."""
+"""Failed compilations and graph breaks."""

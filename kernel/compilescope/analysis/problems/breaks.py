@@ -17,14 +17,14 @@ _LINK = re.compile(r"For more details about this graph break, please visit: (\S+
 _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
 _GIVEN_UP = "Failed to handle graph break gracefully"
-"""How torch begins where it leaves the whole frame to eager; the reason itself follows."""
+"""The beginning of torch's message if the whole frame runs in eager; the reason follows."""
 _ANOTHER = "*** While handling this graph break"
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)$")
 _ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
 
 
 def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Break]:
-    """Read the breaks of one compilation, each once, whatever attempts met it.
+    """Read the breaks of one compilation, each once, even if several attempts hit it.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
         graph_break = parse_break(record.payload)
         given_up = f"Graph Break Reason: {_GIVEN_UP}" in record.payload
         if given_up or failed or record.attempt + 1 in attempt_starts:
-            # Without another attempt, what was traced up to the break is kept, and nothing lost.
+            # Without another attempt, torch keeps the graph traced up to the break, so no time is
+            # lost.
             graph_break.duration_us = round(
                 (record.time_s - attempt_starts[record.attempt]) * 1e6, 1
             )
@@ -60,12 +61,12 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
 
 
 def same_break(graph_break: Break, other: Break) -> bool:
-    """Whether two are the same break, met twice: the same reason at the same line."""
+    """Whether two breaks are the same one: the same reason at the same line."""
     return break_key(graph_break) == break_key(other)
 
 
 def break_key(graph_break: Break) -> tuple[str, str, int]:
-    """What is equal for the same break, met twice."""
+    """A key that is equal for two records of the same break."""
     where = graph_break.where
     return (
         graph_break.reason.partition("\n")[0],
@@ -88,7 +89,7 @@ def resumed_at(name: str) -> int | None:
 
 
 def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
-    """The line of the compiled function at which a break came, be it in a function it calls."""
+    """The line of the compiled function at the break, which may be inside a function it calls."""
     for place in graph_break.stack:
         if frame and (place.file, plain_function(place.function)) == (
             frame.file,
@@ -168,7 +169,7 @@ def parse_break(text: str) -> Break:
 
 
 def _end_of_message(lines: list[str]) -> int:
-    """Where the message ends and the first traceback begins."""
+    """The position where the message ends and the first traceback begins."""
     for index, line in enumerate(lines):
         if line.startswith(_ENDS):
             return index
@@ -179,7 +180,7 @@ _OURS = str(PACKAGE)
 
 
 def _below_us(stack: list[SourceLine]) -> list[SourceLine]:
-    """The frames of the subject: without those of the inspection that called it."""
+    """The frames of the subject, without those of the inspection that called it."""
     ours = [index for index, frame in enumerate(stack) if frame.file.startswith(_OURS)]
     return stack[ours[-1] + 1 :] if ours else stack
 

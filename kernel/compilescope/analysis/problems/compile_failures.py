@@ -20,8 +20,7 @@ _BISECT = "Try backend='eager' and backend='aot_eager': the first that fails nam
 def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
     """The compilations that failed and the operators without a right fake kernel, in torch's order.
 
-    An error is one that reached the caller; where torch ran the frame in eager instead, it is a
-    warning.
+    It is an error if it reached the caller, and a warning if torch ran the frame in eager instead.
     """
     known = {compilation.id: compilation for compilation in compilations}
     groups: dict[str | None, list[Record]] = {}
@@ -105,7 +104,7 @@ def _problem(
 
 
 def _first_sentence(reason: str) -> str:
-    """The first line, with the next where that one says what comes: ``… raised:``."""
+    """The first line, and also the next if the first ends in ``… raised:``."""
     lines = [line.strip() for line in reason.splitlines() if line.strip()]
     ends = next((index for index, line in enumerate(lines) if not line.endswith(":")), 0)
     return " ".join(lines[: ends + 1])
@@ -114,7 +113,7 @@ def _first_sentence(reason: str) -> str:
 def _ran_in_eager(
     kind: str, reason: str, metrics: Mapping[str, Any], group: Sequence[Record]
 ) -> bool:
-    """Whether torch went on without compiling the frame."""
+    """Whether torch ran the frame without compiling it."""
     if metrics.get("config_suppress_errors") is True or _LIMIT in reason:
         return True
     # With fullgraph=True torch raises what it can't trace, and logs no graph break.
@@ -124,7 +123,7 @@ def _ran_in_eager(
 
 
 def _frame(compile_id: str, known: Mapping[str, Compilation]) -> SourceLine | None:
-    """The function that was compiled: where torch didn't begin on it, as it did earlier."""
+    """The compiled function, if need be from another compilation of the frame."""
     if compile_id in known and known[compile_id].frame is not None:
         return known[compile_id].frame
     same = f"{compile_id.rpartition('/')[0]}/"

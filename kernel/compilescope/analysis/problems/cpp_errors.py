@@ -1,4 +1,4 @@
-"""A failure inside generated code → its place: wrapper, tensor, operator, the user's line."""
+"""Locates a failure inside generated code: wrapper, tensor, operator, the user's line."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class _Found(NamedTuple):
 
 
 def place(problem: Problem, compilations: Sequence[Compilation]) -> None:
-    """Complete a problem of generated code with its place in the wrapper and the user's code.
+    """Add to a problem of generated code its location in the wrapper and in the user's code.
 
     Adds the facts ``compilation``, ``direction``, ``artifact``, ``wrapper_line`` and, where they
     are known, ``tensor``, ``operator`` and ``nodes``. Does nothing to a problem without facts, or
-    of which no compilation has the place.
+    whose location no compilation has.
     """
     if not problem.facts:
         return
@@ -70,10 +70,10 @@ def _kernel(compilation: Compilation, name: str | None) -> Kernel | None:
 def _nodes(
     site: _Found, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
 ) -> list[Node]:
-    """The nodes of the last graph that the line is for.
+    """The nodes of the last graph to which the line belongs.
 
-    Those that torch noted, where it did; else those of the operator, or of the operators that make
-    up the kernel's name.
+    Those that torch recorded, if any; otherwise those of the operator, or of the operators in the
+    kernel's name.
     """
     graphs = site.compilation.graphs
     graph = next((graphs[stage] for stage in _LAST if stage in graphs), None)
@@ -93,7 +93,7 @@ def _nodes(
 
 
 def _target(node: Node) -> str:
-    """``aten.sin.default``; empty for what is no operator."""
+    """``aten.sin.default``; empty if it is not an operator."""
     return node.target.removeprefix("torch.ops.") if "." in node.target else ""
 
 
@@ -102,7 +102,7 @@ def _is_fused(target: str, kernel: str) -> bool:
 
 
 _LAST = ("post_grad", "before_post_grad", "inference", "forward")
-"""Where the nodes of a wrapper's launches are, best first."""
+"""The stages in which to look up the nodes of a wrapper's launches, best first."""
 
 
 def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:
@@ -110,7 +110,8 @@ def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Itera
         (compilation, code) for compilation in compilations for code in _codes(compilation.code)
     ]
     ran = _written(facts.get("wrapper", ""))
-    # Another text is another wrapper, however much alike: what was compiled before may not be here.
+    # A different text is a different wrapper, however similar: an earlier compilation may be
+    # missing.
     for compilation, code in [pair for pair in every if not ran or _is_in(pair[1], ran)]:
         for artifact in ("cpp", "python"):
             text = getattr(code, artifact)
@@ -121,7 +122,7 @@ def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Itera
 
 
 def _written(file: str) -> str:
-    """The text of the wrapper that ran; empty where it is not known or gone."""
+    """The text of the wrapper that ran; empty if it is unknown or no longer exists."""
     try:
         return Path(file).read_text(encoding="utf-8") if file else ""
     except OSError:
@@ -163,7 +164,7 @@ def _line(facts: dict[str, str], lines: list[str]) -> int | None:
 
 
 def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
-    """The check of a shape that failed: by the operator, then by the sizes that it wants."""
+    """The failed check of a shape: found by the operator, then by the expected sizes."""
     operator = facts["operator"].replace("::", ".")
     hits = _containing(
         lines, rf"assert_(?:size_stride|tensor_meta)\w*\(.*\b{re.escape(operator)}\b"
@@ -176,7 +177,7 @@ def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
 
 
 def _dimensions(message: str) -> dict[int, tuple[str, str]]:
-    """Dimension → size and stride, as a message has them."""
+    """Dimension → size and stride, as in a message."""
     matches = re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", message)
     return {int(dim): (size, stride) for dim, size, stride in matches}
 
@@ -190,19 +191,19 @@ def _fits(check: SizeCheck, wanted: dict[int, tuple[str, str]]) -> bool:
 
 
 def _number(text: str) -> str:
-    """As Python writes it: C++ has an L after it."""
+    """The number as Python writes it, without the L of C++."""
     return text.rstrip("L")
 
 
 def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
-    """The check of a line that failed: one line may check several tensors."""
+    """The failed check in a line, which may check several tensors."""
     checks = size_checks(line.strip())
     wanted = _dimensions(facts.get("expected", ""))
     return next((check for check in checks if _fits(check, wanted)), checks[0] if checks else None)
 
 
 def _complete_shapes(facts: dict[str, str], line: str) -> None:
-    """Say the whole shape where the message has only the dimensions that differ."""
+    """Add the whole shape if the message has only the dimensions that differ."""
     check = _check(facts, line)
     if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
         return
@@ -232,7 +233,7 @@ def _text(site: _Found) -> str:
 
 
 def _tensor(facts: dict[str, str], line: str) -> str:
-    """The tensor that a wrapper's line makes or checks."""
+    """The tensor that a wrapper's line creates or checks."""
     check = _check(facts, line)
     if check is not None:
         return check.tensor
@@ -264,7 +265,7 @@ def _region(site: _Found, lines: list[str], tensor: str, operator: str) -> Regio
         for launch in launches
         if any(naming.search(line) for line in lines[launch.start - 1 : launch.end])
     ]
-    # What is checked was made before; what is allocated is filled after.
+    # A checked tensor was computed before; an allocated one is filled later.
     before = [region for region in about if region.end < site.line]
     after = [region for region in about if region.start > site.line]
     if size_checks(lines[site.line - 1].strip()) and before:

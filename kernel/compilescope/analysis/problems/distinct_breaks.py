@@ -1,4 +1,4 @@
-"""The graph breaks of a variant, each once: how often, at what cost, what is before and after."""
+"""The distinct graph breaks of a variant: how often, at what cost, between which graphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .breaks import break_key, line_of, plain_function, resumed_at
 
 
 def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
-    """Collect the breaks; also says of each where it was resumed (`Break.resumed`).
+    """Collect the breaks; also sets where each was resumed (`Break.resumed`).
 
     Parameters
     ----------
@@ -18,9 +18,9 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
 
     Notes
     -----
-    A break counts once for each compilation that met it. Its cost is the compile time of attempts
-    that it ended and of what was compiled from behind it on. Before and after it are graphs: a
-    compilation that captured none costs, and is not named.
+    A break counts once for each compilation that hit it. Its cost is the compile time of the
+    attempts that it ended and of the code compiled after it. Only compilations with a graph are
+    named before and after it; one without a graph still counts as cost.
     """
     distinct: dict[tuple[str, str, int], DistinctBreak] = {}
     paid: dict[tuple[str, str, int], set[str]] = {}
@@ -74,7 +74,7 @@ def _has_graph(compilation: Compilation) -> bool:
 def _after(
     graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
 ) -> list[Compilation]:
-    """What was compiled from behind a break on: the frames that resume its function there."""
+    """The compilations after a break: the frames that resume its function there."""
     place, frame = line_of(graph_break, compilation.frame), compilation.frame
     if place is None or frame is None:
         return []
@@ -92,9 +92,9 @@ def _after(
 def _compiled_inside(
     graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
 ) -> bool:
-    """Whether the called function that holds the break was then compiled by itself.
+    """Whether the called function that contains the break was then compiled separately.
 
-    What runs in eager is told there, and is less than the call.
+    That compilation then names the code in eager, which is less than the whole call.
     """
     if graph_break.where is None or line_of(graph_break, compilation.frame) == graph_break.where:
         return False

@@ -1,1 +1,1 @@
-"""What a variant asked for, and what torch made of it."""
+"""Requested and effective settings of a variant."""

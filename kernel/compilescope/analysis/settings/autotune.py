@@ -1,4 +1,4 @@
-"""What torch measured before it chose a kernel."""
+"""Reads torch's measurements before it chose a kernel."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ NO_BEST = "No candidate could be measured; torch took its default."
 
 
 def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> list[Autotuning]:
-    """Read what was measured in one compilation, in the order in which torch did.
+    """Read the measurements in one compilation, in torch's order.
 
     Parameters
     ----------
     records
         The compilation's.
     kernels
-        Its kernels, by which an operator is led to the kernel that came of it.
+        Its kernels, to find the kernel that resulted from an operator's choice.
     """
     autotunings: list[Autotuning] = []
     for record in records:
@@ -60,7 +60,7 @@ def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> li
 
 
 def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> None:
-    """Add to each Triton kernel's resources how long it took to compile, as far as torch says."""
+    """Add to each Triton kernel's resources its compile time, if torch reports it."""
     by_name = {kernel.name: kernel for kernel in kernels}
     for record in records:
         if record.name != _TRITON:
@@ -85,7 +85,7 @@ def _autotuning(logged: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning
         choices[0].chosen = True
         for choice in choices[1:]:
             choice.why = choice.why or (NO_DEVICE if logged.get("why") else NOT_MEASURED)
-    # Those that were timed come first, the fastest first.
+    # Timed ones come first, sorted by time.
     choices.sort(
         key=lambda choice: (not choice.chosen, choice.time_us is None, choice.time_us or 0.0)
     )
@@ -147,11 +147,11 @@ def _judge(choices: Sequence[Choice], failed: Sequence[bool]) -> None:
 
 
 _NOTICED = 1.005
-"""Below it three digits do not show a difference."""
+"""Below this ratio three digits do not show a difference."""
 
 
 def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
-    """The kernel that computes a graph node; of several, one of the kind that was chosen."""
+    """The kernel that computes a graph node; if several do, one of the chosen kind."""
     if not node:
         return ""
     extern = best is None or best.kind == "extern"
@@ -161,7 +161,7 @@ def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
 
 
 def _cached(logged: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
-    """Kernels whose configuration torch had in its cache."""
+    """Kernels whose configuration came from torch's cache."""
     measured = {autotuning.kernel for autotuning in known}
     autotunings = []
     for name, detail in logged.items():

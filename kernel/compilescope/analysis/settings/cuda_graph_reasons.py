@@ -1,4 +1,4 @@
-"""Why torch does without CUDA graphs, in torch's words → what that means, and what changes it."""
+"""Explains torch's reasons for skipping CUDA graphs: the meaning and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FOUND = ("Found from", "\n")
 
 
 class Meaning(NamedTuple):
-    """What a reason means, what to do, and the one setting that has it captured."""
+    """What a reason means, what to do, and the setting that allows the capture."""
 
     text: str
     remedy: str
@@ -91,7 +91,7 @@ _MEANINGS = {
 
 
 def read_skip(reason: str, compilation: str = "") -> Skip:
-    """A reason that torch gave, understood.
+    """Parses a reason that torch gave.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
     meaning = next(
         (known_meaning for key, known_meaning in _MEANINGS.items() if key in text), Meaning("", "")
     )
-    # Some have the first frame on the line of the reason itself.
+    # Some reasons have the first stack frame on the same line.
     lines = read_stack(reason.replace("Found from", "\n"))
     return Skip(
         reason=text,
@@ -115,7 +115,7 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
 
 
 def _essential(reason: str) -> str:
-    """The reason without what comes before it at every time, and without the stack."""
+    """The reason without its constant prefix and without the stack."""
     for end in _FOUND:
         reason = reason.partition(end)[0]
     stripped = True

@@ -1,4 +1,4 @@
-"""What became of CUDA graphs under a variant: from what torch said, counted or by its rules."""
+"""Determines a variant's use of CUDA graphs from torch's logs, counts and rules."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _STATIC = ("_parameters_", "_buffers_", "parameters", "buffers")
 
 
 class Said(NamedTuple):
-    """Why torch does without, in its words."""
+    """Torch's reason for skipping CUDA graphs."""
 
     reason: str
     compilation: str = ""
-    """The report's id of it, where it is known."""
+    """The report's compile id, if known."""
 
 
 class Counted(Protocol):
-    """What was counted."""
+    """Counts of recordings and replays."""
 
     warmed: int
     recorded: int
@@ -45,7 +45,7 @@ class Counted(Protocol):
     skips: list[Any]
 
     def memory_bytes(self) -> float | None:
-        """What the pools hold."""
+        """The size of the memory pools."""
 
 
 def cuda_graphs_of(
@@ -55,21 +55,21 @@ def cuda_graphs_of(
     logged_skips: Sequence[Said],
     records: Sequence[Record] = (),
 ) -> CudaGraphs | None:
-    """What becomes of CUDA graphs, as far as the code and torch's words tell.
+    """Predicts the use of CUDA graphs from the code and torch's logs.
 
     Parameters
     ----------
     settings
         Inductor's in force, by name.
     said
-        What torch logged meanwhile.
+        torch's log messages during compilation.
     records
-        What the compilations were read from: torch's metrics have a reason too.
+        The records of the compilations: torch's metrics contain a reason too.
 
     Returns
     -------
     CudaGraphs or None
-        None where they were not asked for and there is no GPU to ask for.
+        None if they were not requested and there is no GPU.
     """
     if not compilations or variant.backend is None:
         return None
@@ -93,7 +93,7 @@ def cuda_graphs_of(
         ]
     for skip in skips:
         if variant.cpp_wrapper and skip.setting == PARTS:
-            # That alone would have it dropped for another reason.
+            # Otherwise torch would drop it for another reason.
             skip.remedy, skip.setting = _IN_PARTS, ""
     partitions: list[Partition] = []
     for compilation in compilations:
@@ -105,14 +105,14 @@ def cuda_graphs_of(
 
 
 def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
-    """Says what was counted of a variant that is built, and what follows from that.
+    """Adds the counts of a built variant, and their consequences.
 
     Parameters
     ----------
     graphs
         From `cuda_graphs_of`; completed in place.
     calls
-        Over how many calls of the subject.
+        The number of calls of the subject.
     """
     if graphs.outcome in ("not asked", "no GPU"):
         return
@@ -126,7 +126,7 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
             known.add(skip.reason)
             graphs.skips.append(skip)
     if counted.recorded:
-        # What was foreseen did not come.
+        # The prediction was wrong.
         graphs.skips = [skip for skip in graphs.skips if not skip.reason.startswith(_FORESEEN)]
         for part in graphs.partitions:
             if part.why.startswith(_FORESEEN):
@@ -165,7 +165,7 @@ def _skips(logged_skips: Sequence[Said]) -> list[Skip]:
     for logged in logged_skips:
         skip = read_skip(logged.reason, logged.compilation)
         same = [s for s in skips if s.reason == skip.reason]
-        # torch may say it twice, once without saying of what.
+        # torch may log it twice, once without the compile id.
         if not any(s.compilation == skip.compilation or not skip.compilation for s in same):
             skips.append(skip)
     return skips
@@ -181,7 +181,7 @@ def _in_metrics(records: Sequence[Record]) -> Iterator[Said]:
 
 
 def _changed_in_place(compilation: Compilation) -> Skip | None:
-    """An argument that is changed in place and may be another next time; torch asks at a call."""
+    """An input that is mutated and may be another tensor next time; torch checks this at a call."""
     graph = compilation.graphs.get("post_grad")
     if graph is None:
         return None
@@ -205,6 +205,6 @@ def _first(node: Node) -> str:
 
 
 def _stays(node: Node) -> bool:
-    """Whether a graph's input is a parameter or buffer, which torch takes to stay in place."""
+    """Whether a graph's input is a parameter or buffer, which torch assumes to be static."""
     names = [node.name, *node.origins]
     return any(word in name for name in names for word in _STATIC)

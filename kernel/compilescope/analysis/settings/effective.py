@@ -1,4 +1,4 @@
-"""What a variant asked for, and what torch made of it."""
+"""Compares a variant's requested settings with their effective values."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a variant beside its compilations."""
+    """Facts about a variant besides its compilations."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Inductor's settings in force, by name."""
     fusions: Sequence[str] = ()
-    """Those that the settings allow and a C++ wrapper does without."""
+    """The fusions that the settings allow but a C++ wrapper cannot have."""
     complaints: Sequence[str] = ()
-    """What torch warned of meanwhile."""
+    """torch's warnings during compilation."""
     cuda_graphs: CudaGraphs | None = None
-    """What became of CUDA graphs."""
+    """The use of CUDA graphs."""
     vector: str = ""
     """The vector instructions that generated C++ uses."""
     built: bool = False
@@ -43,22 +43,22 @@ def effective(
     records: Sequence[Record],
     facts: Facts,
 ) -> list[Effective]:
-    """Compare a variant's settings with what became of them.
+    """Compare a variant's settings with their effective values.
 
     Parameters
     ----------
     variant
-        What was asked for.
+        The requested settings.
     compilations, records
-        What torch did, and the records that it was read from.
+        The compilations and the records from which they were read.
     facts
-        What else is known.
+        Further facts.
 
     Returns
     -------
     list of Effective
-        ``differs`` is set only where torch did something else than was asked for. The reason is
-        torch's own where it gave one.
+        ``differs`` is set only if torch did something other than requested. The reason is torch's
+        own if it gave one.
     """
     if not compilations:
         return []
@@ -139,7 +139,7 @@ def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iter
 
 
 def cuda_graphs_row(graphs: CudaGraphs | None, variant: Variant) -> Iterator[Effective]:
-    """Whether CUDA graphs were captured, where they were asked for."""
+    """Whether CUDA graphs were captured, if they were requested."""
     if graphs is None or graphs.outcome == "not asked":
         return
     skip = graphs.skips[0] if graphs.skips else None
@@ -176,7 +176,7 @@ _OPTION = re.compile(r"torch\._inductor\.config\.([\w.]+) = (\w+)$")
 
 
 def _trial(skip: Skip, variant: Variant) -> Variant | None:
-    """The variant that has CUDA graphs where this one has none; None where no switch brings it."""
+    """The variant to try to get CUDA graphs; None if no switch provides them."""
     if variant.cpp_wrapper and skip.reason == "cpp wrapper enabled":
         return msgspec.structs.replace(variant, cpp_wrapper=False)
     match = _OPTION.match(skip.setting)

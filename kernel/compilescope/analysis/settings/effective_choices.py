@@ -1,4 +1,4 @@
-"""Autotuning, freezing and fusions: asked for, and what became of it."""
+"""Requested and effective autotuning, freezing and fusions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def autotuning(
     *,
     built: bool,
 ) -> Iterator[Effective]:
-    """Whether torch measured its choices, where max_autotune asks for it."""
+    """Whether torch measured its choices, if max_autotune requests it."""
     if not (settings.get("max_autotune") or settings.get("max_autotune_gemm")):
         return
     autotunings = [result for compilation in compilations for result in compilation.autotunings]
@@ -74,7 +74,7 @@ def autotuning(
 def launcher(
     variant: Variant, compilations: Sequence[Compilation], settings: Mapping[str, Any]
 ) -> Iterator[Effective]:
-    """Who launches Triton's kernels: torch's static launcher, or Triton's own."""
+    """The launcher of Triton's kernels: torch's static launcher, or Triton's own."""
     kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
     if _LAUNCHER not in settings or not any(kernel.language == "triton" for kernel in kernels):
         return
@@ -97,7 +97,7 @@ def launcher(
 def freezing(
     compilations: Sequence[Compilation], settings: Mapping[str, Any], *, built: bool
 ) -> Iterator[Effective]:
-    """Whether parameters became constants, where it was asked for."""
+    """Whether parameters became constants, if freezing was requested."""
     if not settings.get("freezing"):
         return
     texts = [compilation.code.python or compilation.code.cpp or "" for compilation in compilations]
@@ -118,7 +118,7 @@ def freezing(
 def fusions(
     variant: Variant, compilations: Sequence[Compilation], without: Sequence[str]
 ) -> Iterator[Effective]:
-    """The fusions that a C++ wrapper does without, where the graphs have work for them."""
+    """The fusions that a C++ wrapper cannot have, if they apply to the graphs."""
     if not variant.cpp_wrapper or all(
         device_of(compilation) == "cpu" for compilation in compilations
     ):

@@ -9,12 +9,12 @@ from ...report.variant import Variant
 
 
 def code_of(variant: Variant, name: str = "fn") -> str:
-    """The call of ``torch.compile`` that makes a variant.
+    """The call of ``torch.compile`` for a variant.
 
     Parameters
     ----------
     name
-        What the function is called.
+        The name of the function.
     """
     if variant.backend is None:
         return f"compiled = {name}  # eager: no torch.compile"
@@ -41,7 +41,7 @@ def code_of(variant: Variant, name: str = "fn") -> str:
 
 
 def _code(value: Any) -> str:
-    """A setting as code: what it refers to by its name, which the user has in the notebook."""
+    """A setting as code, with objects by their names in the notebook."""
     if is_reference(value):
         return name_of(value).removeprefix("__main__.")
     return repr(value)

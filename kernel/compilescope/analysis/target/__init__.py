@@ -1,1 +1,1 @@
-"""What follows for a GPU that is not there."""
+"""Decisions and estimates for a GPU that is not present."""

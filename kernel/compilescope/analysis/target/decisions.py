@@ -1,4 +1,4 @@
-"""What a GPU that is not there could not decide, and the rule that decided it instead."""
+"""The choices that need the missing GPU, and the rules that made them instead."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _HIP_RULES = {
 
 
 def read_decisions(records: Sequence[Record], compilation: Compilation) -> list[Decision]:
-    """What was told while torch compiled, and the algorithms that nothing was measured for.
+    """The decisions logged while torch compiled, and the algorithms chosen without measuring.
 
     Parameters
     ----------
     records
         The compilation's.
     compilation
-        With its graphs, code, kernels and autotunings.
+        A compilation with its graphs, code, kernels and autotunings.
     """
     decisions = []
     for record in records:
@@ -62,7 +62,7 @@ def read_decisions(records: Sequence[Record], compilation: Compilation) -> list[
 
 
 def add_choices(compilation: Compilation, build: Build) -> None:
-    """Adds what follows from the graphs and the candidates of a compilation for a target."""
+    """Adds the decisions that the graphs and candidates of a target's compilation show."""
     choices = [*_attention(compilation, build), *_convolutions(compilation, build)]
     compilation.decisions += _merged(choices)
     compilation.decisions += list(_algorithms(compilation))
@@ -84,7 +84,7 @@ def _attention(compilation: Compilation, build: Build) -> Iterator[Decision]:
 
 
 def _fused(node: Node) -> str:
-    """Which fused kernel a node is the forward of; empty for none."""
+    """The fused kernel of which a node is the forward; empty for none."""
     name = node.target.removeprefix("torch.ops.aten.").partition(".")[0]
     return next((kind for kind in _FUSED if name == f"_scaled_dot_product_{kind}_attention"), "")
 
@@ -184,7 +184,7 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
             for region in regions
             if region.kind == "launch" and names.intersection(region.nodes)
         ]
-        # A library's call rather than the kernels that prepare its inputs.
+        # The library call, not the kernels that prepare its inputs.
         calls = [launch for launch in launches if not (launch.kernel or "").startswith("triton_")]
         if launches:
             by_artifact[artifact] = [
@@ -194,7 +194,7 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
 
 
 def _merged(decisions: Iterable[Decision]) -> list[Decision]:
-    """The same decision for several nodes is one."""
+    """Merges the same decision for several nodes."""
     by_key: dict[tuple[str, ...], Decision] = {}
     for decision in decisions:
         key = (decision.kind, decision.operator, decision.chosen, decision.rule, decision.direction)

@@ -1,9 +1,8 @@
-"""What a call would take at best on a device that is not there: a roofline, launch by launch.
+"""Estimates the least time of a call on a missing device: a roofline model per launch.
 
-A launch takes at least as long as its bytes take at the device's bandwidth, and at least as long as
-its operations take at the peak rate of their dtype; the longer of the two is its estimate. Starting
-it takes the processor time of its own, which is summed apart. All of this is reckoned from the
-graph's shapes and the catalogue's figures. Nothing is measured.
+The estimate of a launch is the longer of two times: its bytes at the device's bandwidth, and its
+operations at the peak rate of their dtype. The processor's launch overhead is summed separately.
+Everything is computed from the graph's shapes and the catalogue's figures. Nothing is measured.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ from ..wrapper.launches import (
 )
 
 LAUNCH_US: dict[Artifact, float] = {"python": 11.0, "cpp": 8.0}
-"""What the processor takes to start one kernel, by wrapper. Measured on the host of an H200 with
-torch 2.11: what each launch of a twelve-layer MLP adds to a call that is bound by the host. See
+"""The processor's time to launch one kernel, by wrapper. Measured on the host of an H200 with torch
+2.11: the time that each launch of a twelve-layer MLP adds to a host-bound call. See
 docs/targets.md."""
 REPLAY_US = 35.0
-"""To start all kernels of a graph as one CUDA graph, copies of its inputs included; measured
-likewise."""
+"""The time to launch all kernels of a graph as one CUDA graph, including copies of its inputs;
+measured in the same way."""
 MOST_UNKNOWN = 0.5
-"""Of the launches that may lack an estimate, where one is still given for the call."""
+"""The share of launches that may lack an estimate while the call still gets one."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the processor, not on the target."
 _NO_RATE = "The catalogue has no rate for products of {} on {}."
 _NOT_ALL = "What one of its launches reads, writes or computes is not known."
 _FIELD = "estimated_us"
 _CAUSAL = 0.5
-"""Of all pairs of positions, those that a causal attention needs."""
+"""The share of all pairs of positions that a causal attention needs."""
 _MATRIX = 2
 
 
@@ -54,17 +53,17 @@ def estimate(
     requested: Variant | None = None,
     tf32: bool = False,
 ) -> Estimate:
-    """What a call with all these compilations would take, and of each launch what it would take.
+    """Estimates the time of a call with all these compilations, and of each launch.
 
     Parameters
     ----------
     compilations
-        Of one variant; ``estimated_us`` and ``estimated_bound`` of their launches are filled in.
-        What cannot be estimated says why in its kernel's ``absent``.
+        The compilations of one variant; ``estimated_us`` and ``estimated_bound`` of their launches
+        are filled in. If a launch cannot be estimated, its kernel's ``absent`` says why.
     device
-        That they were generated for.
+        The device that they were generated for.
     requested
-        The variant's switches: CUDA graphs start all kernels of a graph at once.
+        The variant's switches: CUDA graphs launch all kernels of a graph at once.
     tf32
         Whether float32 products may be rounded to TF32.
     """
@@ -120,7 +119,7 @@ def _put(
     device: Device,
     tf32: bool,
 ) -> str:
-    """Fills in one launch's estimate; returns why it has none, or nothing."""
+    """Fills in one launch's estimate; returns the reason if it has none."""
     meaning = meaning_of(names, nodes, "cuda")
     if kernel.language == "cpp" or meaning.device.startswith("cpu"):
         return _NOT_THERE
@@ -137,7 +136,7 @@ def _put(
     if rate is None and meaning.product and computed:
         return _NO_RATE.format(dtype or "an unknown type", device.name)
     memory_us = moved / device.bandwidth_bytes_per_s * 1e6
-    # Integers outside of products have no rate in the catalogue: memory is what bounds them.
+    # Integers outside of products have no rate in the catalogue: they are memory-bound.
     compute_us = computed / rate * 1e6 if rate else 0.0
     launch.estimated_us = max(memory_us, compute_us)
     launch.estimated_bound = "compute" if compute_us > memory_us else "memory"
@@ -145,9 +144,9 @@ def _put(
 
 
 def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
-    """What products multiply, which may be shorter than what they give.
+    """The input type of products, which may be shorter than their result type.
 
-    The shortest type of their matrices; a mask is none of these.
+    The shortest type of their matrices, without masks.
     """
     dtypes: list[str] = []
     for name in names:
@@ -163,16 +162,16 @@ def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
 
 
 def _may_be_causal(node: Node) -> bool:
-    """Whether an attention may leave out pairs of positions.
+    """Whether an attention may skip pairs of positions.
 
-    Its flag has another place in each operator, beside others that say less: one that is true is
-    taken for it, since an estimate may be too low but not too high.
+    Each operator has the flag at another position, next to other flags. Any flag that is true
+    counts, since an estimate may be too low but not too high.
     """
     return "attention" in node.target and "True" in split_list(node.args)
 
 
 def _replays(requested: Variant | None, artifact: Artifact) -> bool:
-    """Whether CUDA graphs start the kernels. torch drops them under a C++ wrapper."""
+    """Whether CUDA graphs launch the kernels. torch drops them under a C++ wrapper."""
     if requested is None or artifact == "cpp":
         return False
     requested_graphs = requested.options.get("triton.cudagraphs")

@@ -1,4 +1,4 @@
-"""Which sizes and values the generated code takes for granted."""
+"""Finds the sizes and values that generated code assumes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from ...report import Baked, Kernel
 
 _MOST = 40
-"""Of a kernel's numbers; an unrolled kernel may hold thousands."""
+"""The most numbers listed for a kernel; an unrolled kernel may have thousands."""
 
 _NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$")
 _BLOCK = re.compile(r"^\s+(\w*BLOCK\w*)\s*: tl\.constexpr = (\d+)$")
@@ -54,7 +54,7 @@ def _triton(source: str) -> Iterator[Baked]:
 
 
 def _hints(source: str, lines: Sequence[str]) -> Iterator[Baked]:
-    """What torch tells Triton of arguments: which of them 16 divides."""
+    """The hints of torch to Triton about arguments: which of them 16 divides."""
     signature = _SIGNATURE.search(source)
     if signature is None:
         return

@@ -1,4 +1,4 @@
-"""The collectives that a compilation's code calls, in their order, and where each is waited for."""
+"""The collectives that a compilation's code calls, in order, and the line that waits for each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find_collectives(compilation: Compilation, variant: str) -> list[Collective]
     compilation
         With its graphs, its code and the code's regions.
     variant
-        The name of the variant that it is of.
+        The name of its variant.
     """
     collectives: list[Collective] = []
     for stage, direction in _STAGES:
@@ -81,8 +81,8 @@ def _launches(code: Code) -> list[Region]:
 
 
 def _nth(launches: Sequence[Region], calls: Sequence[Node], node: Node) -> int | None:
-    """The line that calls a node: of the calls of its operator, the one in the same place."""
-    # What the graph has out of place is generated in place where it can be.
+    """The line that calls a node: the call of its operator with the same index."""
+    # Inductor generates out-of-place operators of the graph in place if it can.
     name = operator_of(node).removesuffix("_")
     place = [call.name for call in calls if operator_of(call).removesuffix("_") == name].index(
         node.name
@@ -117,6 +117,6 @@ def _bytes(node: Node) -> float | None:
 
 
 def _user_lines(sources: Sequence[SourceLine]) -> list[SourceLine]:
-    """The lines of the user's code: those of torch's own functions lead to them."""
+    """The lines outside of libraries; all lines if there are none."""
     user_lines = [line for line in sources if not _LIBRARY.search(line.file)]
     return user_lines or list(sources)

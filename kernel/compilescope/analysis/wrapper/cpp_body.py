@@ -16,7 +16,7 @@ _VIEW = re.compile(
 )
 _FREE = re.compile(r"(\w+)\.reset\(\);")
 _RAII = re.compile(r"RAIIAtenTensorHandle (\w+)\(\1_handle\);")
-# A list that torch fills for a profiler has a shim's name in its own: ``aoti_…_inputs_({``.
+# A list that torch fills for a profiler contains a shim's name: ``aoti_…_inputs_({``.
 _SHIM = re.compile(r"\b(aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_\w+)\((?!\{)")
 _DISPATCH = re.compile(
     r'aoti_torch_call_dispatcher\("([^"]+)"|findSchemaOrThrow\("([^"]+)"|'
@@ -26,7 +26,7 @@ _GUARDS = ("assert_size_stride(", "assert_alignment(", "AOTI_TORCH_CHECK(", "che
 _CALL = re.compile(r"(\w+)\(")
 _SCOPE = re.compile(r"// subgraph: (\w+)|\}( else|$)")
 _BEGINS = re.compile(r"static constexpr |AtenTensorHandle \w+;")
-"""The first line of what allocates a tensor."""
+"""The first line of a statement that allocates a tensor."""
 _DECLARATION = re.compile(
     r"(?:static constexpr|const |AtenTensorHandle \w+_handle;|RAIIAtenTensorHandle \w+;|"
     r"\w+ var_|\w+Stream_t |AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_get_current_\w+_stream)"
@@ -102,7 +102,7 @@ class _Body:
         return self.marks
 
     def _statement_end(self, number: int, end: int, first: str) -> int:
-        """The line after the statement: a block of its own counts as one, a branch does not."""
+        """The line after the statement. A bare block counts as one statement, a branch does not."""
         brackets = "{}" if first == "{" else "()"
         level = depth(first, brackets)
         while level > 0 and number + 1 < end:
@@ -141,7 +141,7 @@ class _Body:
 
     def _launched(self, text: str, comments: Comments | None) -> str | None:
         """The name of the kernel that a statement launches."""
-        # With ranges for a profiler, a launch stands in a block of its own.
+        # With profiler ranges, a launch is inside its own block.
         for line in text.split("\n") if text.startswith("{") else (text,):
             call = _CALL.match(line)
             if call:

@@ -13,9 +13,9 @@ _HOST = re.compile(
     r"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|\w+) (\w+) = nullptr;"
 )
 _EXPORTED = re.compile(r'extern "C"(?: \S+)?\s*$|TORCH_EXPORT\s*$')
-"""How the definition of a template's kernel begins; its name is on the next line."""
+"""The beginning of the definition of a template's kernel; its name is on the next line."""
 _PREFIX = re.compile(r"#include [<\"].*cpp_prefix\.h")
-"""How the code of each kernel begins; a template's functions follow it."""
+"""The beginning of each kernel's code; a template's functions follow it."""
 _CALLER = re.compile(rf"(?:static inline|{_NOINLINE}) \S+ call_(\w+)\(")
 _ENTRY = re.compile(r"(?:\w+ )+(?:\w+::)*(inductor_entry_impl|run_impl|_const_run_impl)\(")
 
@@ -80,7 +80,7 @@ class _Scanner:
         return self.marks
 
     def _raw_string_end(self, number: int) -> int:
-        """The last line of a Triton source that follows in a raw string, else ``number``."""
+        """The last line of a Triton source that follows in a raw string, otherwise ``number``."""
         if number + 1 < len(self.lines) and self.lines[number + 1].endswith('R"TRITON('):
             end = number + 2
             while end < len(self.lines) and not self.lines[end].startswith(')TRITON"'):
@@ -91,7 +91,7 @@ class _Scanner:
     def _inside(self, start: int, end: int) -> tuple[int, int]:
         """The first and last line, from 1, of a Triton source between two lines.
 
-        It may stand there in the call that compiles it, as it stands in a Python wrapper.
+        It may be inside the call that compiles it, as in a Python wrapper.
         """
         if self.lines[start].startswith("async_compile."):
             start += 1
@@ -106,7 +106,7 @@ class _Scanner:
         include: int | None,
         opened: tuple[int, str] | None,
     ) -> int:
-        """Mark the function that begins here if it is a kernel's; return its last line."""
+        """Mark the function that begins here if it belongs to a kernel; return its last line."""
         line = self.lines[number]
         caller = _CALLER.match(line)
         declared = number

@@ -36,13 +36,14 @@ def find_crossings(compilation: Compilation) -> list[Crossing]:
     Parameters
     ----------
     compilation
-        With its wrappers, their regions, and its kernels, which tell library calls from others.
+        A compilation with its wrappers, their regions, and its kernels, which identify library
+        calls.
 
     Notes
     -----
-    An operator that the C++ wrapper calls through the dispatcher crosses where its kernel is
-    registered in Python. Where the operator is not known in this process (a trace of another one),
-    that cannot be told, and it is left out.
+    A call of the C++ wrapper through the dispatcher enters Python if the operator's kernel is
+    registered in Python. If this process does not know the operator (a trace of another process),
+    that is unknown, and the operator is left out.
     """
     device = device_of(compilation)
     library = {kernel.name for kernel in compilation.kernels if kernel.language == "extern"}
@@ -57,7 +58,7 @@ def find_crossings(compilation: Compilation) -> list[Crossing]:
 
 
 def device_of(compilation: Compilation) -> str:
-    """The kind of device that a compilation's graphs work on: the first that is no CPU."""
+    """The device type of a compilation's graphs: the first that is not the CPU."""
     kinds = {
         node.device.partition(":")[0]
         for graph in compilation.graphs.values()

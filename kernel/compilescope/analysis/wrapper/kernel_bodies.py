@@ -1,4 +1,4 @@
-"""A kernel's source without what differs between the wrappers: its name and how it is wrapped."""
+"""A kernel's source without the parts that differ between wrappers: its name and decoration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXPORT = re.compile(r'extern\s+"C"\s+(?:__declspec\(dllexport\)\s+)?(?:__attrib
 
 
 def body(kernel: Kernel) -> str | None:
-    """The part of a kernel's source that both wrappers share; None where there is no source."""
+    """The part of a kernel's source that both wrappers share; None without source."""
     plain = _plain(kernel)
     return None if plain is None else _SPACE.sub(" ", plain).strip()
 
@@ -28,7 +28,7 @@ def body_lines(kernel: Kernel) -> list[str]:
 def _plain(kernel: Kernel) -> str | None:
     if not kernel.source:
         return None
-    # The launch heuristics name the wrapper's settings; helpers of the kernel may stand above them.
+    # The launch heuristics contain the wrapper's settings; the kernel's helpers may be above them.
     bare = _HEURISTICS.sub("", kernel.source)
     _, jit, triton = bare.partition("@triton.jit")
     if jit:

@@ -1,4 +1,4 @@
-"""A compilation's launches: in which code they stand, and what they work on."""
+"""A compilation's launches: the code that contains them, and what they compute."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def codes_of(compilation: Compilation) -> Iterator[Code]:
 
 
 def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
-    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
+    """The name of a graph, as in keys → its nodes. Further graphs of a direction have none."""
     stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
     return {
         name: {node.name: node for node in compilation.graphs[stage].nodes}
@@ -33,7 +33,7 @@ def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
 
 
 def artifact_of(compilation: Compilation) -> Artifact:
-    """The wrapper that a variant's own compilation has."""
+    """The kind of wrapper of a variant's own compilation."""
     codes = list(codes_of(compilation))
     has_python = any(code.python is not None for code in codes)
     return "cpp" if not has_python and any(code.cpp is not None for code in codes) else "python"
@@ -60,7 +60,7 @@ def groups_of(compilation: Compilation, artifact: Artifact) -> dict[str, list[st
 
 @dataclass
 class Meaning:
-    """What a launch works on, from its nodes."""
+    """The meaning of a launch, from its nodes."""
 
     device: str
     dtype: str
@@ -68,12 +68,12 @@ class Meaning:
 
 
 def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> Meaning:
-    """What the launch of these nodes works on.
+    """The meaning of a launch of these nodes.
 
     Parameters
     ----------
     device
-        The device of those whose nodes do not tell.
+        The device of launches whose nodes do not have one.
     """
     known = [nodes[name] for name in names if name in nodes]
     products = [node for node in known if is_product(node.target)]

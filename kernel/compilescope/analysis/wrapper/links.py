@@ -1,4 +1,4 @@
-"""The Python wrapper of one variant and the C++ wrapper of another: which launch is which."""
+"""Pairs the launches of one variant's Python wrapper and another's C++ wrapper."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     Parameters
     ----------
     python, cpp
-        The compilations; changed in place. The one holds a Python wrapper, the other a C++ wrapper.
-        Nothing happens where one of them holds none.
+        The compilations, one with a Python wrapper and the other with a C++ wrapper; changed in
+        place. Nothing happens if either lacks its wrapper.
 
     Notes
     -----
-    Equal keys are believed only where the launches are alike: the same graph nodes, the same body,
-    or the same operator. Where a fusion is off under ``cpp_wrapper`` the sequences of launches are
-    aligned instead; those without a partner get keys that occur on one side only.
+    Equal keys count only if the launches match: the same graph nodes, the same body, or the same
+    operator. If a fusion is off under ``cpp_wrapper``, the sequences of launches are aligned
+    instead; those without a partner get keys that occur on one side only.
     """
     before = [_keys(compilation) for compilation in (python, cpp)]
     for left, right in _directions(python, cpp):
@@ -50,7 +50,7 @@ def pair(python: Compilation, cpp: Compilation) -> None:
 
 
 class _Call:
-    """A launch with what it can be recognised by."""
+    """A launch with the properties that identify it."""
 
     def __init__(self, region: Region, launch: Launch | None, kernel: Kernel | None) -> None:
         self.region = region
@@ -61,7 +61,7 @@ class _Call:
         self.body = body(kernel) if kernel is not None and generated else None
 
     def like(self, other: _Call) -> bool:
-        """Whether the two do the same, as far as can be told."""
+        """Whether the two launches do the same, as far as is known."""
         if self.nodes and other.nodes:
             if self.nodes == other.nodes:
                 return True
@@ -70,12 +70,12 @@ class _Call:
         if self.body is not None or other.body is not None:
             return self.body == other.body
         ours, theirs = self.operator, other.operator
-        # Of an operator with overloads the wrappers may name one or none: mul and mul_Tensor.
+        # The wrappers may name an operator with or without its overload: mul and mul_Tensor.
         return ours == theirs or ours.startswith(f"{theirs}_") or theirs.startswith(f"{ours}_")
 
     @property
     def signature(self) -> object:
-        """Equal for calls that are alike, in nearly all cases."""
+        """A text that is equal for matching calls in nearly all cases."""
         return self.nodes or self.body or self.operator
 
     def rekey(self, key: str) -> None:
@@ -85,7 +85,7 @@ class _Call:
 
 
 def operator(name: str) -> str:
-    """What a call of a library is named in both wrappers.
+    """The common name of a library call in both wrappers.
 
     ``extern_kernels.addmm`` and its C++ shim ``aoti_torch_cpu_addmm_out`` are ``addmm``;
     ``aten.sort.stable`` is ``sort_stable``.
@@ -120,7 +120,7 @@ def _keys(compilation: Compilation) -> list[str]:
 
 
 def _name(code: Code) -> str:
-    """The direction with the number of the graph, as it stands in the keys."""
+    """The direction with the number of the graph, as in the keys."""
     for regions in code.regions.values():
         for region in regions:
             if region.kind == "launch":
@@ -144,7 +144,7 @@ def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Cal
 
 
 def _agree(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
-    """Whether every key that both sides have stands for the same thing, and none is missing."""
+    """Whether every key means the same on both sides, and none is missing."""
     partners = {call.region.key: call for call in theirs}
     if partners.keys() != {call.region.key for call in ours}:
         return False
@@ -152,7 +152,7 @@ def _agree(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
 
 
 def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Direction) -> None:
-    """Pair the launches by what they do, in order."""
+    """Pair the launches by their meaning, in order."""
     left, right = [call.signature for call in ours], [call.signature for call in theirs]
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     paired: dict[int, int] = {}
@@ -173,7 +173,7 @@ def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Directio
 
 
 def _exchange(python: Compilation, cpp: Compilation) -> None:
-    """Give each kernel the other wrapper's launches of the same keys."""
+    """Add to each kernel the other wrapper's launches with the same keys."""
     for ours, theirs in ((python, cpp), (cpp, python)):
         foreign = {
             launch.key: launch

@@ -1,6 +1,6 @@
-"""The parts that a Python wrapper is generated in, each of which becomes a CUDA graph of its own.
+"""The partitions of a Python wrapper, each of which becomes a separate CUDA graph.
 
-What stands between two parts, in the function that calls them, is not captured.
+Code between two partitions, in the function that calls them, is not captured.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _PYTHON = re.compile(
 
 
 def read_partitions(compilation: Compilation, skipped: str = "") -> list[Partition]:
-    """The parts of a compilation's graphs, in the order in which they run.
+    """The partitions of a compilation's graphs, in the order in which they run.
 
     Parameters
     ----------
     compilation
-        With its wrappers and their regions.
+        A compilation with its wrappers and their regions.
     skipped
-        Why none of them is captured, where that is so.
+        The reason if none of them is captured.
     """
     partitions: list[Partition] = []
     for code in codes_of(compilation):
@@ -94,7 +94,7 @@ def _in_parts(code: Code, text: str, compile_id: str, skipped: str) -> Iterator[
 def _outside(
     lines: list[str], numbers: list[int], launches: list[int], compile_id: str, prefix: str
 ) -> Iterator[Partition]:
-    """What stands between two parts, if it is work."""
+    """The code between two partitions, if it does work."""
     texts = [lines[number].strip() for number in numbers]
     why = next((reason for reason in map(_why, texts) if reason), "")
     kernels = sum(number + 1 in launches for number in numbers)
@@ -122,7 +122,7 @@ def _why(line: str) -> str:
 
 
 def _end(lines: list[str], start: int) -> tuple[int, int]:
-    """The first line of a function, and the one behind its last, counted from 0."""
+    """The first line of a function, and the line after its last, counted from 0."""
     indent = len(lines[start]) - len(lines[start].lstrip())
     end = start + 1
     while end < len(lines):

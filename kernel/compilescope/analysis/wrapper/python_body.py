@@ -1,4 +1,4 @@
-"""What a function of the Python wrapper does, statement by statement."""
+"""Reads a function of the Python wrapper, statement by statement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_LAUNCHES = frozenset(
     )
 )
 _PREPARES = re.compile(r"with |\w+ = get_raw_stream\(|torch\.\w+\.set_device\(")
-"""Stands between a launch's comments and the launch."""
+"""A line between a launch's comments and the launch."""
 _GUARDS = ("assert_size_stride", "assert_tensor_metadata(", "assert_alignment(", "assert ")
 _ALLOC = re.compile(
     r"(\w+) = (?:empty_strided\w*|torch\.empty\w*|alloc_from_pool|reinterpret_tensor|"

@@ -1,4 +1,4 @@
-"""What stands where in a wrapper: kernels, launches, allocations, frees, guards, return, entry."""
+"""Finds the regions of a wrapper: kernels, launches, allocations, frees, guards, return, entry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scan(text: str, artifact: Literal["python", "cpp"]) -> list[Mark]:
     Returns
     -------
     list of Mark
-        By start line. Launches carry what their comments say; see `links` for what else is known.
+        By start line. Launches have the facts in their comments; see `links` for more.
     """
     marks = scan_python(text) if artifact == "python" else scan_cpp(text)
     marks.sort(key=lambda mark: (mark.start, -mark.end))
@@ -31,11 +31,11 @@ def scan(text: str, artifact: Literal["python", "cpp"]) -> list[Mark]:
 
 
 def to_regions(marks: list[Mark], direction: str) -> list[Region]:
-    """Turn marks into the report's regions, with keys that say the same in both wrappers.
+    """Turn marks into the report's regions, with keys that are equal in both wrappers.
 
-    A launch's key is its debug handle counted from the wrapper's first (the numbers go on from the
-    forward to the backward wrapper when both are made in one go), or its place among the launches
-    where torch wrote no handles. A kernel's key is its name.
+    A launch's key is its debug handle counted from the wrapper's first (the numbers continue from
+    the forward to the backward wrapper if both are generated together), or its index among the
+    launches if torch wrote no handles. A kernel's key is its name.
     """
     launches = [mark for mark in marks if mark.kind == "launch"]
     first = min((mark.handle for mark in launches if mark.handle is not None), default=1)

@@ -1,6 +1,6 @@
-"""How the generated code reaches the operators that it has no kernel for, and who implements them.
+"""How generated code calls operators without a generated kernel, and what implements them.
 
-`crossings` tells which of these go through Python; here stand all of them, each with its way.
+`crossings` finds those that go through Python; this module finds all of them, each with its route.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class _Reached(NamedTuple):
     operator: str
     via: Via
     gil: int
-    """Of one call of the operator."""
+    """How often one call of the operator takes the GIL."""
     why: str
     remedy: str = ""
 
 
 def find_routes(compilation: Compilation) -> list[Route]:
-    """How a compilation's wrappers reach operators and kernels that torch did not generate.
+    """How a compilation's wrappers call operators and kernels that torch did not generate.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def find_routes(compilation: Compilation) -> list[Route]:
     Returns
     -------
     list of Route
-        One for each operator, wrapper and direction, in the order of the first line. Who implements
-        an operator that this process does not know cannot be told.
+        One for each operator, wrapper and direction, in the order of the first line. The
+        implementation of an operator that this process does not know is left open.
     """
     device = device_of(compilation)
     written = functools.cache(lambda operator: python_kernel(operator, device))
@@ -114,7 +114,7 @@ def _reached(
     artifact: str,
     written: Callable[[str], str | None],
 ) -> _Reached | None:
-    """How one launch reaches its operator; None for a generated kernel."""
+    """How one launch calls its operator; None for a generated kernel."""
     if kernel.language == "triton":
         users = _USERS_OWN.search(kernel.source) is not None
         return _Reached(kernel.name, "inlined", 0, _INLINED) if users else None
@@ -151,7 +151,7 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
 
 
 def _operator(kernel: Kernel) -> str:
-    """The operator's name as the dispatcher has it, as far as the code tells."""
+    """The operator's name in the dispatcher, as far as the code shows it."""
     node = NODE.match(kernel.name)
     item = node or next((match for op in kernel.ops if (match := _ITEM.match(op))), None)
     if item is None:
@@ -187,7 +187,7 @@ def _where(kernel: Kernel, operator: str, code: Code, device: str) -> SourceLine
 
 
 def _call_line(region: Region, lines: list[str], name: str) -> int:
-    """The line of the call itself: what stands around it gets its arguments ready."""
+    """The line of the call itself; the lines around it prepare its arguments."""
     numbers = [
         number
         for number in range(region.start, region.end + 1)

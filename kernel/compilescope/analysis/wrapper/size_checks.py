@@ -1,4 +1,4 @@
-"""A wrapper's checks of the tensors that it is given or that an operator made."""
+"""A wrapper's checks of its inputs and of tensors that an operator returned."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class SizeCheck(NamedTuple):
     shape: list[str]
     strides: list[str]
     is_input: bool
-    """Whether it is one of the wrapper's arguments; else an operator made it."""
+    """Whether it is one of the wrapper's inputs; otherwise an operator returned it."""
 
 
 def size_checks(statement: str) -> list[SizeCheck]:
-    """What a statement checks of sizes and strides, by tensor.
+    """The sizes and strides that a statement checks, by tensor.
 
-    Since torch 2.15 one statement checks all inputs that a kernel is the first to use
-    (``assert_size_stride_grouped``), each of them by what the C++ wrapper checks in one of its own.
+    Since torch 2.15 one statement (``assert_size_stride_grouped``) checks all inputs that a kernel
+    is the first to use; the C++ wrapper has a separate statement for each.
 
     Parameters
     ----------
     statement
-        On one line, of either wrapper.
+        A statement of either wrapper, on one line.
 
     Returns
     -------
     list of SizeCheck
-        In the order of the statement; none if it checks something else, or nothing. Numbers as
-        they stand there: C++ has an L after them.
+        In the order of the statement; empty if it checks something else, or nothing. Numbers are as
+        written: C++ has an L after them.
     """
     match = _CHECK.search(statement)
     if not match:
@@ -56,5 +56,5 @@ def size_checks(statement: str) -> list[SizeCheck]:
 
 
 def items_of(text: str) -> list[str]:
-    """The items of a tuple, or of what stands for one in C++."""
+    """The items of a tuple, or of its C++ counterpart."""
     return split_list(text.strip()[1:-1])

@@ -1,7 +1,7 @@
-"""One text of generated code → the Python wrapper, or the C++ wrapper and the Python around it.
+"""Splits generated code into the Python wrapper, or the C++ wrapper and the Python around it.
 
-Under ``cpp_wrapper`` torch still writes a Python file; the C++ stands in it as one or two raw
-strings (``cpp_wrapper_src``, and ``kernel_src`` where kernels are built apart).
+Under ``cpp_wrapper`` torch still writes a Python file, which contains the C++ as one or two raw
+strings (``cpp_wrapper_src``, and ``kernel_src`` if kernels are built separately).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class Cut(NamedTuple):
     name: str
     """The Python variable that holds it."""
     shell_offset: int
-    """Where its marker stands in the shell, in characters."""
+    """The position of its marker in the shell, in characters."""
     marker: str
     text: str
 
 
 class Split(NamedTuple):
-    """Generated code, taken apart."""
+    """Generated code, split into its parts."""
 
     python: str | None
     cpp: str | None
@@ -33,7 +33,7 @@ class Split(NamedTuple):
     cuts: tuple[Cut, ...] = ()
 
     def join(self) -> str:
-        """The text that was split, character for character."""
+        """The original text, character for character."""
         if self.shell is None:
             return self.python or ""
         pieces: list[str] = []
@@ -45,7 +45,7 @@ class Split(NamedTuple):
 
 
 def split(text: str) -> Split:
-    """Take generated code apart.
+    """Split generated code.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def split(text: str) -> Split:
     Returns
     -------
     Split
-        Either ``python``, or ``cpp`` and ``shell``. The C++ has no leading blank line; of two
-        pieces the wrapper comes first.
+        Either ``python``, or ``cpp`` and ``shell``. The C++ has no leading blank line; if there are
+        two pieces, the wrapper comes first.
     """
     cuts: list[Cut] = []
     shell: list[str] = []
@@ -95,9 +95,9 @@ _PRIMAL = re.compile(r"\b(?:auto )?primals_\d+\b")
 
 
 def direction_of(text: str) -> str | None:
-    """Which graph a generated text is of, or None if it does not say.
+    """The graph that generated code belongs to, or None if it does not say.
 
-    The Python wrapper's first line names it; in the C++ wrapper only the inputs' names tell.
+    The Python wrapper's first line names it; in the C++ wrapper only the inputs' names show it.
     """
     match = _AOT_ID.search(text[:2000])
     if match:

@@ -1,4 +1,4 @@
-"""What one statement of a wrapper does, told by its text."""
+"""Classifies a statement of a wrapper by its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...report.compilation.wrapper_steps import StepKind
 
 Artifact = Literal["python", "cpp"]
 Kind = StepKind | None
-"""None: a declaration, which belongs to what comes next."""
+"""None: a declaration, which belongs to the next statement."""
 
 Patterns = list[tuple[StepKind | None, "re.Pattern[str]"]]
 
@@ -112,7 +112,7 @@ _TABLES: dict[Artifact, Patterns] = {"python": _PYTHON, "cpp": _CPP}
 
 
 def kind_of(text: str, artifact: Artifact) -> Kind:
-    """What a statement does that is no launch; "other" where its text does not tell."""
+    """The kind of a statement other than a launch; "other" if its text is not recognised."""
     for kind, pattern in _TABLES[artifact]:
         if pattern.match(text):
             return kind
@@ -120,5 +120,5 @@ def kind_of(text: str, artifact: Artifact) -> Kind:
 
 
 def is_library(name: str) -> bool:
-    """Whether what a launch calls is no generated kernel: an operator of a library, or a shim's."""
+    """Whether a launch calls an operator of a library or a shim, not a generated kernel."""
     return name.startswith(("aoti_torch_", "PyObject_")) or "." in name or "::" in name

@@ -1,8 +1,8 @@
-"""What a wrapper does in a call, step by step, with keys that say the same in both wrappers.
+"""The steps of a wrapper's call, with keys that are equal in both wrappers.
 
-A launch, a call of a library, an allocation and a view are steps of their own, with the keys of
-their regions. What comes in rows (checks, frees) is one step a row, named by the launch before it:
-``check:inference:#2:1`` is the first row of checks after the launch ``launch:inference:#2``.
+A launch, a library call, an allocation and a view are single steps, with the keys of their regions.
+A run of checks or frees is one step, named after the launch before it: ``check:inference:#2:1`` is
+the first run of checks after the launch ``launch:inference:#2``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .size_checks import size_checks
 from .step_kinds import Artifact, is_library, kind_of
 
 _ROWS = frozenset(("entry", "check", "constant", "stream", "load", "free", "return"))
-"""Kinds of which several statements in a row are one step."""
+"""Kinds whose consecutive statements form one step."""
 _ARTIFACTS: tuple[Artifact, ...] = ("python", "cpp")
 _COMMENTS = {"python": "#", "cpp": "//"}
 _CONTINUES = re.compile(r"else\b|elif |\}")
-"""A statement that cannot be told from the one before: nothing may stand between the two."""
+"""A statement that belongs to the one before: nothing may be inserted between the two."""
 _CONTROL = re.compile(r"(?:if|while|for)\b|else\b|elif |\}")
 _SUBGRAPH = re.compile(r"// subgraph: (\w+)")
 _CALLEE = re.compile(r"\w+ = (\w+)\(\w+_args\)$|.*self\.(partitions\[\d+\])\(")
@@ -38,7 +38,7 @@ _MOST_NAMES = 4
 
 
 def find_steps(compilation: Compilation) -> list[Steps]:
-    """The steps of each wrapper that a compilation has, with what was measured of them before."""
+    """The steps of each of a compilation's wrappers, with the times measured before."""
     known = {_place(step): step for step in compilation.steps}
     stepss = []
     seen: dict[str, int] = {}
@@ -67,7 +67,7 @@ def steps_of(
     regions
         Of it.
     name
-        Of its graph, as keys have it: ``backward``, ``inference.2``.
+        The name of its graph, as in keys: ``backward``, ``inference.2``.
     """
     lines = text.split("\n")
     steps: list[Step] = []
@@ -79,7 +79,7 @@ def steps_of(
 
 
 def starts_inside(lines: Sequence[str], step: Step) -> bool:
-    """Whether something may be put before a step's first line."""
+    """Whether code may be inserted before a step's first line."""
     return _CONTINUES.match(lines[step.start - 1].strip()) is None
 
 
@@ -88,7 +88,7 @@ def _place(steps: Steps) -> tuple[str, str, tuple[tuple[int, int], ...]]:
 
 
 def _with_times(fresh: Steps, known: Steps | None) -> Steps:
-    """The steps as they are now, with the times of the same steps."""
+    """The current steps with the times of the same earlier steps."""
     if known is None:
         return fresh
     for step, timed in zip(fresh.steps, known.steps, strict=True):
@@ -98,7 +98,7 @@ def _with_times(fresh: Steps, known: Steps | None) -> Steps:
 
 @dataclass
 class _Row:
-    """A step that is being put together."""
+    """A step under construction."""
 
     kind: StepKind
     start: int
@@ -223,7 +223,7 @@ class _Function:
             self._anchor, self._counts = f"{callee[1] or callee[2]} done", {}
 
     def _belongs(self, last: _Row, kind: StepKind, region: Region | None) -> bool:
-        """Whether a statement goes on with the step before it."""
+        """Whether a statement continues the step before it."""
         if last.region is not None:
             return last.region is region
         return last.kind == kind and kind in _ROWS

@@ -19,18 +19,18 @@ class WhatIf(Message):
     variant: str
     arguments: str
     compilation: str = ""
-    """Of a watch, the compilation whose function would be called; a subject has its own call."""
+    """For a watch, the compilation whose function would be called; a subject has its own call."""
 
 
 class GuardOutcome(Message):
-    """What one compilation's guards say."""
+    """The result of one compilation's guards."""
 
     compilation: str
     passes: bool
     guard: Guard | None = None
     """The first that fails."""
     place: int | None = None
-    """Its place in the compilation's guards, where it is there."""
+    """Its index in the compilation's guards, if it is there."""
     expected: str = ""
     found: str = ""
     message: str = ""
@@ -38,10 +38,10 @@ class GuardOutcome(Message):
 
 
 class WhatIfResult(Message):
-    """What would happen at a call with these arguments."""
+    """The outcome of a call with these arguments."""
 
     arguments: list[str]
-    """One line an argument, as in `Subject.arguments`."""
+    """One line per argument, as in `Subject.arguments`."""
     verdict: Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
     reuses: str = ""
     """The compilation that would serve the call."""

@@ -1,4 +1,4 @@
-"""A panel that comes, stays, and looks after its kernel."""
+"""Messages with which a panel connects, stays connected, and checks its kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Hello(Message):
 
 
 class HelloResult(Message):
-    """Everything a fresh panel needs."""
+    """Everything that a new panel needs."""
 
     protocol: int
     package: str
@@ -25,23 +25,23 @@ class HelloResult(Message):
     job: JobState | None = None
     watching: WatchState | None = None
     session: str = ""
-    """Another one after a restart of the kernel."""
+    """It changes when the kernel restarts."""
 
 
 class Heartbeat(Message):
-    """The panel is alive. A client that says nothing for three minutes is forgotten."""
+    """The panel is alive. After three minutes without a message a client is removed."""
 
 
 class GetCheckup(Message):
-    """Asks how the kernel's surroundings are: what is found by now, of a checkup that goes on."""
+    """Asks for the checkup of the kernel's environment, with the results so far."""
 
     front_end: str = ""
     """The panel's version."""
     again: bool = False
-    """Begins anew, if none is under way."""
+    """Whether to start a new checkup, unless one is running."""
 
 
 class CheckupResult(Message):
-    """The checkup; ask again while there is something in its ``waiting``."""
+    """The checkup. Ask again while its ``waiting`` is not empty."""
 
     checkup: Checkup

@@ -1,4 +1,4 @@
-"""What every message travels in, and the names of the two comms."""
+"""The envelopes of all messages, and the names of the two comms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ PROTOCOL_VERSION = 1
 REQUESTS_TARGET = "compilescope.requests"
 EVENTS_TARGET = "compilescope.events"
 PART_BYTES = 900_000
-"""No message over the comm is longer than a megabyte: the line is shared with the notebook."""
+"""No message over the comm is longer than a megabyte, because the notebook shares the
+connection."""
 
 
 class Message(msgspec.Struct, kw_only=True):
@@ -20,7 +21,7 @@ class Message(msgspec.Struct, kw_only=True):
 
 
 class Request(Message):
-    """From the panel. ``command`` is one of `COMMANDS`; ``arguments`` is that command's struct."""
+    """A request; ``command`` is one of `COMMANDS`, ``arguments`` is that command's struct."""
 
     version: int
     client: str
@@ -30,7 +31,7 @@ class Request(Message):
 
 
 class Reply(Message):
-    """To the panel: ``result`` is the command's result, or ``error`` says why there is none."""
+    """A reply: ``result`` is the command's result, or ``error`` says why there is none."""
 
     id: str
     result: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""A measurement, streamed while it goes on."""
+"""Messages of a measurement, which streams its samples."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from .envelopes import Message
 
 
 class StartMeasure(Message):
-    """Asks to time variants in turns with eager, their samples streamed while it goes on.
+    """Asks to time variants interleaved with eager, and to stream their samples.
 
-    Samples are added to those of the last measurement where the same variants are still built;
-    otherwise it begins anew. Eager is always among them.
+    Samples are added to those of the last measurement if the same variants are still built;
+    otherwise a new measurement starts. Eager is always among them.
     """
 
     subject: str
     variants: list[str] = []
-    """All that can be built, when none is named."""
+    """All variants that can be built, if none is named."""
     seconds: float = 10.0
-    """Ends by itself after about so long; cancelling ends it earlier and loses nothing."""
+    """The approximate duration; cancelling ends it earlier and keeps all samples."""
     again: bool = False
-    """Begins anew also where it could go on."""
+    """Whether to start a new measurement even if the last one could continue."""
 
 
 class GetMeasurement(Message):
@@ -37,11 +37,12 @@ class Series(Message):
 
     name: str
     first: int = 0
-    """The round that its first sample is of: a variant may have joined the others later."""
+    """The round of its first sample: a variant may have joined later."""
     samples_us: list[float] = []
-    """Of the rounds from `Measurement.since` on; a sample is a batch of calls, in µs a call."""
+    """Samples of the rounds from `Measurement.since` on; a sample is a batch of calls, in µs per
+    call."""
     median_us: float | None = None
-    """Of all rounds, as all that follows."""
+    """From all rounds, like the fields below."""
     interval_us: tuple[float, float] | None = None
     ratio: float | None = None
     ratio_interval: tuple[float, float] | None = None
@@ -58,17 +59,17 @@ class Series(Message):
 
 
 class Measurement(Message):
-    """A measurement, as it stands. What a panel has, it completes by what comes."""
+    """The current state of a measurement. A panel appends the new samples to those that it has."""
 
     subject: str
     id: str = ""
-    """Another one when it began anew: what a panel has, is of no use then."""
+    """It changes when a new measurement starts; a panel then drops its samples."""
     state: Literal["none", "building", "warming", "running", "paused", "done"] = "none"
-    """paused: ended early. Going on adds to it."""
+    """paused: ended early. Continuing adds to it."""
     since: int = 0
     rounds: int = 0
     baseline: str = "eager"
     series: list[Series] = []
     fraction: float | None = None
-    """Of the seconds asked for."""
+    """The share of the requested seconds that is done."""
     problem: Problem | None = None

@@ -1,4 +1,4 @@
-"""What the panel is told of reports before it asks for their parts."""
+"""The outlines of reports that the panel gets before it asks for their parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .envelopes import Message
 
 
 class Artifact(Message):
-    """Something with text that a report holds, without the text."""
+    """A text of a report, described without its content."""
 
     name: str
     """``python``, ``cpp``, ``shell``, ``backward.python``, ``graph.post_grad``,
@@ -32,13 +32,13 @@ class Artifact(Message):
     and the other files of the package: ``package:PATH``."""
     label: str
     group: Literal["code", "graph", "kernel", "raw"]
-    """raw: what torch logged, as it is."""
+    """raw: a record that torch logged."""
     language: str
     lines: int
     forms: list[str] = []
-    """What a kernel was compiled to (`FORMS`): each is an artifact too, which is not listed."""
+    """The compiled forms of a kernel (`FORMS`): each is also an artifact, which is not listed."""
     configs: list[str] = []
-    """The names of its further launch configurations, which were compiled as well."""
+    """The names of its other launch configurations that were compiled."""
 
 
 class CompilationSummary(Message):
@@ -54,7 +54,7 @@ class CompilationSummary(Message):
     stages: list[str] = []
     """The stages that it has a graph of."""
     nodes: int = 0
-    """Of its largest graph."""
+    """The number of nodes of its largest graph."""
     started_s: float | None = None
     duration_s: float | None = None
     cell: str | None = None
@@ -69,7 +69,7 @@ class CompilationSummary(Message):
 
 
 class TargetSummary(Message):
-    """The device that a variant's code was generated for; nothing runs there."""
+    """The device that a variant's code was generated for. No code runs on it."""
 
     name: str
     """As in `Variant.target`."""
@@ -80,14 +80,14 @@ class TargetSummary(Message):
     is_here: bool = False
     estimate: Estimate | None = None
     kernels: int = 0
-    """Those that Triton compiles."""
+    """The kernels that Triton compiles."""
     compiled: int = 0
     checks: dict[str, int] = {}
     """Outcome of a kernel's check → how many kernels have it."""
 
 
 class ChangedSummary(Message):
-    """What a variant changed, in a sentence."""
+    """The differences of a variant, in a sentence."""
 
     baseline: str
     summary: str
@@ -113,13 +113,13 @@ class VariantSummary(Message):
     problems: list[Problem] = []
     verdict: Verdict | None = None
     studied: list[str] = []
-    """Which studies have been made, by their names in `studies.table`."""
+    """The names, as in `studies.table`, of the studies that have been run."""
     target: TargetSummary | None = None
-    """The device that the code is for, where it is not that of the arguments."""
+    """The device that the code is for, if it differs from the arguments' device."""
     filled: list[str] = []
-    """The fields of the variant and of its compilations that hold something."""
+    """The fields of the variant and of its compilations that are not empty."""
     changed: ChangedSummary | None = None
-    """What it changed against another variant of the report."""
+    """Its differences from another variant of the report."""
     earlier: bool = False
     """Of an earlier run of the same call, as `VariantReport.earlier`."""
     recorded: bool = False
@@ -127,7 +127,7 @@ class VariantSummary(Message):
 
 
 class SweepSummary(Message):
-    """How a sweep stands."""
+    """The state of a sweep."""
 
     id: str
     state: Literal["waiting", "running", "done", "cancelled", "failed"]
@@ -149,11 +149,11 @@ class ReportSummary(Message):
     rank: Rank | None = None
     overview: Overview | None = None
     trace: TraceSummary | None = None
-    """Of a trace that is read as it is looked at."""
+    """For a trace that is read on demand."""
     asked: list[str] = []
-    """The variants that were asked for when the call was inspected last."""
+    """The variants that the last inspection of the call requested."""
     ready: list[Variant] = []
-    """Variants that the report does not have, and whose code is generated already."""
+    """Variants that the report does not have but whose code is already generated."""
 
 
 class SubjectSummary(Message):
@@ -164,7 +164,7 @@ class SubjectSummary(Message):
     variants: list[str] = []
     problems: int = 0
     group: str = ""
-    """What the ranks of one run share."""
+    """The id that the ranks of one run share."""
     rank: int | None = None
     ranks: int = 0
     """How many ranks the run has."""

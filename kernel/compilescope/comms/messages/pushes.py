@@ -1,4 +1,4 @@
-"""What the kernel says unasked."""
+"""Events that the kernel pushes to the panel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .working import JobState
 
 
 class SubjectsChanged(Message):
-    """The list of subjects is now this one."""
+    """The new list of subjects."""
 
     subjects: list[SubjectSummary]
     focus: str | None = None
-    """The subject that was just inspected in a cell: the panel turns to it."""
+    """The subject that a cell just inspected; the panel switches to it."""
     offer: str | None = None
-    """A watch whose block has just ended: the panel offers it, and stays where it is."""
+    """A watch whose block has just ended; the panel offers it without switching to it."""
 
 
 class ReportChanged(Message):
-    """A report has something new; ``variant`` names what, when it is one variant."""
+    """A report changed; ``variant`` names the variant if only one did."""
 
     subject: str
     revision: int
@@ -29,25 +29,25 @@ class ReportChanged(Message):
 
 
 class JobChanged(Message):
-    """A job moved on."""
+    """A job made progress."""
 
     job: JobState
 
 
 class WatchChanged(Message):
-    """Watching began, ended or went on; at most a few times a second."""
+    """Watching started, ended or saw compilations; sent at most a few times a second."""
 
     watch: WatchState
 
 
 class Measured(Message):
-    """A measurement went on; at most a few times a second."""
+    """A measurement has new samples; sent at most a few times a second."""
 
     measurement: Measurement
 
 
 class SweepChanged(Message):
-    """A sweep went on: some cells are as given here now."""
+    """A sweep made progress; the cells that changed."""
 
     subject: str
     sweep: Sweep

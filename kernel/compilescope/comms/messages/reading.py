@@ -1,4 +1,4 @@
-"""Reading a report: its summary, its parts, its file, its end."""
+"""Messages to read a report, to save it, and to drop it."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ class GetArtifact(Message):
 
 
 class ArtifactResult(Message):
-    """An artifact's text, and what its lines mean."""
+    """An artifact's text with its regions."""
 
     artifact: Artifact
     text: str
     regions: list[Region] = []
     lines: list[int] = []
-    """Of a compiled kernel: for each line of the text, the line of ``source`` that it came from; 0
-    where none is known."""
+    """For a compiled kernel: for each line of the text, the line of ``source`` that it came from; 0
+    if unknown."""
     source: str = ""
-    """Of a compiled kernel: its source."""
+    """For a compiled kernel: its source."""
 
 
 class GetVariant(Message):
     """Asks for a variant with its compilations in outline.
 
-    That is what every one is, why it was made and what broke, without code, graphs and
-    `report.PARTS`.
+    The outline has each compilation's frame, its recompile reasons and graph breaks, without code,
+    graphs and `report.PARTS`.
     """
 
     subject: str
@@ -67,8 +67,8 @@ class GetCompilation(Message):
 class CompilationResult(Message):
     """The report's own struct with the parts that were asked for.
 
-    Kernels come without their source and assembly, which are artifacts; of the assembly the forms
-    that there are stay, without their texts.
+    Kernels come without their source and assembly, which are artifacts; the names of the assembly's
+    forms stay, without their texts.
     """
 
     revision: int
@@ -92,26 +92,26 @@ class GraphResult(Message):
 
 
 class Search(Message):
-    """Asks which texts of a report hold a text."""
+    """Asks which texts of a report contain a text."""
 
     subject: str
     text: str
-    """Within one line; case counts."""
+    """The text, within one line; case-sensitive."""
 
 
 class SearchHit(Message):
-    """A line that holds it."""
+    """A line that contains it."""
 
     variant: str
     compilation: str
     name: str
-    """What torch calls the text, or the artifact's name."""
+    """torch's name for the text, or the artifact's name."""
     line: int
     text: str
 
 
 class SearchResult(Message):
-    """The first lines that hold it."""
+    """The first lines that contain it."""
 
     hits: list[SearchHit] = []
     is_cut: bool = False
@@ -119,20 +119,21 @@ class SearchResult(Message):
 
 
 class CompareTrace(Message):
-    """Asks what differs between a trace and another one, from before or after a change.
+    """Asks for the differences between a trace and another one, from before or after a change.
 
-    What comes of it is in the trace's summary: `report_changed` follows.
+    The result is in the trace's summary; `report_changed` follows.
     """
 
     subject: str
     path: str
-    """Of the other trace, as whoever shows the panel names files."""
+    """The path of the other trace, as the host of the panel names files."""
     every: bool = False
-    """Compare kernels and guards of all compilations that differ, not of the slowest alone."""
+    """Whether to compare kernels and guards of all changed compilations, not only of the
+    slowest."""
 
 
 class ReadOn(Message):
-    """Asks for what torch logged since; `report_changed` follows where that is anything."""
+    """Asks to read new records of the log; `report_changed` follows if there are any."""
 
     subject: str
 

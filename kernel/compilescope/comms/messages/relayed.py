@@ -1,4 +1,4 @@
-"""What a panel in a cell's output and the kernel exchange: the comms' messages, over a widget."""
+"""Messages between the kernel and a panel in a cell's output: the comms', over a widget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class FromWidget(Message):
     """From a panel in a cell's output."""
 
     kind: Literal["page", "request", "interrupt"]
-    """``page`` asks for the front end, ``interrupt`` has the main thread interrupted."""
+    """``page`` asks for the front end, ``interrupt`` interrupts the main thread."""
     request: dict[str, Any] | None = None
     """Of the kind ``request``: a `Request`."""
 
@@ -28,7 +28,7 @@ class PagePart(Message):
     """A piece of the front end, an HTML page compressed with gzip."""
 
     key: str
-    """Names the page: the same key is the same page."""
+    """Identifies the page: the same key means the same page."""
     part: int
     """From 0."""
     parts: int

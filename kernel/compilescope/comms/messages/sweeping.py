@@ -8,24 +8,24 @@ from .envelopes import Message
 
 
 class StartSweep(Message):
-    """Asks for a sweep of a subject; it runs beside the kernel's main thread."""
+    """Asks for a sweep of a subject, which runs outside the kernel's main thread."""
 
     subject: str
     variants: list[Variant]
     shapes: dict[str, str] = {}
-    """Name → the arguments as written in a call; the subject's own where there are none."""
+    """Name → the arguments as written in a call; if empty, the subject's own."""
     timeout_s: float = 300.0
-    """For a cell."""
+    """The time limit of a cell."""
     memory_gb: float | None = None
     workers: int = 1
     seconds: float = 2.0
-    """Of measuring, a cell."""
+    """Seconds of measuring per cell."""
     resume: bool = True
-    """Take over finished cells."""
+    """Whether to reuse finished cells."""
 
 
 class CancelSweep(Message):
-    """Asks a sweep to end; its finished cells stay."""
+    """Asks a sweep to stop; its finished cells stay."""
 
     subject: str
 

@@ -1,4 +1,4 @@
-"""Watching what the notebook compiles."""
+"""Messages to watch what the notebook compiles."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class SetWatch(Message):
 
     on: bool
     clear: bool = False
-    """Whether to empty what was seen first."""
+    """Whether to clear the recorded compilations first."""
 
 
 class WatchedCompilation(Message):
-    """A compilation that was seen just now, in a line: nothing has been read of it yet."""
+    """A new compilation in one line, before its records are read."""
 
     id: str
     frame: SourceLine | None = None
@@ -27,7 +27,7 @@ class WatchedCompilation(Message):
     recompile: str = ""
     """The first guard that failed; empty for a frame's first compilation."""
     failed: str = ""
-    """Why torch gave up, where it did."""
+    """Why torch gave up, if it did."""
     cell: str | None = None
     cell_number: int | None = None
     call: SourceLine | None = None
@@ -38,22 +38,22 @@ class WatchState(Message):
 
     on: bool
     subject: str = ""
-    """The subject under which the panel shows what was compiled; stays when watching ends."""
+    """The subject under which the panel shows the compilations; it stays when watching ends."""
     since_s: float | None = None
     compilations: int = 0
     reduced: int = 0
     """How many compilations were reduced to an outline, to bound memory."""
     held_bytes: int = 0
-    """About how much is held."""
+    """The approximate size of the kept compilations."""
     problem: Problem | None = None
-    """What went wrong in watching; the user's code went on."""
+    """Errors of the watch itself, which did not affect the user's code."""
     budget_bytes: int = 0
-    """What may be held."""
+    """The limit of that size."""
     left_out: int = 0
-    """How many of the oldest are only counted: not even their outline is held."""
+    """How many of the oldest are only counted, without even an outline."""
     recompiles: int = 0
     breaks: int = 0
     seconds: float = 0.0
-    """Spent in compiling, backward included."""
+    """The compile time, backward included."""
     latest: list[WatchedCompilation] = []
     """The last few, newest first."""

@@ -17,26 +17,26 @@ class JobState(Message):
     state: Literal["queued", "running", "done", "cancelled", "failed"] = "queued"
     variant: str = ""
     step: str = ""
-    """What it does now: ``cpp: building C++``."""
+    """The current step: ``cpp: building C++``."""
     fraction: float | None = None
     error: Problem | None = None
     kind: Literal["build", "measure", "study"] = "build"
     aside: bool = False
-    """It runs beside the main thread, and ends by itself once it is cancelled: an interrupt would
-    meet the user's cell."""
+    """Whether it runs outside the main thread. It stops by itself when it is cancelled; an
+    interrupt would hit the user's cell."""
     elapsed_s: float = 0.0
-    """How long it has waited, or run, when this was sent."""
+    """How long it had waited or run when this was sent."""
     about_s: int | None = None
-    """How long its like took here before, rounded; None where that is not known, or it is short."""
+    """The rounded duration of similar earlier jobs here; None if unknown or short."""
     longest_s: float | None = None
-    """The longest that its like took of late: what takes longer takes longer than usual."""
+    """The longest duration of recent similar jobs; a longer job takes longer than usual."""
 
 
 class AddVariant(Message):
     """Asks for the sources of a variant that the report may not have yet.
 
-    Answered at once. Where a capture fits, a thread of its own generates them; if they were there
-    within half a second, `AddVariantResult.job` is None. Otherwise, and in a kernel without
+    The answer comes at once. If a capture fits, a separate thread generates them; if that takes
+    less than half a second, `AddVariantResult.job` is None. Otherwise, and in a kernel without
     subshells, a job is queued that the panel starts with `AddVariantResult.code`.
     """
 
@@ -45,33 +45,33 @@ class AddVariant(Message):
 
 
 class AddVariantResult(Message):
-    """The variant's name in the report; or the job that will make it."""
+    """The variant's name in the report, or the job that will create it."""
 
     name: str
     revision: int
     job: JobState | None = None
     code: str = ""
-    """What to execute, silently, on the main shell, to start the job. Empty: nothing to start."""
+    """The code that starts the job, to run silently on the main shell. Empty: nothing to start."""
 
 
 class StartRun(Message):
-    """Asks to build, check and time variants (all that the report has, when none is named)."""
+    """Asks to build, check and time variants (all of the report's, if none is named)."""
 
     subject: str
     variants: list[str] = []
 
 
 class StartStudies(Message):
-    """Asks for closer looks at variants; `studies.table` names them."""
+    """Asks for studies of variants, by their names in `studies.table`."""
 
     subject: str
     studies: list[str]
     variants: list[str] = []
-    """All that are built, when none is named."""
+    """All built variants, if none is named."""
 
 
 class StartRunResult(Message):
-    """The job, and the code that starts it: empty where it has begun already."""
+    """The job, and the code that starts it; empty if it has already started."""
 
     job: JobState
     code: str

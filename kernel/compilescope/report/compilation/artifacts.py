@@ -1,4 +1,4 @@
-"""What torch made in one compilation, as plain typed structs: a part of the report.
+"""The artifacts of one compilation, as plain typed structs: a part of the report.
 
 The rules are the report's: fields are only ever added, with a default. Line numbers count from 1.
 Units are in the names (``_ns``, ``_us``, ``_s``, ``_bytes``).
@@ -43,11 +43,11 @@ class Node(Struct):
     """The path of the owning ``nn.Module`` (``layers.0.attn``)."""
     module_type: str | None = None
     line: int | None = None
-    """Where the node stands in the graph's text."""
+    """The line of the node in the graph's text."""
     stack: int | None = None
-    """In a file or a message: the place of its ``sources`` in `Graph.stacks`."""
+    """In a file or a message: the index of its ``sources`` in `Graph.stacks`."""
     origins: list[str] = []
-    """Names of the nodes of the ``dynamo`` stage that it came from, where torch says so."""
+    """Names of the nodes of the ``dynamo`` stage that it came from, if torch reports them."""
 
 
 class Graph(Struct):
@@ -60,12 +60,12 @@ class Graph(Struct):
     stacks: list[list[SourceLine]] = []
     """In a file or a message: the nodes' sources, each once. See `report.saving.packed_graphs`."""
     same_as: tuple[str, str] | None = None
-    """In a file: the variant and the stage whose graph of this compilation equals this one, which
-    is empty then."""
+    """In a file: the variant and the stage whose graph of this compilation equals this one; this
+    graph is then stored empty."""
 
 
 class Region(Struct):
-    """A run of lines of a generated file that means one thing.
+    """A range of lines of a generated file with one purpose.
 
     Regions of a Python and a C++ wrapper that do the same thing carry the same ``key``.
     """
@@ -92,18 +92,18 @@ class Code(Struct):
     shell: str | None = None
     """The Python around the C++ wrapper, with the C++ cut out."""
     path: str | None = None
-    """Where torch wrote it, if it did."""
+    """The path to which torch wrote it, if it did."""
     regions: dict[str, list[Region]] = {}
     """Artifact ("python", "cpp") → its regions, by start line."""
     backward: Code | None = None
     others: list[Code] = []
-    """Further graphs of this direction, where torch compiled several under one id."""
+    """Further graphs of this direction, if torch compiled several under one id."""
     absent: dict[str, str] = {}
     aot: str | None = None
-    """AOTInductor's C++, where it was compiled ahead of time."""
+    """AOTInductor's C++, if the graph was compiled ahead of time."""
     buffers: dict[str, str] = {}
-    """Buffer of the wrapper → the node after the post-grad passes whose value it holds, where it
-    holds one and is not written to again."""
+    """Buffer of the wrapper → the post-grad node whose value it holds, for buffers that are written
+    only once."""
 
 
 class Launch(Struct):
@@ -120,11 +120,11 @@ class Launch(Struct):
     """As `Kernel.estimated_bytes`, for this launch."""
     estimated_operations: float | None = None
     time: LaunchTime | None = None
-    """Measured, where it was."""
+    """The measured time, if any."""
     estimated_us: float | None = None
-    """The least that it takes on the variant's target: an estimate, never a measurement."""
+    """A lower bound of its time on the variant's target: an estimate, never a measurement."""
     estimated_bound: Literal["", "memory", "compute"] = ""
-    """What that estimate is made of."""
+    """The resource that bounds that estimate."""
 
 
 class Kernel(Struct):
@@ -138,25 +138,25 @@ class Kernel(Struct):
     launches: list[Launch] = []
     nodes: list[str] = []
     sources: list[SourceLine] = []
-    """Where none of a compilation's nodes has a line of its own (a module that torch itself
-    defines), the line of the call."""
+    """If no node of the compilation has a line (a module that torch itself defines), the line of
+    the call."""
     modules: list[str] = []
     """The modules whose code it runs, with the class: ``layers.0: Conv2d``."""
     assembly: dict[str, str] = {}
-    """Form → text, where it was compiled for a target; the forms are `target.FORMS`."""
+    """Form → text, if the kernel was compiled for a target; the forms are `target.FORMS`."""
     resources: dict[str, float] = {}
     """registers (a thread), scalar_registers (a wave, on AMD), spills (bytes a thread),
     shared_bytes and tensor_columns (a block), warps, stages, occupancy (0 to 1),
     blocks_per_multiprocessor."""
     absent: dict[str, str] = {}
     grid: str = ""
-    """The launch grid (Triton) or the parallel loop's extents (C++), as the wrapper has it."""
+    """The launch grid (Triton) or the parallel loop's extents (C++), as written in the wrapper."""
     estimated_bytes: float | None = None
     """Bytes that one launch reads and writes: the sizes of its buffers, each counted once."""
     estimated_operations: float | None = None
     """Arithmetic operations of one launch; a multiply-add counts as two."""
     estimated_for: dict[str, int] = {}
-    """Symbol → the value that the estimates take for it: the one torch compiled with."""
+    """Symbol → its value in the estimates: the one that torch compiled with."""
     assembly_lines: dict[str, list[int]] = {}
     """As `KernelConfig.assembly_lines`."""
     limit: str = ""
@@ -167,13 +167,13 @@ class Kernel(Struct):
     fusion: Fusion | None = None
     tiling: Tiling | None = None
     baked: list[Baked] = []
-    """What its code takes for granted."""
+    """The sizes and values that its code assumes."""
     descriptors: list[Descriptor] = []
-    """TMA descriptors that it goes through."""
+    """The TMA descriptors that it uses."""
 
 
 class GuardManager(Struct):
-    """An inner node of the guard tree: what is fetched, to be checked by its guards."""
+    """An inner node of the guard tree, which fetches a value for its guards to check."""
 
     kind: str
     """``RootGuardManager``, ``GuardManager``, ``DictGuardManager``."""
@@ -182,14 +182,14 @@ class GuardManager(Struct):
     """How it is fetched from its parent: ``FrameLocalsGuardAccessor('x')``."""
     value_type: str = ""
     parent: int | None = None
-    """Its parent's place in `Compilation.guard_tree`; None for a root."""
+    """The index of its parent in `Compilation.guard_tree`; None for a root."""
     cost_ns: float | None = None
-    """A check of this node and all below it, measured on a clone of the tree, warm."""
+    """The time of a warm check of this node and its subtree, measured on a clone of the tree."""
     fails: int | None = None
-    """How often a check failed here, as torch counts it."""
+    """How often a check failed here, counted by torch."""
     shortcut: bool = False
-    """torch skips all that is below while none of the dictionaries there has changed; then a check
-    costs less than its parts."""
+    """torch skips the subtree while none of its dictionaries has changed; a check then costs less
+    than the sum of its parts."""
 
 
 class Guard(Struct):
@@ -198,33 +198,34 @@ class Guard(Struct):
     expression: str
     type: str = ""
     source: str = ""
-    """What is guarded, as Dynamo writes it: ``L['x']``."""
+    """The guarded value, in Dynamo's notation: ``L['x']``."""
     origin: SourceLine | None = None
     manager: int | None = None
-    """Its node's place in `Compilation.guard_tree`."""
+    """The index of its node in `Compilation.guard_tree`."""
     language: Literal["cpp", "python"] = "cpp"
-    """What carries out the check. A Python one costs about a microsecond and takes the GIL."""
+    """The language of the check. A Python check costs about a microsecond and takes the GIL."""
     cost_ns: float | None = None
-    """The check alone, without the access to the value, measured warm. Of several expressions that
-    torch checks as one guard the first carries the cost."""
+    """The time of the check alone, without fetching the value, measured warm. If torch checks
+    several expressions as one guard, the first one has the cost."""
     hits: int | None = None
-    """How often it held, in calls that compilescope made or watched."""
+    """How often it passed in calls that compilescope made or watched."""
     fails: int | None = None
     why: str = ""
-    """What made torch add it, where that can be told."""
+    """Why torch added it, if known."""
     failed: bool = False
-    """Whether it has failed; of guards that torch counts together, whether any of them has."""
+    """Whether it has failed. For guards that torch counts together: whether any of them has."""
 
 
 class Condition(Struct):
     """What must stay as it is for a compilation to be reused, in plain words."""
 
     name: str
-    """As the user writes it (``x``, ``self.training``); of a group how many guards it has."""
+    """The value as the user writes it (``x``, ``self.training``); for a group, its number of
+    guards."""
     requirement: str
-    """What it must be: ``float32[16, 32]``, ``0.1``."""
+    """The required value: ``float32[16, 32]``, ``0.1``."""
     guard: int | None = None
-    """The guard's place in `Compilation.guards`; None for a group of them."""
+    """The guard's index in `Compilation.guards`; None for a group."""
     failed: bool = False
     """Whether the guard, or one of the group, has failed."""
 
@@ -240,22 +241,22 @@ class Break(Struct):
     where: SourceLine | None = None
     stack: list[SourceLine] = []
     duration_us: float | None = None
-    """Compile time that the attempt cost up to the break."""
+    """The compile time of the attempt up to the break."""
     resumed: str = ""
-    """The compile id of what torch compiled from behind the break on."""
+    """The compile id of the code after the break."""
     eager: str = ""
-    """What runs in eager because of it: ``print(…)``, or the whole frame."""
+    """The code that runs in eager because of it: ``print(…)``, or the whole frame."""
 
 
 class Failure(Struct):
-    """A guard that failed, so that a frame was compiled again."""
+    """A guard that failed and caused a recompile of the frame."""
 
     guard: str
     """The guard's expression."""
     source: str = ""
-    """What was guarded: ``L['x']``."""
+    """The guarded value: ``L['x']``."""
     compilation: str = ""
-    """The compile id whose guard it was."""
+    """The compile id that the guard belongs to."""
     kind: str = ""
     """size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, type, identity,
     length, keys, attribute, global, grad_mode, global_state, other."""
@@ -264,7 +265,7 @@ class Failure(Struct):
     old: str = ""
     new: str = ""
     where: SourceLine | None = None
-    """The user's line that made torch guard it."""
+    """The user's line that caused the guard."""
 
 
 class Advice(Struct):
@@ -276,7 +277,7 @@ class Advice(Struct):
     """One sentence: what the change does."""
     code: str = ""
     where: SourceLine | None = None
-    """Where it goes."""
+    """Where to paste it."""
 
 
 class Recompile(Struct):
@@ -287,9 +288,9 @@ class Recompile(Struct):
     """The compile id whose guards failed."""
     failures: list[Failure] = []
     became_dynamic: list[str] = []
-    """What a symbol stands for from now on: ``L['x'].size()[0] → s0``."""
+    """The values that are symbols from now on: ``L['x'].size()[0] → s0``."""
     count: int | None = None
-    """How often the frame has been compiled, with this time."""
+    """How often the frame has been compiled, including this time."""
     limit: int | None = None
     """torch's ``recompile_limit`` in force."""
     advice: list[Advice] = []
@@ -305,9 +306,9 @@ class Phase(Struct):
     kind: str = ""
     """One of `PHASE_KINDS`."""
     track: int = 0
-    """Spans of one track nest; another thread or process has another track."""
+    """Spans of one track nest; each thread or process has its own track."""
     detail: str = ""
-    """What it worked on, where torch says so: a kernel's name, a pass."""
+    """The object of the work, if torch reports it: a kernel's name, a pass."""
 
 
 class Choice(Struct):
@@ -325,13 +326,13 @@ class Choice(Struct):
 
 
 class Autotuning(Struct):
-    """A choice that torch made by measuring, or would have made."""
+    """A choice that torch made, or would have made, by measuring."""
 
     operator: str
     kind: Literal["algorithm", "config"] = "algorithm"
     """algorithm: library call or template. config: the launch configuration of one kernel."""
     kernel: str = ""
-    """The kernel that came of it, as in `Kernel.name`."""
+    """The resulting kernel, as in `Kernel.name`."""
     inputs: list[str] = []
     """``float32[128, 64] cpu``."""
     choices: list[Choice] = []
@@ -341,7 +342,7 @@ class Autotuning(Struct):
 
 
 class Crossing(Struct):
-    """An operator that the generated code calls through Python's dispatcher: it takes the GIL."""
+    """An operator that generated code calls through Python's dispatcher, which takes the GIL."""
 
     operator: str
     artifact: Literal["python", "cpp"] = "cpp"
@@ -352,7 +353,7 @@ class Crossing(Struct):
 
 
 class CacheEvent(Struct):
-    """What one of torch's compile caches said."""
+    """A hit, miss or bypass of one of torch's compile caches."""
 
     cache: str
     outcome: Literal["hit", "miss", "bypass"]
@@ -361,12 +362,12 @@ class CacheEvent(Struct):
 
 
 class RawEvent(Struct):
-    """Something that torch logged and no view reads, as it is."""
+    """A raw record that torch logged and that no other view shows."""
 
     name: str
-    """What torch calls it; of several with a text of their own ``NAME (2)``."""
+    """torch's name for it; ``NAME (2)`` if there are several with separate texts."""
     count: int = 1
-    """How many records without a text of their own are put together here, a line each."""
+    """How many records without a separate text are joined here, one per line."""
     attempt: int = 0
     size_bytes: int = 0
     language: Language = "text"
@@ -400,31 +401,32 @@ class Compilation(Struct):
     autotunings: Annotated[list[Autotuning], Part("autotunings")] = []
     crossings: Annotated[list[Crossing], Part("crossings")] = []
     warm_phases: Annotated[list[Phase], Part("phases")] = []
-    """The same compilation done again with warm caches."""
+    """The same compilation repeated with warm caches."""
     warm_cache: list[CacheEvent] = []
     started_s: float | None = None
     """Seconds since the epoch."""
     duration_s: float | None = None
     cell: str | None = None
-    """The id of the notebook cell that ran, where it was watched."""
+    """The id of the notebook cell that ran, if a watch recorded it."""
     call: SourceLine | None = None
     """The ``torch.compile`` that the frame was compiled for."""
     reduced: str = ""
-    """What was dropped to bound memory, and when; empty while everything is there."""
+    """The parts that were dropped to bound memory, and when; empty while the compilation is
+    complete."""
     counts: dict[str, int] = {}
-    """How many graphs, nodes (of the largest graph), kernels, guards and lines of code there were
+    """How many graphs, nodes (of the largest graph), kernels, guards and lines of code it had
     before it was reduced."""
     torch_id: str = ""
-    """torch's own compile id, where ``id`` had to be another: ``torch._dynamo.reset()`` makes torch
-    count anew, and what a cell compiled is counted from 0."""
+    """torch's own compile id, if ``id`` differs from it: ``torch._dynamo.reset()`` restarts torch's
+    numbering, and a cell's compilations are numbered from 0."""
     cell_number: int | None = None
     """The number of the cell's execution: ``In[3]``."""
     cell_file: str = ""
-    """What Python calls the cell's lines, as in `SourceLine.file`."""
+    """Python's file name for the cell, as in `SourceLine.file`."""
     decisions: Annotated[list[Decision], Part("kernels")] = []
-    """What a target that is not there could not decide."""
+    """The choices that torch could not make by measuring, because the target is not present."""
     steps: Annotated[list[Steps], Part("steps")] = []
-    """What each wrapper does, step by step."""
+    """The steps of each wrapper."""
     routes: Annotated[list[Route], Part("crossings")] = []
     """How the wrappers reach operators that have no generated kernel."""
     memory: Annotated[list[Memory], Part("memory")] = []
@@ -438,7 +440,7 @@ class Compilation(Struct):
     expressions: Annotated[list[ShapeExpression], Part("shapes")] = []
     """Operands before what is computed from them. torch logs them in ``draft_export`` alone."""
     raw: list[RawEvent] = []
-    """Of a trace: the rest of what torch logged."""
+    """For a trace: the remaining records that torch logged."""
 
 
 COMPILATION_PARTS: dict[str, Part] = fields_of(Compilation)
@@ -465,7 +467,7 @@ PHASE_KINDS: dict[str, str] = {
     "load": "loading",
     "other": "other",
 }
-"""Kind of a phase → title, in the order in which they usually come."""
+"""Kind of a phase → title, in the usual order of the phases."""
 
 STAGES: dict[str, str] = {
     "dynamo": "Dynamo",
@@ -513,22 +515,22 @@ GUARD_TYPES: dict[str, str] = {
     "LAMBDA_GUARD": "A check that torch makes in Python.",
     "SYMBOLIC_SHAPE_GUARD": "The code holds for dynamic sizes that stand in this relation.",
 }
-"""Type of a guard → what makes torch add one; types that a newer torch has may be missing."""
+"""Type of a guard → why torch adds one. Types of a newer torch may be missing."""
 
 
 CONDITIONS_TITLE = "Any change to these makes the call recompile"
-"""What stands above a compilation's conditions, in every view."""
+"""The heading of a compilation's conditions in every view."""
 
 
 class Effective(Struct):
-    """A setting as asked for and as torch carried it out."""
+    """A setting as requested and its effective value."""
 
     setting: str
     requested: str
     actual: str
     why: str = ""
     differs: bool = False
-    """Whether torch did something else than was asked for."""
+    """Whether torch did something other than requested."""
     remedy: str = ""
     """What to change, where something can be done."""
     operators: list[str] = []

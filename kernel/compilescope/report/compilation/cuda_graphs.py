@@ -8,20 +8,20 @@ from ..problem import SourceLine, Struct
 
 
 class Skip(Struct):
-    """Why torch did without CUDA graphs."""
+    """Why torch skipped CUDA graphs."""
 
     reason: str
-    """As torch says it."""
+    """Torch's reason."""
     compilation: str = ""
     meaning: str = ""
     remedy: str = ""
     setting: str = ""
-    """The one setting that would have it captured, as code, where there is one."""
+    """The setting that would allow the capture, as code, if there is one."""
     where: SourceLine | None = None
 
 
 class Partition(Struct):
-    """A part of a graph that is, or is not, captured by itself."""
+    """A partition of a graph, which is or is not captured separately."""
 
     name: str
     captured: bool = True
@@ -31,7 +31,7 @@ class Partition(Struct):
 
 
 class CudaGraphs(Struct):
-    """What became of CUDA graphs under a variant."""
+    """Whether and how a variant used CUDA graphs."""
 
     outcome: Literal["captured", "partly", "skipped", "not asked", "no GPU", "unknown"] = "unknown"
     why: str = ""
@@ -39,9 +39,9 @@ class CudaGraphs(Struct):
     replayed: int = 0
     re_recorded: int = 0
     calls: int = 0
-    """Over how many calls those were counted."""
+    """The number of calls over which those were counted."""
     skips: list[Skip] = []
     partitions: list[Partition] = []
     memory_bytes: float | None = None
-    """What their pool holds."""
+    """The size of their memory pool."""
     how: str = ""

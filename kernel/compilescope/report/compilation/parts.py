@@ -1,4 +1,4 @@
-"""What is declared once of a compilation's artifacts, from which everything else is derived.
+"""The single declaration of a compilation's artifacts, from which everything else is derived.
 
 A field of `artifacts.Compilation` that is annotated with a `Part` is left out of outlines,
 fetched by the panel when a view needs it, and dropped when a watch runs out of memory.
@@ -24,9 +24,9 @@ class Part:
     """Marks a list of a compilation as a part, or as a field of one."""
 
     name: str
-    """Fields with one name are fetched together."""
+    """Fields with the same name are fetched together."""
     absent: str = ""
-    """Why the list is empty where torch logged nothing; empty if an empty list says enough."""
+    """Why the list is empty if torch logged nothing; empty if an empty list needs no reason."""
 
 
 def fields_of(struct: type[Any]) -> dict[str, Part]:

@@ -1,4 +1,4 @@
-"""What Inductor planned: fusion, tiling, layouts, memory, decompositions. Structs of the report.
+"""Inductor's plans: fusion, tiling, layouts, memory, decompositions. Structs of the report.
 
 The rules are the report's: fields are only ever added, with a default.
 """
@@ -13,32 +13,32 @@ Direction = Literal["inference", "forward", "backward"]
 
 
 class Fusion(Struct):
-    """What was put into one kernel, and what that saves."""
+    """The operators fused into one kernel, and the memory traffic that this saves."""
 
     nodes: int = 0
-    """Operators of the post-grad graph in it."""
+    """Operators of the post-grad graph in the kernel."""
     saved_bytes: float | None = None
-    """Bytes that would have been written and read again between its operators."""
+    """Bytes that unfused operators would write and read between them."""
     saved: list[str] = []
-    """The nodes whose values stay inside it."""
+    """The nodes whose values never leave the kernel."""
     kind: str = ""
     """pointwise, reduction, persistent reduction, template, foreach …"""
     why: str = ""
 
 
 class Tiling(Struct):
-    """How a kernel's iterations are cut up."""
+    """How a kernel's iteration space is divided."""
 
     extents: list[str] = []
     """Its loops, outermost first, as sizes or symbols."""
     tile: dict[str, str] = {}
     """``XBLOCK`` → ``1024`` (Triton), ``x1`` → ``16`` (C++)."""
     vector_width: int | None = None
-    """Elements that one instruction handles, in C++."""
+    """Elements per vector instruction, in C++."""
     vector: str = ""
     """The instruction set, or why it is scalar."""
     threads: str = ""
-    """How it is spread over threads or blocks."""
+    """How it is distributed over threads or blocks."""
 
 
 BakedKind = Literal["size", "stride", "value", "divisible", "aligned"]
@@ -49,7 +49,7 @@ address that 16 divides."""
 
 
 class Baked(Struct):
-    """A size or value that the generated code takes for granted."""
+    """A size or value that the generated code assumes."""
 
     name: str
     """``xnumel``, ``s0``, ``XBLOCK``."""
@@ -70,7 +70,7 @@ class LayoutChange(Struct):
     bytes: float | None = None
     why: str = ""
     inserted: bool = True
-    """Whether a copy was made for it."""
+    """Whether it needs a copy."""
     kernel: str = ""
     sources: list[SourceLine] = []
 
@@ -81,24 +81,24 @@ class Buffer(Struct):
     name: str
     kind: Literal["input", "constant", "temporary", "output"] = "temporary"
     bytes: float | None = None
-    """For the sizes that torch compiled with."""
+    """The size in bytes, for the sizes that torch compiled with."""
     shape: list[str] = []
     stride: list[str] = []
     dtype: str = ""
     device: str = ""
     born: int = 0
-    """The step of the memory's time line at which it is there."""
+    """The step of the memory's time line at which it is allocated."""
     dies: int = 0
-    """The step after which it may be used again."""
+    """The step after which its memory may be reused."""
     reuses: str = ""
-    """The buffer whose memory it took over."""
+    """The buffer whose memory it reuses."""
     nodes: list[str] = []
     line: int | None = None
     """Of the wrapper."""
 
 
 class Memory(Struct):
-    """What one wrapper's memory is used for, over one call."""
+    """How one wrapper uses memory during one call."""
 
     direction: Direction = "inference"
     artifact: Literal["python", "cpp"] = "python"
@@ -107,33 +107,33 @@ class Memory(Struct):
     keys: list[str] = []
     """Their keys, as in `Region.key`."""
     live_bytes: list[float] = []
-    """Allocated by the wrapper and not yet free, at each step."""
+    """Bytes that the wrapper has allocated and not yet freed, at each step."""
     buffers: list[Buffer] = []
     peak_bytes: float = 0.0
     peak_without_reuse_bytes: float = 0.0
-    """If no buffer took over another's memory and none were freed before the end."""
+    """The peak if no buffer reused another's memory and none were freed before the end."""
     peak_unfused_bytes: float | None = None
-    """If each operator of the graph had written its result, freed after its last use."""
+    """The peak if each operator of the graph wrote its result, freed after its last use."""
     assumed: dict[str, int] = {}
-    """Symbol → the value that the sizes take for it."""
+    """Symbol → its value in the sizes."""
     how: str = ""
 
 
 class Decomposition(Struct):
-    """An operator that became others."""
+    """An operator that was decomposed into others."""
 
     operator: str
     into: list[str] = []
     count: int = 1
-    """In how many places."""
+    """The number of places."""
     by: Literal["autograd", "decomposition", "dispatch", "pass", "unknown"] = "unknown"
     """decomposition: of Inductor's table. autograd: its derivative. dispatch: the operator's own
     composite implementation. pass: a pass over the graph."""
     stage: str = ""
-    """The stage that first has what it became."""
+    """The first stage with the resulting operators."""
     nodes: list[str] = []
-    """Of the stage before."""
+    """The nodes of the stage before."""
     became: list[str] = []
-    """Of that stage."""
+    """The nodes of that stage."""
     why: str = ""
     sources: list[SourceLine] = []

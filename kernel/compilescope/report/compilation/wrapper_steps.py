@@ -1,4 +1,4 @@
-"""What a generated wrapper does, step by step, and how it leaves itself: structs of the report.
+"""The steps of a generated wrapper and its calls of other code: structs of the report.
 
 The rules are the report's: fields are only ever added, with a default.
 """
@@ -37,13 +37,13 @@ STEP_KINDS: dict[StepKind, str] = {
     "return": "return",
     "other": "other",
 }
-"""Kind of a step → title, in the order of a call. entry: inputs unpacked. check: sizes, strides
-and alignment of inputs. call: an operator that is no generated kernel, through a library or
-through the dispatcher."""
+"""Kind of a step → title, in the order of a call. entry: inputs unpacked. check: sizes, strides and
+alignment of inputs. call: an operator without a generated kernel, called through a library or the
+dispatcher."""
 
 
 class Step(Struct):
-    """A run of lines of a wrapper that does one thing.
+    """A range of lines of a wrapper with one purpose.
 
     Steps of a Python and a C++ wrapper that do the same thing carry the same ``key``.
     """
@@ -54,54 +54,55 @@ class Step(Struct):
     """Inclusive."""
     key: str = ""
     label: str = ""
-    """What it works on: a buffer, a kernel, an operator."""
+    """Its subject: a buffer, a kernel, an operator."""
     kernel: str = ""
     sources: list[SourceLine] = []
     us: float | None = None
-    """What it costs the host in one call, where it was measured."""
+    """Its time on the host in one call, if measured."""
     interval_us: tuple[float, float] | None = None
     how: str = ""
 
 
 class Steps(Struct):
-    """What one wrapper does, step by step."""
+    """The steps of one wrapper."""
 
     artifact: Literal["python", "cpp"]
     direction: Literal["inference", "forward", "backward"] = "inference"
     steps: list[Step] = []
     whole_us: float | None = None
-    """A call of the wrapper, measured as a whole in the same rounds."""
+    """The whole call of the wrapper, measured in the same rounds."""
     sum_us: float | None = None
     agrees: bool = True
     """Whether the sum is within a tenth of the whole."""
     why: str = ""
-    """If it does not agree, why that may be; and what was not measured."""
+    """If the sum does not agree, the possible reason; and what was not measured."""
 
 
 class Route(Struct):
-    """How the generated code reaches an operator that it has no kernel for."""
+    """How generated code calls an operator for which it has no generated kernel."""
 
     operator: str
     registered: Literal["torch", "cpp", "python", "triton", "unknown"] = "unknown"
-    """Who implements it: torch itself, a C++ library of somebody's, Python, or a Triton kernel that
-    the user wrote."""
+    """What implements it: torch itself, a custom C++ library, Python, or a Triton kernel that the
+    user wrote."""
     artifact: Literal["python", "cpp"] = "python"
     direction: Literal["inference", "forward", "backward"] = "inference"
     via: Literal["library", "shim", "dispatcher", "python", "inlined"] = "python"
-    """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through
-    C++'s dispatcher, which calls an operator's Python where that implements it. python: as a Python
+    """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through the
+    C++ dispatcher, which calls Python if that implements the operator. python: as a Python
     function. inlined: a kernel of the generated code."""
     lines: list[int] = []
     gil: int = 0
     """How often one call of the wrapper takes the GIL for it."""
     us: float | None = None
-    """What reaching it costs in one call, without the operator's own work, where measured."""
+    """The overhead of calling it in one call of the wrapper, without the operator's own work, if
+    measured."""
     interval_us: tuple[float, float] | None = None
     how: str = ""
     why: str = ""
     remedy: str = ""
     where: SourceLine | None = None
-    """Where it was defined, where that is known."""
+    """Where it was defined, if known."""
 
 
 class Descriptor(Struct):
@@ -110,7 +111,7 @@ class Descriptor(Struct):
     name: str
     """The kernel's argument, or the variable in it."""
     made: Literal["host", "device"] = "device"
-    """Whether the wrapper builds it and passes it, or the kernel itself does."""
+    """Whether the wrapper builds and passes it, or the kernel builds it."""
     shape: list[str] = []
     strides: list[str] = []
     block: list[str] = []
@@ -133,16 +134,16 @@ class LoadSpan(Struct):
     none, since the call began. Of a later run: since the first launch of that later call began."""
     us: float
     background: bool = False
-    """On another thread, meanwhile."""
+    """Whether it ran on another thread in parallel."""
 
 
 class KernelLoad(Struct):
-    """How one kernel came to be there: compiled, loaded, run for the first time."""
+    """How one kernel was compiled, loaded and first run."""
 
     kernel: str
     compilation: str = ""
     call: int = 1
-    """In which call of the variant; 0: while it was compiled."""
+    """The call of the variant in which it happened; 0: during compilation."""
     started_us: float = 0.0
     """Since the first call began."""
     compile_us: float | None = None
@@ -152,10 +153,11 @@ class KernelLoad(Struct):
     warm_run_us: float | None = None
     """A later launch, on the host."""
     background: bool = False
-    """Another process or thread compiled it meanwhile."""
+    """Whether another process or thread compiled it in parallel."""
     cached: bool | None = None
-    """Whether it was found compiled."""
+    """Whether it was found in a cache."""
     how: str = ""
     spans: list[LoadSpan] = []
-    """The same on the time line. What another process compiled is not there: torch says how long
-    that took, not when. A first run holds what was compiled, loaded and tuned within it."""
+    """The same on the time line. It lacks compilations by another process, for which torch logs the
+    duration but not the start. A first run contains the compilations, loads and tuning within
+    it."""

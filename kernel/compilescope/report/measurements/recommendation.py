@@ -1,4 +1,4 @@
-"""Which of the ways to deploy a call to take, by what was measured of them."""
+"""Recommends a way to deploy a call from the measurements of all ways."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A way to deploy a call, with the reason. Displays itself."""
+    """A recommended way to deploy a call, with the reason. Displays itself."""
 
     way: DeployWay
     variant: str
-    """The variant whose settings it has."""
+    """The variant whose settings it uses."""
     objective: Objective
     reason: str
-    """What it costs beside the others, in a sentence or two."""
+    """Its cost compared with the others, in a sentence or two."""
 
     @property
     def code(self) -> str:
-        """What to paste: it makes ``compiled`` of ``model`` (of a function: ``fn``).
+        """Code to paste that creates ``compiled`` from ``model`` (for a function: ``fn``).
 
-        Where the way ships files, how they are written and loaded follows.
+        If the way ships files, the code that writes and loads them follows.
         """
         return paste_code(self.way)
 
@@ -43,16 +43,16 @@ class Recommendation:
         model
             The module or the function.
         args, kwargs
-            Of a call: what is compiled ahead of time is compiled for these.
+            The arguments of a call; a way that compiles ahead of time compiles for these.
 
         Returns
         -------
         Callable
-            What is called in the model's place. A way that compiles blocks changes the model, and
-            returns it.
+            The replacement for the model. A way that compiles blocks modifies the model and returns
+            it.
         """
         names = {"model": model, "fn": model, "args": tuple(args), "kwargs": dict(kwargs or {})}
-        exec(f"{PRELUDE}\n{self.way.code}", names)  # the code that is shown
+        exec(f"{PRELUDE}\n{self.way.code}", names)  # the same code that views show
         return names["compiled"]
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def recommend(
     Raises
     ------
     CompilescopeError
-        Nothing was measured, the objective is none, or no way fits in the memory.
+        Nothing was measured, the objective is unknown, or no way fits in the memory.
     """
     if objective not in OBJECTIVES:
         raise CompilescopeError(
@@ -107,13 +107,13 @@ def recommend(
             "Allow more memory, or take a smaller call.",
         )
     faster = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
-    # Without compiling the first call is always shortest: what is compiled has to pay.
+    # Eager always has the shortest first call, so a compiled way must be faster in later calls.
     variant, way = _choose(faster or fits, objective)
     return Recommendation(way, variant, objective, _reason(way, objective, compiled=bool(faster)))
 
 
 def judge(ways: Sequence[DeployWay]) -> None:
-    """Fills in what follows from the figures of a variant's ways, as far as there are any."""
+    """Fills in the fields that follow from the measurements of a variant's ways."""
     front = {id(way) for way in pareto(ways)}
     for way in ways:
         way.first_s = None if way.cold_s is None else first_s(way)
@@ -127,7 +127,7 @@ def judge(ways: Sequence[DeployWay]) -> None:
 
 
 def paste_code(way: DeployWay) -> str:
-    """Makes ``compiled``, and writes and loads what is shipped where that works: to paste."""
+    """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
     parts = [PRELUDE, way.code]
     if way.shipped_s is not None:
         parts += [
@@ -143,9 +143,9 @@ def paste_code(way: DeployWay) -> str:
 
 
 def counts(way: DeployWay) -> bool:
-    """Whether a way can be recommended: measured, and its results are eager's for every call.
+    """Whether a way can be recommended: it was measured and never returns wrong results.
 
-    So are those of what it ships, where that was tried.
+    The same must hold for its shipped files, if they were tried.
     """
     measured = way.cold_s is not None and way.call_us is not None
     accurate = way.accurate is True and way.shipped_accurate is not False
@@ -153,14 +153,14 @@ def counts(way: DeployWay) -> bool:
 
 
 def first_s(way: DeployWay) -> float:
-    """Until the first result in a fresh process, with what is shipped where that works."""
+    """Seconds until the first result in a fresh process, with the shipped files if they work."""
     if way.shipped_s is not None and way.shipped_accurate is not False:
         return min(way.shipped_s, math.inf if way.cold_s is None else way.cold_s)
     return math.inf if way.cold_s is None else way.cold_s
 
 
 def pareto(ways: Sequence[DeployWay]) -> list[DeployWay]:
-    """Those that no other beats in both the first call and the calls afterwards."""
+    """The ways that no other beats in both the first call and later calls."""
     counted = [way for way in ways if counts(way)]
     return [
         way
@@ -182,7 +182,7 @@ def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tupl
         return min(ways, key=lambda named_way: first_s(named_way[1]) * _relative(named_way[1]))
     fastest = min((way for _, way in ways), key=_relative)
     least = _interval(fastest)[0]
-    # Among those that the measurement cannot tell apart, the one that starts soonest.
+    # Among ways whose difference is within noise, take the fastest first call.
     alike = [
         named_way
         for named_way in ways
@@ -192,7 +192,7 @@ def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tupl
 
 
 def _pays(way: DeployWay) -> bool:
-    """Whether its calls are faster than eager's beside them, or may well be."""
+    """Whether its calls are, or may be, faster than the interleaved eager calls."""
     speedup = way.speedup
     if speedup is None or speedup.standing in ("slower", "same"):
         return False
@@ -201,12 +201,12 @@ def _pays(way: DeployWay) -> bool:
 
 def _relative(way: DeployWay) -> float:
     if not way.ship_code:
-        return 1.0  # eager's own calls differ from eager's by chance alone
+        return 1.0  # differences between eager and itself are noise
     return math.inf if way.speedup is None else 1 / way.speedup.ratio
 
 
 def _interval(way: DeployWay) -> tuple[float, float]:
-    """Of how many times faster than eager it is."""
+    """The interval of its speedup over eager."""
     if way.speedup is None or way.speedup.interval is None:
         return (1.0, 1.0)
     return way.speedup.interval

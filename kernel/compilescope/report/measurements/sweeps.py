@@ -1,4 +1,4 @@
-"""A sweep: a subject under many variants and shapes, each cell in a process of its own.
+"""A sweep: a subject under many variants and shapes, each cell in a separate process.
 
 Part of a report; see `compilescope.report` for the rules.
 """
@@ -20,11 +20,11 @@ CellState = Literal[
 
 
 class SweepCell(Struct, kw_only=True):
-    """One variant on one set of arguments, cold, in a process of its own."""
+    """One variant with one set of arguments, measured cold in a separate process."""
 
     key: str
-    """The same for the same subject, variant, arguments, torch and device: what a resumed sweep
-    goes by."""
+    """The key, equal for the same subject, variant, arguments, torch and device. A resumed sweep
+    finds finished cells by it."""
     name: str
     """The variant's."""
     variant: Variant
@@ -32,21 +32,22 @@ class SweepCell(Struct, kw_only=True):
     """The name of the set of arguments; empty where there is only one."""
     arguments: list[str] = []
     state: CellState = "waiting"
-    """failed: torch refused it. crashed: the process died. timeout, memory: it was ended."""
+    """failed: torch raised an error. crashed: the process died. timeout, memory: the sweep ended
+    it."""
     step: str = ""
-    """Of one that runs: loading, running eager, compiling, waiting, measuring."""
+    """The step of a running cell: loading, running eager, compiling, waiting, measuring."""
     timing: Timing | None = None
-    """Its ratio is to eager, measured in the same process in turns with it."""
+    """Its ratio is to eager, measured interleaved in the same process."""
     throughput_per_s: float | None = None
-    """Calls, or items where the sweep was told how many a call has."""
+    """Calls per second, or items per second if the sweep knows the items per call."""
     compile_time: CompileTime | None = None
     memory_bytes: float | None = None
-    """The most that a call took beyond what was held before: on the GPU by torch's allocator, on
-    the CPU of the process."""
+    """The peak memory of a call beyond what was held before it: of torch's allocator on a GPU, of
+    the process on the CPU."""
     accuracy: list[OutputError] = []
     accurate: bool | None = None
     effective: list[Effective] = []
-    """Settings that torch carried out otherwise."""
+    """Settings whose effective value differs from the request."""
     problem: Problem | None = None
     worker: str = ""
     """Where it ran: host and process."""
@@ -57,30 +58,30 @@ class SweepCell(Struct, kw_only=True):
 
 
 class Sweep(Struct, kw_only=True):
-    """The cells of a sweep, in the order in which they were asked for."""
+    """The cells of a sweep, in the order requested."""
 
     id: str = ""
     cells: list[SweepCell] = []
     state: Literal["waiting", "running", "done", "cancelled", "failed"] = "waiting"
     shapes: list[str] = []
     items: float = 1.0
-    """Items a call, by which throughput counts."""
+    """Items per call, for the throughput."""
     unit: str = "calls"
     folder: str = ""
-    """Where finished cells are kept."""
+    """The folder of finished cells."""
     executor: str = ""
     started_s: float | None = None
     took_s: float | None = None
     winner: str = ""
-    """The key of the fastest cell that is right; per shape, see `winners`."""
+    """The key of the fastest cell with correct results; per shape, see `winners`."""
     winners: dict[str, str] = {}
     """Shape → the key of its winner."""
     pareto: list[str] = msgspec.field(default_factory=list)
     """Keys of the cells that no other beats in both compile time and latency, by shape."""
     code: str = ""
-    """The winner, to paste."""
+    """The winner as code to paste."""
     codes: dict[str, str] = {}
-    """Shape → its winner, to paste."""
+    """Shape → its winner as code to paste."""
     verdicts: dict[str, str] = {}
-    """Shape → which cell is fastest, no more than what the intervals allow, in words."""
+    """Shape → which cell is fastest, in words, as far as the intervals allow a statement."""
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""What was measured: how long calls take, where their time goes, how right their results are.
+"""Measurements: how long calls take, where their time goes, how accurate their results are.
 
 Part of a report; see `compilescope.report` for the rules. Times are wall-clock times unless their
 text says otherwise, and intervals are 95 % confidence intervals.
@@ -39,14 +39,14 @@ LAYER_KINDS: dict[LayerKind, str] = {
     "eager": "eager",
     "other": "not attributed",
 }
-"""Kind → its title, from the outside in. bytecode: what Dynamo rewrote of the function, but for the
-graphs in it. inductor: from AOTAutograd to the wrapper. wrapper: the generated one itself.
-launches: what starting kernels costs the host. kernels: on their device. idle: the host waits, or
-the device does. eager: what was not compiled."""
+"""Kind → its title, from the outside in. bytecode: Dynamo's rewritten function, without its graphs.
+inductor: from AOTAutograd to the wrapper. wrapper: the generated wrapper itself. launches: the
+host's launch overhead. kernels: on their device. idle: the host waits, or the device does. eager:
+the code that was not compiled."""
 
 
 class CompileTime(Struct):
-    """How long the first call took, and its parts (seconds, on the wall clock)."""
+    """The time of the first call and of its parts (seconds, wall clock)."""
 
     total_s: float
     parts: dict[str, float] = {}
@@ -56,9 +56,9 @@ class CompileTime(Struct):
 
 
 class Speedup(Struct):
-    """How fast a variant is beside another, no more than what the measurement allows.
+    """How fast a variant is compared with another, as far as the measurement allows a statement.
 
-    This is what every view shows of a pair; none works it out again.
+    Every view shows this for a pair; none computes it again.
     """
 
     ratio: float
@@ -73,11 +73,11 @@ class Speedup(Struct):
     text: str = ""
     """How many times faster or slower; or ``no difference``, ``too noisy to judge``."""
     detail: str = ""
-    """The figure and its interval, in words, also where ``text`` has none."""
+    """The figure and its interval in words, even if ``text`` has none."""
 
 
 class RatioAtRound(Struct):
-    """The ratio to the baseline as it stood after so many rounds of a measurement."""
+    """The ratio to the baseline after a number of rounds of a measurement."""
 
     rounds: int
     ratio: float
@@ -90,7 +90,7 @@ FEWEST_FOR_INTERVAL = 6
 
 
 def too_few(samples_us: Sequence[float]) -> bool:
-    """Whether there are too few samples for an interval. Samples that are not kept were enough."""
+    """Whether there are too few samples for an interval; no samples (not kept) count as enough."""
     return 0 < len(samples_us) < FEWEST_FOR_INTERVAL
 
 
@@ -107,15 +107,15 @@ class Timing(Struct):
     device: str = "cpu"
     ratio: float | None = None
     """The baseline's time over this one's, round by round: above 1 is faster than the baseline. It
-    is not quite the quotient of the medians, since a load that comes and goes cancels out of it."""
+    differs slightly from the quotient of the medians, because varying load cancels out of it."""
     ratio_interval: tuple[float, float] | None = None
-    """99 %, since a measurement that goes on is looked at again and again."""
+    """99 %, since users look repeatedly at a running measurement."""
     baseline: str = "eager"
     differs: bool | None = None
-    """Whether the ratio's interval leaves out 1; None where there is no ratio, or fewer than eight
-    rounds to tell from."""
+    """Whether the ratio's interval excludes 1; None if there is no ratio, or fewer than eight
+    rounds."""
     host_us: float | None = None
-    """On a GPU: until the call returns, its kernels perhaps still running."""
+    """On a GPU: the time until the call returns; its kernels may still be running."""
     host_interval_us: tuple[float, float] | None = None
     device_us: float | None = None
     """On a GPU: between two events of the stream around the call, in calls one after the other."""
@@ -123,23 +123,24 @@ class Timing(Struct):
     threads: int = 0
     """Threads that torch may use within an operation; fixed meanwhile."""
     settled: bool = True
-    """Whether the warm-up ended because times no longer changed, and not for want of time."""
+    """Whether the warm-up ended because times no longer changed, and not because time ran out."""
     keeping: Keeping = "unchanged"
-    """How the subject's state was kept from changing its times: it does not change any; it was put
-    back before every sample; every sample had copies of its own."""
+    """How the subject's state was kept from affecting its times: it changes none; the state was
+    restored before every sample; every sample had its own copies."""
     changes: list[str] = []
-    """What a call changes, by where it is: ``net.bn.running_mean``, ``x``."""
+    """The state that a call changes, by its path: ``net.bn.running_mean``, ``x``."""
     speedup: Speedup | None = None
-    """The ratio and its interval as they are shown; None where there is no ratio."""
+    """The ratio and its interval as displayed; None if there is no ratio."""
     turns: str = ""
-    """Which measurement it is of: samples of the same one were taken round by round."""
+    """The measurement it belongs to: samples of one measurement were taken round by round."""
     first_round: int = 0
-    """The round of that measurement that the first sample is of."""
+    """The round of the first sample in that measurement."""
     running: list[RatioAtRound] = []
-    """How the ratio came to be: from the eighth shared round on, each with at least 5 % more rounds
-    than the one before."""
+    """The history of the ratio: from the eighth shared round on, each entry with at least 5 % more
+    rounds than the one before."""
     few: bool = False
-    """There are too few samples for an interval: ``interval_us`` is all that was seen."""
+    """Whether there are too few samples for an interval; ``interval_us`` is then the range of all
+    samples."""
 
 
 class Layer(Struct):
@@ -149,12 +150,12 @@ class Layer(Struct):
     us: float
     interval_us: tuple[float, float] | None = None
     compilation: str = ""
-    """The compile id of what it belongs to; empty for what all share."""
+    """The compile id that it belongs to; empty for parts that all share."""
     how: str = ""
     """How it was measured, in a sentence."""
     device_us: float | None = None
-    """Of kernels on a GPU: all of their time. ``us`` has the part of it that the host waits for;
-    the rest passes while the host is busy."""
+    """For kernels on a GPU: their total time. ``us`` is the part that the host waits for; the rest
+    overlaps with the host's work."""
 
 
 class Layers(Struct):
@@ -163,14 +164,14 @@ class Layers(Struct):
     direction: Literal["inference", "forward", "backward", "step"] = "inference"
     """step: a call that runs its own backward."""
     whole_us: float = 0.0
-    """The call, measured as a whole in the same rounds."""
+    """The whole call, measured in the same rounds."""
     whole_interval_us: tuple[float, float] | None = None
     layers: list[Layer] = []
     sum_us: float = 0.0
     agrees: bool = True
     """Whether the sum is within a tenth of the whole."""
     why: str = ""
-    """If it does not agree, why that may be; and what was not measured."""
+    """If the sum does not agree, the possible reason; and what was not measured."""
     device: str = "cpu"
 
 
@@ -178,22 +179,22 @@ class LaunchTime(Struct):
     """How long a launch of a kernel takes."""
 
     us: float
-    """On its device: the time of the kernel itself, without starting it."""
+    """The time of the kernel itself on its device, without the launch."""
     interval_us: tuple[float, float] | None = None
     calls: int = 0
-    """Over how many calls of the subject."""
+    """The number of calls of the subject."""
     device: str = "cpu"
     bytes_per_s: float | None = None
     """The estimated bytes over the measured time."""
     operations_per_s: float | None = None
     bandwidth_share: float | None = None
-    """Of the device's peak, from 0; above 1 where data come from a cache."""
+    """The share of the device's peak, from 0; above 1 if data come from a cache."""
     compute_share: float | None = None
     how: str = ""
 
 
 class Peaks(Struct):
-    """What a device can do at best."""
+    """The peak rates of a device."""
 
     device: str
     """``cpu``, ``cuda:0``."""
@@ -201,14 +202,14 @@ class Peaks(Struct):
     bandwidth_bytes_per_s: float | None = None
     operations_per_s: dict[str, float] = {}
     """dtype → arithmetic operations a second in matrix products; a multiply-add counts as two.
-    ``tf32``: float32 in tensor cores. ``vector float32``: of everything else, where it differs."""
+    ``tf32``: float32 in tensor cores. ``vector float32``: everything else, if it differs."""
     how: Literal["measured", "specified"] = "measured"
     source: str = ""
-    """Where a specified figure comes from; how a measured one was measured."""
+    """The source of a specified figure, or the method of a measured one."""
 
 
 class Help(Struct):
-    """Something that usually helps, and what it brought where that was measured."""
+    """A change that usually helps, with its measured effect if known."""
 
     what: str
     why: str = ""
@@ -217,33 +218,33 @@ class Help(Struct):
     variant: str = ""
     """The variant of the report that has it."""
     ratio: float | None = None
-    """Measured: that one's speed over this one's; above 1, it helped."""
+    """The measured speed of that variant over this one's; above 1 it helped."""
     ratio_interval: tuple[float, float] | None = None
     speedup: Speedup | None = None
-    """Over the variant that the verdict is on, as it is shown; None where it was not measured."""
+    """The speedup over the verdict's variant, as displayed; None if it was not measured."""
     requested: Variant | None = None
-    """The variant that has it, to be added; None where no switch brings it."""
+    """The variant to add that has it; None if no switch provides it."""
     place: str = ""
-    """Where the code is to be pasted: ``around the call``. Empty where a switch brings it."""
+    """Where to paste the code: ``around the call``. Empty if a switch provides it."""
 
 
 class Verdict(Struct):
     """What a variant's time is bound by."""
 
     bound: Bound
-    """cpu: by what the host does around the kernels."""
+    """cpu: bound by the host's work around the kernels."""
     evidence: str
     """One sentence with the figures."""
     helps: list[Help] = []
     estimated: bool = False
-    """It is reckoned for a target that is not there; nothing was measured."""
+    """Whether it is an estimate for a target that is not present, without a measurement."""
     limited_by: LimitedBy = ""
-    """What views show of ``bound``, with what the host does told apart. noisy: the figures
+    """The form of ``bound`` that views show, with separate kinds of host work. noisy: the figures
     contradict each other, and ``evidence`` says how. Empty in reports of earlier versions."""
 
 
 class Startup(Struct):
-    """A first call in a process of its own."""
+    """A first call in a separate process."""
 
     cache: Literal["cold", "warm"]
     precompiled_headers: bool = True
@@ -252,27 +253,27 @@ class Startup(Struct):
     parts: dict[str, float] = {}
     """As in `CompileTime`."""
     headers_s: float | None = None
-    """Of the C++ build, what precompiling headers took."""
+    """The part of the C++ build that precompiled headers."""
     imports_s: float | None = None
-    """What the process took before: Python, torch, the subject."""
+    """The time of the process before the call: Python, torch, the subject."""
     memory_bytes: float | None = None
-    """The most that the process held."""
+    """The peak memory of the process."""
     problem: Problem | None = None
 
 
 class Payback(Struct):
-    """After how many calls a variant has paid for its compile time."""
+    """The number of calls after which a variant has made up for its compile time."""
 
     cache: Literal["cold", "warm"]
     compile_s: float
     saved_us: float
-    """A call, over eager; negative where the variant is slower."""
+    """The time saved per call compared with eager; negative if the variant is slower."""
     calls: float | None = None
     """None: never."""
 
 
 class OutputError(Struct):
-    """How far one output is from eager's."""
+    """The difference of one output from eager's."""
 
     path: str
     dtype: str
@@ -282,18 +283,19 @@ class OutputError(Struct):
     tolerance_rel: float
     ok: bool
     reference: str = ""
-    """What it was compared with besides: ``eager in float64``; empty where that cannot be."""
+    """The reference that it was also compared with: ``eager in float64``; empty if that is
+    impossible."""
     reference_abs: float | None = None
     """The largest difference from the reference."""
     eager_reference_abs: float | None = None
-    """Eager's own."""
+    """Eager's own difference from the reference."""
     other_rounding_abs: float | None = None
-    """How far eager was from itself where each operator rounded in another way; None where that was
-    not needed to judge it."""
+    """The difference between eager and eager with every operator rounded differently; None if the
+    verdict did not need it."""
 
 
 class Departure(Struct):
-    """The first kernel whose result is not what it should be."""
+    """The first kernel with a wrong result."""
 
     compilation: str
     kernel: str
@@ -311,27 +313,28 @@ HEADERS_KEPT = "precompiled headers kept"
 
 
 class ColdSwitch(Struct):
-    """What one setting changes in the first call's time, each in a process of its own."""
+    """The effect of one setting on the first call's time, each measured in a separate process."""
 
     switch: str
-    """The setting: ``cpp_cache_precompile_headers``. ``as it is``: none, in the first row; in the
-    last one, ``once more``, to show what differs by chance. ``precompiled headers kept``: none, but
-    with the headers that the first row made: as the next first call on a machine finds them."""
+    """The setting: ``cpp_cache_precompile_headers``. ``as it is``: no change, in the first row;
+    repeated in the last row as ``once more``, to show the noise. ``precompiled headers kept``: no
+    change, but with the headers that the first row built, as the next first call on a machine finds
+    them."""
     value: str = ""
     title: str = ""
     """What it does, in words."""
     code: str = ""
-    """Sets it, to paste."""
+    """Code to paste that sets it."""
     cold_s: float | None = None
     warm_s: float | None = None
     cold_parts: dict[str, float] = {}
     """As in `CompileTime`."""
     warm_parts: dict[str, float] = {}
     call_us: float | None = None
-    """A call afterwards: what the setting costs there."""
+    """The time of a later call, to show the setting's cost there."""
     call_interval_us: tuple[float, float] | None = None
     cold_more_s: float | None = None
-    """Than as it is; 0 where the difference is no larger than chance makes it."""
+    """The difference from the unchanged settings; 0 if it is within noise."""
     warm_more_s: float | None = None
     call_more_us: float | None = None
     how: str = ""

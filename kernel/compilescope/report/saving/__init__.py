@@ -1,1 +1,1 @@
-"""How reports are kept: files, redaction, and each graph and stack of source lines once."""
+"""Saving reports: files, redaction, and deduplication of graphs and stacks of source lines."""

@@ -1,9 +1,9 @@
-"""The user's constants in graphs and generated code, left out.
+"""Removes the user's constants from graphs and generated code.
 
-Numbers with a point are all left out but for a few that tell nothing, whoever wrote them: torch
-also computes with what it makes of the user's. Whole numbers are sizes and offsets for the most
-part: those go that an operator gets and no tensor has as a size. Texts go but for the modes that
-torch's own operators know.
+All floats are removed except a few common ones, whoever wrote them, because torch also derives
+constants from the user's. Integers are mostly sizes and offsets: an integer is removed if an
+operator gets it as an argument and no tensor has it as a size. Strings are removed, except the
+modes that torch's own operators know.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _FLOAT = re.compile(
 )
 _TELLS_NOTHING = (0.0, 0.5, 1.0, 2.0)
 _WHOLE = re.compile(r"(?<![\w.])\d{4,}(?![\w.])")
-"""Of fewer digits a number says little, and is a size or an index nearly always."""
+"""A number with fewer digits reveals little, and is nearly always a size or an index."""
 _NO_END = (2**63 - 1, 2**31 - 1)
-"""The end of a slice that has none."""
+"""The end of a slice without a limit."""
 _BITS = re.compile(r"\b0[xXfFdD][0-9a-fA-F]{7,}\b|\.(?:long|quad|word|[48]byte)\s+-?\d+|\$-?\d{4,}")
-"""How assembly writes a constant: its bits (``0f47B03240``), data, an immediate operand."""
+"""A constant in assembly: its bits (``0f47B03240``), data, an immediate operand."""
 _KERNEL_OF_THE_USERS = "triton_kernel_wrapper"
-"""The operators whose texts are names: those of the parameters of a kernel."""
+"""The operators whose strings are names of a kernel's parameters."""
 
 MODES = frozenset(
     (
@@ -38,7 +38,7 @@ MODES = frozenset(
         *("trunc", "upper", "valid", "xpu", "zeros", "L", "R"),
     )
 )
-"""What torch's own operators take as a text that is no text of the user's: modes, devices."""
+"""Strings that torch's own operators take and that are not the user's: modes, devices."""
 
 
 class Constants:
@@ -49,7 +49,7 @@ class Constants:
     nodes
         The graphs' nodes, as plain data.
     is_custom
-        Whether an operator, by its target, is none of torch's.
+        Whether an operator, given its target, is not torch's.
     """
 
     def __init__(self, nodes: Iterable[dict[str, Any]], is_custom: Callable[[str], bool]) -> None:
@@ -71,16 +71,16 @@ class Constants:
         )
 
     def left_out(self, text: str) -> str:
-        """A graph's text or generated code without them."""
+        """A graph's text or generated code without the constants."""
         text = _FLOAT.sub(_plain_or_out, text)
         return self._numbers.sub(_OUT, text) if self._numbers is not None else text
 
     def left_out_of_assembly(self, text: str) -> str:
-        """The same of what was compiled, where constants are bits."""
+        """Assembly without the constants, which are written as bits there."""
         return self.left_out(_BITS.sub(_OUT, text))
 
     def without(self, value: dict[str, Any]) -> dict[str, Any]:
-        """One struct of a report, as plain data, without them."""
+        """One struct of a report, as plain data, without the constants."""
         for marks, fields in _FIELDS:
             if marks <= value.keys():
                 value = value | {
@@ -108,7 +108,7 @@ _FIELDS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (frozenset({"name", "value", "why"}), ("value",)),
     (frozenset({"path", "language", "text"}), ("text",)),
 )
-"""The fields that name one of the report's structs → those in it that hold graphs or code."""
+"""Fields that identify one of the report's structs → its fields that hold graphs or code."""
 
 
 def _plain_or_out(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Files that somebody names: what is no path, or cannot be read or written, is a clear error."""
+"""Checks paths from callers: a path or file that cannot be used is a clear error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import CompilescopeError
 
 _LONGEST = 200
-"""Characters of a path that a message repeats."""
+"""How many characters of a path a message shows."""
 
 
 def given_path(place: object, what: str) -> Path:
@@ -19,14 +19,14 @@ def given_path(place: object, what: str) -> Path:
     Parameters
     ----------
     place
-        What stands where a path belongs.
+        The value passed as a path.
     what
-        What should be there, for the message: ``a trace``.
+        What the path should name, for the message: ``a trace``.
 
     Raises
     ------
     CompilescopeError
-        It is none, or no file system can have it.
+        The value is not a path, or no file system can have it.
     """
     remedy = f"Give the path, a str or a pathlib.Path, of {what}."
     text = os.fspath(place) if isinstance(place, str | os.PathLike) else place
@@ -48,7 +48,7 @@ def given_path(place: object, what: str) -> Path:
 
 @contextmanager
 def reading(path: Path, what: str) -> Iterator[None]:
-    """In the block the file is read: what the operating system refuses is a `CompilescopeError`.
+    """Turns the operating system's errors of reading a file in the block into `CompilescopeError`.
 
     ``what`` is as for `given_path`.
     """
@@ -71,7 +71,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """In the block the file is written: what the system refuses is a `CompilescopeError`."""
+    """Turns the operating system's errors of writing in the block into `CompilescopeError`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Literal values in what torch tells: texts and numbers of the user's, told apart from names."""
+"""Removes the user's literals, strings and numbers, from torch's messages and keeps names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 _OUT = "…"
 _STRING = re.compile(r"(?<!\w)[bru]{0,2}('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ")
-"""What stands before a quoted name: of a local, a global, a part of a module."""
+"""The text before a quoted name of a local, a global or a part of a module."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[+-]?\d+)?j?(?!\w)")
 _COMPARED = re.compile(r"[=!<>]=?\s|\bin\b")
 _SHAPES = re.compile(
@@ -29,14 +29,14 @@ _TENSOR = re.compile(r"\w+\[[^\]]*\] [\w:]+")
 _EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit)$")
 _PLAIN = ("None", "True", "False")
 _VALUES = ("value", "global", "keys", "attribute", "identity", "other", "")
-"""Kinds of failed guards whose old and new value is one of the user's."""
+"""Kinds of failed guards whose old and new values are the user's."""
 _LEFT_OUT = "(left out)"
 _LONG_LINE = re.compile(r"[^\n]{5000,}")
-"""What is looked for in a line may take the square of its length."""
+"""The longest line that is searched, since a search may take time quadratic in the length."""
 
 
 def strings(text: str) -> str:
-    """The text without quoted texts, but for names of variables and of modules' parts."""
+    """The text without quoted strings, except names of variables and of modules' parts."""
 
     def replaced(match: re.Match[str]) -> str:
         before = text[max(0, match.start() - 12) : match.start()]
@@ -46,7 +46,7 @@ def strings(text: str) -> str:
 
 
 def quoted(text: str) -> list[str]:
-    """The quoted texts in it, without their quotes."""
+    """The quoted strings in a text, without their quotes."""
     return [literal[1:-1] for literal in _STRING.findall(text) if len(literal) > len("''")]
 
 
@@ -70,7 +70,7 @@ def failure(text: str) -> str:
 
 
 def argument(line: str) -> str:
-    """``x: float32[4, 8] cpu`` as it is; of another value that it is left out."""
+    """``x: float32[4, 8] cpu`` unchanged; any other value is replaced by a note."""
     name, colon, value = line.partition(": ")
     if not colon or value in _PLAIN or _TENSOR.fullmatch(value):
         return line
@@ -116,8 +116,8 @@ _FIELDS: tuple[tuple[frozenset[str], dict[str, Callable[[str], str]]], ...] = (
     (frozenset({"name", "size_bytes", "text"}), {"text": lambda _: ""}),
     (frozenset({"absent"}), {"absent": failure}),
 )
-"""The fields that name one of the report's structs → the fields in it that may hold a literal, each
-with what takes it out."""
+"""Fields that identify one of the report's structs → its fields that may hold a literal, each with
+the function that removes it."""
 
 
 def without_literals(value: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def without_literals(value: dict[str, Any]) -> dict[str, Any]:
     if {"severity", "facts"} <= value.keys() and _EXCEPTION.search(
         value["facts"].get("fail_type", "")
     ):
-        # Of an exception torch writes the message alone, and its traceback behind it.
+        # torch writes an exception's message, followed by its traceback.
         _, mark, trace = value["detail"].partition("\n\nTraceback")
         value = value | {
             "why": value["why"] and _LEFT_OUT,

@@ -1,8 +1,8 @@
-"""Graphs as they travel: each stack of source lines once, and in a file each graph once.
+"""Packs graphs: stores each stack of source lines once, and in a file each graph once.
 
-A model's layers share their lines: of a thousand nodes, thirty stacks are different. Written out at
-every node they are three quarters of a report's JSON. Variants that differ in their wrapper share
-their graphs: one capture serves both.
+A model's layers share their lines: a thousand nodes have about thirty different stacks. Written out
+at every node they are three quarters of a report's JSON. Variants that differ in their wrapper
+share their graphs: one capture serves both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..problem import SourceLine
 
 
 def pack(graph: Graph) -> Graph:
-    """A copy whose nodes name their stack's place in `Graph.stacks`."""
+    """A copy whose nodes have the index of their stack in `Graph.stacks`."""
     places: dict[tuple[SourceLine, ...], int] = {}
     nodes = [
         msgspec.structs.replace(
@@ -30,7 +30,7 @@ def pack(graph: Graph) -> Graph:
 
 
 def unpack(graph: Graph) -> None:
-    """Give every node its stack again, in place. A place that is not there is no stack."""
+    """Restore every node's stack in place. An index out of range gives no stack."""
     stacks = dict(enumerate(graph.stacks))
     for node in graph.nodes:
         if node.stack is not None:
@@ -40,11 +40,11 @@ def unpack(graph: Graph) -> None:
 
 
 Compilations = Iterable[tuple[str, list[Compilation]]]
-"""Variants' names, and what each compiled."""
+"""The variants' names and compilations."""
 
 
 def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
-    """Copies, variant by variant, whose graphs name the place of an equal one before them."""
+    """Copies, by variant, whose graphs refer to an equal earlier graph."""
     known: dict[str, dict[tuple[str, str], Graph]] = {}
     for variant, compilations in variants:
         packed = []
@@ -53,7 +53,7 @@ def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
             graphs = {}
             for stage, graph in compilation.graphs.items():
                 place = next((at for at, other in places.items() if _is_same(other, graph)), None)
-                # Of two compilations with one id the first is found again.
+                # If two compilations have the same id, unpacking finds the first.
                 if place is None or (variant, stage) in places:
                     places.setdefault((variant, stage), graph)
                     graphs[stage] = pack(graph)
@@ -64,7 +64,7 @@ def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
 
 
 def unpack_compilations(variants: Compilations) -> None:
-    """Give every variant its graphs again, in place. A place that is not there has no graph."""
+    """Restore every variant's graphs in place. A reference to a missing graph gives none."""
     known: dict[str, dict[tuple[str, str], Graph]] = {}
     for variant, compilations in variants:
         for compilation in compilations:
@@ -79,5 +79,5 @@ def unpack_compilations(variants: Compilations) -> None:
 
 
 def _is_same(graph: Graph, other: Graph) -> bool:
-    """Whether two graphs are equal but for the name of their stage."""
+    """Whether two graphs are equal except for the name of their stage."""
     return graph.text == other.text and graph.absent == other.absent and graph.nodes == other.nodes

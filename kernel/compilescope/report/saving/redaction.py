@@ -1,9 +1,9 @@
-"""A report without what its author may not want to share: paths and source code.
+"""Removes from a report what its author may not want to share: paths and source code.
 
-Works on a report's plain data, so that what is added to the structs later is covered too. What is
-left out is every line of the user's code, every folder's name, the literals that guards, arguments
-and failures quote (`literals`), and those that the graphs and the generated code compute with
-(`constants`). Names stay: those of files, functions, modules and variables.
+It works on a report's plain data, so that fields added later are covered too. It removes every line
+of the user's code, every folder's name, the literals that guards, arguments and failures quote
+(`literals`), and those that the graphs and the generated code compute with (`constants`). Names of
+files, functions, modules and variables stay.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\
 _COMMENT = re.compile(r"#|//")
 _FILE = re.compile(r"\bFile:? ")
 _CODE = ", code: "
-"""In graphs: ``# File: model.py:3 in forward, code: y = x + 1``, with more before it where
-torch 2.15 tells of a backward's node; in a break's explanation:
-``# File "model.py", line 3, in forward, code: y = x + 1``."""
+"""In graphs: ``# File: model.py:3 in forward, code: y = x + 1``, with a prefix for a backward's
+node in torch 2.15; in a break's explanation: ``# File "model.py", line 3, in forward, code: y = x +
+1``."""
 _GUARD_COMMENT = re.compile(r"(?:^|\s)# ")
 _GUARD_PLACE = re.compile(r"\s# ")
 _PLACE = re.compile(r"[^#\s]:\d+ in [\w<>.]+")
-"""Behind a guard: ``# y = x + 1  # model.py:3 in forward``."""
+"""After a guard: ``# y = x + 1  # model.py:3 in forward``."""
 _CUT_PATH = re.compile(r"(\s# )[^#\n]*[\\/]([^#\s/\\]+:\d+ in [\w<>.]+)")
-"""Behind a guard, of a path that torch cut off in front: ``# omebody/model.py:3 in forward``."""
+"""After a guard, with a path whose beginning torch cut off: ``# omebody/model.py:3 in forward``."""
 _TRACEBACK_FRAME = re.compile(r"\s*File ")
 _TRACEBACK_LINE = re.compile(r", line \d+(?:$|, in )")
 _LEFT_OUT = "(left out)"
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SETTINGS = ("specialize_float", "module_int")
-"""Kinds of advice whose code is long, and yet holds names alone."""
+"""Kinds of advice whose code is long but contains only names."""
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
 _TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mkldnn", "onednn")
@@ -52,7 +52,7 @@ def redact(report: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The same with files by their names alone and without code.
+        The same data with file names instead of paths and without code.
     """
     cleaned = _Cleaner(report)(report)
     assert isinstance(cleaned, dict)
@@ -60,7 +60,7 @@ def redact(report: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Cleaner:
-    """Cleans every text, with what the whole report tells of the user's files and code."""
+    """Cleans every text, using the user's files and code in the whole report."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         files: set[str] = set(report.get("files", {}))
@@ -80,7 +80,7 @@ class _Cleaner:
         texts = sorted(self.constants.texts, key=len, reverse=True)
         pattern = "|".join(map(re.escape, texts))
         self.texts = re.compile(rf"(['\"])(?:{pattern})\1") if pattern else None
-        """Texts that operators get, in the graphs and in the generated code."""
+        """Strings that operators get in the graphs and the generated code."""
         self.code = {line for line in code if len(line) > 1}
 
     def __call__(self, value: Any) -> Any:
@@ -125,8 +125,8 @@ class _Cleaner:
 def _without_code(line: str) -> str:
     """A line without the user's code in its comment.
 
-    In steps, each of them once along the line: one expression for all would take the square of the
-    length of a line that a report of somebody else's may hold.
+    It works in several linear steps: a single expression would take time quadratic in the length of
+    a line, and a foreign report may have long lines.
     """
     comment = _COMMENT.search(line)
     file = _FILE.search(line, comment.end()) if comment is not None else None
@@ -145,7 +145,7 @@ def _without_code(line: str) -> str:
 
 
 def _without_frames(lines: Iterable[str]) -> Iterator[str]:
-    """The lines without the code below those that name a traceback's frames."""
+    """The lines without the code lines of a traceback's frames."""
     after = ""
     for line in lines:
         text = line.strip(" \t")
@@ -160,7 +160,7 @@ def _without_frames(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_written(advice: dict[str, Any]) -> bool:
-    """Whether the advice writes the user's call anew: code of one line holds names alone."""
+    """Whether the advice rewrites the user's call; code of one line contains only names."""
     return advice["kind"] not in _SETTINGS and "\n" in advice["code"]
 
 

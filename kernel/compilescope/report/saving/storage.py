@@ -1,4 +1,4 @@
-"""Reports read back from files."""
+"""Reads reports from files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for text that is cut short, no text at all, or nested without end."""
+"""The errors of msgspec for text that is truncated, not text at all, or nested too deep."""
 
 
 _WHAT = "a file that report.save('….json') wrote"
@@ -25,7 +25,7 @@ class _Version(msgspec.Struct):
 
 
 _START = 1024
-"""How far to look for the first character of a text."""
+"""How many bytes to search for the first character of a text."""
 
 
 def load(path: str | Path) -> Report:
@@ -34,7 +34,7 @@ def load(path: str | Path) -> Report:
     Raises
     ------
     CompilescopeError
-        There is no such file or it cannot be read; it is no report, is a saved page, is damaged, or
+        The file does not exist or cannot be read, is not a report, is a saved page, is damaged, or
         was written by a newer compilescope.
     """
     file = given_path(path, _WHAT)
@@ -42,7 +42,7 @@ def load(path: str | Path) -> Report:
         raise _page(str(path))
     with reading(file, _WHAT):
         if file.exists() and not file.is_file():
-            # What a device or a pipe gives may have no end.
+            # A device or a pipe may never end.
             raise CompilescopeError(
                 f"{file} is not a report.",
                 "It is no ordinary file.",
@@ -90,7 +90,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
 
 
 def complete(report: Report) -> None:
-    """Fill in what a file of an earlier version lacks, in place."""
+    """Fill in the fields that a file of an earlier version lacks, in place."""
     for compilation in report.compilations:
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)

@@ -25,29 +25,29 @@ is otherwise the same."""
 
 
 ISOLATES = "isolate_recompiles" in inspect.signature(torch.compile).parameters
-"""Whether compiled callables of one function keep caches apart (2.13). Before, they share one, and
-each needs a copy of the code to itself."""
+"""Whether compiled callables of one function keep separate caches (from 2.13 on). In earlier
+versions they share one cache, so each needs its own copy of the code."""
 
 
 GUARD_FILTER = "guard_filter_fn"
-"""The option by which Dynamo leaves guards out; of any backend."""
+"""The option that lets Dynamo leave out guards; valid for every backend."""
 
 AOTI = "use_aoti"
-"""The option that has AOTInductor compile, where torch has it."""
+"""The option that makes AOTInductor compile, in versions of torch that have it."""
 
 _OWN = {GUARD_FILTER, *([AOTI] if hasattr(torch, "_TorchCompileAOTInductorWrapper") else [])}
-"""What ``torch.compile`` takes out of its options itself: no backend sees it."""
+"""Options that ``torch.compile`` consumes itself and does not pass to the backend."""
 
 
 def settings_of(variant: Variant) -> dict[str, Any]:
-    """The Inductor settings that a variant stands for."""
+    """The Inductor settings of a variant."""
     mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
     options = {name: resolve(value) for name, value in variant.options.items() if name not in _OWN}
     return {**mode, "cpp_wrapper": variant.cpp_wrapper, **options, **PROVENANCE}
 
 
 def given_by(variant: Variant) -> dict[str, Any]:
-    """What `compile_callable` is given for a variant."""
+    """The arguments of `compile_callable` for a variant."""
     arguments: dict[str, Any] = {
         "backend": resolve(variant.backend),
         "dynamic": variant.dynamic,
@@ -66,7 +66,7 @@ def given_by(variant: Variant) -> dict[str, Any]:
 
 
 def guard_filter(variant: Variant) -> dict[str, Any]:
-    """The filter of a variant's guards, as an option; empty where there is none."""
+    """The filter of a variant's guards, as an option; empty if it has none."""
     filter_option = variant.options.get(GUARD_FILTER)
     return {} if filter_option is None else {GUARD_FILTER: resolve(filter_option)}
 
@@ -80,7 +80,7 @@ def compile_callable(
     dynamic: bool | None = None,
     fullgraph: bool = False,
 ) -> Callable[..., Any]:
-    """``torch.compile(function, ...)`` that shares no cache entry with any other call of it."""
+    """Compiles a function; shares no cache entry with other ``torch.compile`` calls of it."""
     more: dict[str, Any] = {"isolate_recompiles": True} if ISOLATES else {}
     compiled = torch.compile(
         function,
@@ -98,8 +98,8 @@ def compile_callable(
 def _own_code(compiled: Any) -> None:
     """Gives a compiled library module or builtin code of its own.
 
-    Dynamo wraps those in one function, ``external_utils.wrap_inline.<locals>.inner``, whose code
-    object, and with it the cache, all of them share.
+    Dynamo wraps all of these in the same function, ``external_utils.wrap_inline.<locals>.inner``,
+    whose code object, and therefore cache, they share.
     """
     outer = getattr(compiled, "forward", compiled) if _is_module(compiled) else compiled
     original = getattr(outer, "_torchdynamo_orig_callable", None)
@@ -115,22 +115,22 @@ def _is_module(value: Any) -> bool:
 
 
 def modes() -> list[str]:
-    """The names that ``mode`` takes."""
+    """The values that ``mode`` accepts."""
     return list(inductor.list_mode_options())
 
 
 def backends() -> list[str]:
-    """The names that ``backend`` takes, also those torch keeps for debugging."""
+    """The values that ``backend`` accepts, including torch's debugging backends."""
     return list(list_backends(exclude_tags=None))
 
 
 def usual_backends() -> list[str]:
-    """The backends that are offered: without those that test torch itself."""
+    """The backends that are offered: all except those that test torch itself."""
     return [name for name in backends() if "TESTING" not in name and "minifier" not in name]
 
 
 def options() -> list[str]:
-    """The names that ``options`` takes."""
+    """The keys that ``options`` accepts."""
     return [*inductor.list_options(), *sorted(_OWN)]
 
 
@@ -143,7 +143,7 @@ def option_type(name: str) -> Any:
 
 
 def _config() -> Any:
-    """Inductor's settings; torch puts their methods there at run time."""
+    """Inductor's settings; torch adds its methods at run time."""
     return inductor.config
 
 
@@ -151,7 +151,8 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
     config = _config()
     with config.patch(settings):
-        # By value: torch's _is_default() takes any setting that was ever set for a differing one.
+        # Compared by value: torch's _is_default() says False for any setting that was ever
+        # assigned.
         return {
             name: _value_text(value)
             for name, value in config.get_config_copy().items()
@@ -160,6 +161,6 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
 
 
 def _value_text(value: Any) -> str:
-    """A setting's value as text; of a function its name, as its place in memory says nothing."""
+    """A setting's value as text; for a function its name, since its address means nothing."""
     referred = refer(value)
     return name_of(referred) if is_reference(referred) else repr(value)

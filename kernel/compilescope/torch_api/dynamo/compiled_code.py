@@ -18,9 +18,9 @@ from ..trace.trace import is_users_own
 def note_code(
     sink: Callable[[str, types.CodeType], None], failed: Callable[[Exception], None]
 ) -> Callable[[], None]:
-    """Tells ``sink`` a compile id and the code it was compiled from; returns the way to stop.
+    """Passes ``sink`` each compile id and the code compiled; returns a function that stops it.
 
-    Only of the user's own compilations. Errors go to ``failed``.
+    Only the user's own compilations are reported. Errors go to ``failed``.
     """
 
     def hook(code: types.CodeType, new_code: types.CodeType) -> None:

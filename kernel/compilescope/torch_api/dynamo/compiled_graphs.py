@@ -1,10 +1,11 @@
-"""The graphs that Inductor compiled and the frames that Dynamo did, kept as torch makes them.
+"""Keeps the graphs that Inductor compiles and the frames that Dynamo compiles.
 
 Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its argument with the
-key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of what Inductor puts
-around a wrapper (``model`` in ``align_inputs_from_check_idxs``, ``original_callable`` where regions
-are wrapped), on ``torch._dynamo.convert_frame.register_bytecode_hook`` and
-``_debug_get_cache_entry_list``; the same from 2.11 to 2.15.
+key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of the functions in
+which Inductor wraps a generated wrapper (``model`` in ``align_inputs_from_check_idxs``,
+``original_callable`` where regions are wrapped), on
+``torch._dynamo.convert_frame.register_bytecode_hook`` and ``_debug_get_cache_entry_list``; the same
+from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ from ..process.patching import patched
 from ..trace.trace import is_foreign
 
 Inner = Callable[[list[Any]], Any]
-"""A generated wrapper: takes its inputs as a list, which it empties."""
+"""A generated wrapper. It takes its inputs as a list and empties that list."""
 
 
 class KeptFrame(msgspec.Struct, kw_only=True):
     """A frame that Dynamo compiled."""
 
     compile_id: str
-    """torch's own."""
+    """torch's own compile id."""
     code: types.CodeType
-    """What was compiled."""
+    """The original code."""
     made: types.CodeType
-    """What runs instead."""
+    """The compiled code, which runs in its place."""
 
 
 class KeptGraph(msgspec.Struct, kw_only=True):
     """A graph that Inductor compiled: what AOTAutograd calls."""
 
     compile_id: str
-    """torch's own, of the frame that the graph is of."""
+    """torch's own compile id of the frame that the graph belongs to."""
     direction: Literal["inference", "forward", "backward"]
     graph: Any
     """The ``CompiledFxGraph``."""
@@ -54,12 +55,12 @@ class KeptGraph(msgspec.Struct, kw_only=True):
     """Whether CUDA graphs run in place of the wrapper."""
 
     def call(self, inputs: list[Any]) -> Any:
-        """Inductor's entry, with a list that it may empty."""
+        """Calls Inductor's entry point with a list that it may empty."""
         return self.graph(inputs)
 
     @property
     def inner(self) -> Inner:
-        """The generated wrapper, which Inductor's entry calls."""
+        """The generated wrapper that Inductor's entry point calls."""
         cell = self._cell()
         wrapper: Inner = self.graph.current_callable if cell is None else cell.cell_contents
         return wrapper
@@ -73,7 +74,7 @@ class KeptGraph(msgspec.Struct, kw_only=True):
             cell.cell_contents = value
 
     def _cell(self) -> Any:
-        """Where the wrapper hangs, if something that Inductor put around it calls it."""
+        """The closure cell that holds the wrapper, if one of Inductor's own functions calls it."""
         cell, function = None, self.graph.current_callable
         while isinstance(function, types.FunctionType) and function.__module__.startswith(
             _INDUCTOR
@@ -94,12 +95,12 @@ _INSIDE = ("model", "original_callable")
 Sink = Callable[["KeptGraph"], None]
 _sink: ContextVar[Sink | None] = ContextVar("compilescope_layers", default=None)
 _sinks: list[Sink] = []
-"""Of the blocks that keep what is made just now, the innermost last."""
+"""The `keeping_layers` blocks that are open, innermost last."""
 
 
 @contextlib.contextmanager
 def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator[None]:
-    """Adds what this context compiles in the block to the two lists."""
+    """Appends the graphs and frames that this context compiles in the block to the two lists."""
     thread = threading.get_ident()
 
     def hook(code: types.CodeType, new_code: types.CodeType) -> types.CodeType | None:
@@ -125,7 +126,7 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     result = original(self, *args, **kwargs)
     sink = _sink.get()
     if sink is None and _sinks and is_foreign():
-        # A GPU's backward is compiled in autograd's thread, which has nothing of this context.
+        # A GPU's backward is compiled in autograd's thread, which does not inherit this context.
         sink = _sinks[-1]
     if sink is not None:
         known = self.fx_kwargs or {}
@@ -134,7 +135,7 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
             direction = "backward"
         elif known.get("is_inference"):
             direction = "inference"
-        # Read now: a later graph that cannot have any turns the same switch off.
+        # Read now: a later graph that cannot use CUDA graphs turns the same switch off.
         settings = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, Mapping)]
         sink(
             KeptGraph(
@@ -149,7 +150,7 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
-    """Compile id, torch's own → the live guard manager, of frames that Dynamo still has."""
+    """Compile id (torch's own) → the live guard manager, for frames that Dynamo still caches."""
     return {
         str(entry.compile_id): entry.guard_manager
         for frame in frames
@@ -158,7 +159,7 @@ def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
 
 
 def detached(outputs: Any) -> Any:
-    """What a wrapper returned, its tensors detached: they stay as they are."""
+    """A wrapper's result with its tensors detached, so that later code does not change them."""
     tensors = [
         output.detach() if isinstance(output, torch.Tensor) else output for output in outputs
     ]
@@ -166,12 +167,12 @@ def detached(outputs: Any) -> Any:
 
 
 def stand_in(outputs: Sequence[Any], *, fresh: bool) -> Inner:
-    """A wrapper that does nothing: it empties its list and returns what was returned before.
+    """A wrapper that computes nothing: it empties its list and returns the earlier result.
 
     Parameters
     ----------
     fresh
-        Whether each call must get tensors of its own: autograd marks those that a forward returns.
+        Whether each call must return new tensors: autograd marks those that a forward returns.
     """
 
     def stub(inputs: list[Any]) -> Any:

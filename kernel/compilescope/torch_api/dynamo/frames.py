@@ -1,9 +1,9 @@
-"""Compiled frames and autograd nodes as they are called: found on the stack, called again.
+"""Finds calls of compiled frames and autograd nodes on the stack, and repeats them.
 
-Stands on ``torch._C._dynamo.eval_frame`` (set_eval_frame, whose ``False`` runs what is compiled and
-compiles nothing; set_eval_frame_isolate_recompiles_id from 2.13 on), on the globals
-``__compiled_fn_…`` by which Dynamo's bytecode calls a graph, ``_torchdynamo_orig_callable`` of
-what ``torch._dynamo.disable`` returns, and on ``torch.autograd.function.BackwardCFunction``
+Stands on ``torch._C._dynamo.eval_frame`` (set_eval_frame, whose ``False`` runs compiled code and
+compiles nothing new; set_eval_frame_isolate_recompiles_id from 2.13 on), on the globals
+``__compiled_fn_…`` through which Dynamo's bytecode calls a graph, on ``_torchdynamo_orig_callable``
+of the result of ``torch._dynamo.disable``, and on ``torch.autograd.function.BackwardCFunction``
 (``_forward_cls``, its ``backward``, ``boxed_grads_call``).
 """
 
@@ -34,7 +34,7 @@ _GRAPH = "__compiled_fn_"
 
 
 class FrameCall(msgspec.Struct, kw_only=True):
-    """A call of a compiled frame, ready to be made again."""
+    """A call of a compiled frame that can be repeated."""
 
     made: types.CodeType
     namespace: dict[str, Any]
@@ -44,25 +44,25 @@ class FrameCall(msgspec.Struct, kw_only=True):
     closure: tuple[Any, ...]
     """The values of the free variables."""
     parent: FrameCall | None = None
-    """The compiled frame that it was called from."""
+    """The compiled frame that made the call."""
     calls: int = 1
 
     def graph_name(self) -> str | None:
-        """The global by which the frame calls its graph."""
+        """The name of the global through which the frame calls its graph."""
         return next((name for name in self.made.co_names if name.startswith(_GRAPH)), None)
 
     def bound(self, code: types.CodeType) -> Callable[[], Any]:
-        """The call, with ``code`` (what was compiled, or what runs instead) as the function's."""
+        """The call with ``code`` (the original or the compiled code) as the function's code."""
         cells = tuple(types.CellType(value) for value in self.closure)
         function = types.FunctionType(code, self.namespace, code.co_name, None, cells)
         return functools.partial(function, *self.args, **self.kwargs)
 
 
 class Observer:
-    """Finds compiled frames on the stack of the thread that made it.
+    """Finds compiled frames on the stack of the thread that created it.
 
-    Autograd calls the backward of a GPU's graphs in a thread of its own, while that one waits. It
-    holds the frames that it saw, and so their values, until it is dropped.
+    Autograd calls the backward of a GPU's graphs in a separate thread while that thread waits. An
+    observer keeps the frames that it saw, and so their values, alive until it is dropped.
     """
 
     def __init__(self, compiled_code: Mapping[int, types.CodeType]) -> None:
@@ -71,7 +71,7 @@ class Observer:
         self._thread = threading.get_ident()
 
     def frame(self) -> FrameCall | None:
-        """The innermost compiled frame that this is called from."""
+        """The innermost compiled frame above this call."""
         innermost = sys._current_frames().get(self._thread)
         frames = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
         call: FrameCall | None = None
@@ -92,7 +92,7 @@ def function_context() -> Any:
 
 
 def function_of(context: Any) -> Any:
-    """The autograd function whose context it is."""
+    """The autograd function that the context belongs to."""
     return type(context)._forward_cls
 
 
@@ -125,12 +125,12 @@ def _call_of(frame: types.FrameType, parent: FrameCall | None) -> FrameCall:
 
 
 def hooked(call: Callable[[], Any], compiled: Any) -> Callable[[], Any]:
-    """``call`` as under ``torch.compile``: frames that are compiled run so, none is compiled.
+    """``call`` as under ``torch.compile``, which uses its compilations but adds none.
 
     Parameters
     ----------
     compiled
-        What ``torch.compile`` returned, whose compilations are used.
+        The callable from ``torch.compile`` whose compilations are used.
     """
     number = _isolation(compiled)
 
@@ -154,7 +154,7 @@ def _isolation(compiled: Any) -> int:
 
 
 def nothing() -> None:
-    """A frame that is never compiled."""
+    """A function that Dynamo never compiles."""
 
 
 skip(nothing)
@@ -162,7 +162,7 @@ skip(nothing)
 
 @contextlib.contextmanager
 def recorded(call: FrameCall, sink: Callable[[tuple[Any, ...]], None]) -> Iterator[None]:
-    """Tells ``sink`` what the frame gives its graph, each time in the block."""
+    """Passes ``sink`` the inputs that the frame passes to its graph, on each call in the block."""
     name = call.graph_name()
     if name is None or name not in call.namespace:
         yield
@@ -182,7 +182,7 @@ def recorded(call: FrameCall, sink: Callable[[tuple[Any, ...]], None]) -> Iterat
 
 
 def graph_function(call: FrameCall) -> Callable[..., Any] | None:
-    """What the frame calls as its graph, without what keeps Dynamo out of it."""
+    """The function behind the frame's graph, without its ``torch._dynamo.disable`` wrapper."""
     function = call.namespace.get(call.graph_name() or "")
     inner = getattr(function, "_torchdynamo_orig_callable", function)
     return inner if callable(inner) else None
@@ -190,7 +190,7 @@ def graph_function(call: FrameCall) -> Callable[..., Any] | None:
 
 @contextlib.contextmanager
 def recorded_backward(function: Any, sink: Callable[[tuple[Any, ...]], None]) -> Iterator[None]:
-    """Tells ``sink`` the gradients that the backward of an autograd function gets in the block."""
+    """Passes ``sink`` the gradients that an autograd function's backward receives in the block."""
     original = vars(function)["backward"]
 
     def record(context: Any, *gradients: Any) -> Any:
@@ -214,10 +214,10 @@ class BackwardCall:
     Parameters
     ----------
     gradients
-        As `recorded_backward` told them.
+        The gradients that `recorded_backward` passed to its sink.
     forward
-        Runs the forward, and returns its context and what it returned: the context is good for as
-        long as that lives and nothing is written to what it saved.
+        Runs the forward, and returns its context and its result. The context stays valid while that
+        result lives and nothing writes to the saved tensors.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class BackwardCall:
         self._backward: Any = None
 
     def renew(self) -> bool:
-        """Runs the forward anew; whether that gave a context."""
+        """Runs the forward again; returns whether that gave a context."""
         forward_result = self._forward()
         if forward_result is None:
             return False
@@ -251,10 +251,10 @@ _alone: ContextVar[bool] = ContextVar("compilescope_backward_alone", default=Fal
 
 @contextlib.contextmanager
 def backward_alone() -> Iterator[Callable[[bool], None]]:
-    """Lets backwards be called without the engine in the block.
+    """Allows backwards to be called without the autograd engine in the block.
 
-    Without it, torch takes the graph for one that is to be kept, which buffers that a backward may
-    overwrite forbid. Yields what says whether the next calls are such.
+    Otherwise torch assumes ``retain_graph``, which a backward that may overwrite saved buffers
+    refuses. Yields a function that switches this on or off for the next calls.
     """
 
     def kept(original: Any) -> Any:

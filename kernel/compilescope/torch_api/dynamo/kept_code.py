@@ -1,9 +1,10 @@
-"""What Dynamo compiled for code that only an inspection calls, kept from one block to the next.
+"""Keeps Dynamo's compilations of code that only an inspection calls, from one block to the next.
 
 Between two blocks of `process_state.isolated` the compilations stay on the code objects, which
-nobody else runs; the globals that Dynamo made for them in the user's modules (``__compiled_fn_…``,
-``__resume_at_…``) are put aside. Stands on ``torch._dynamo.resume_execution``
-(ContinueExecutionCache.generated_code_metadata) and ``torch._dynamo.utils`` (CleanupHook).
+nothing else runs; the globals that Dynamo installed for them in the user's modules
+(``__compiled_fn_…``, ``__resume_at_…``) are removed until the next block. Stands on
+``torch._dynamo.resume_execution`` (ContinueExecutionCache.generated_code_metadata) and
+``torch._dynamo.utils`` (CleanupHook).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .leftovers import Finalizers
 
 
 class _Name(NamedTuple):
-    """A global that Dynamo made."""
+    """A global that Dynamo installed."""
 
     scope: dict[str, Any]
     name: str
@@ -29,8 +30,9 @@ class _Name(NamedTuple):
 class KeptCode:
     """Code objects whose compilations are kept, each for one of several builds.
 
-    The caller sees to it that nothing else runs them, and drops or releases them all in the end:
-    what hangs on a code object is kept alive in ways that Python's garbage collector cannot see.
+    The caller makes sure that nothing else runs them, and drops or releases all of them in the end:
+    Dynamo's cache on a code object keeps objects alive in ways that Python's garbage collector
+    cannot see.
     """
 
     def __init__(self) -> None:
@@ -40,34 +42,34 @@ class KeptCode:
         self._makers: dict[int, str] = {}
         self._build = ""
         self.finalizers = Finalizers()
-        """Those of the guards of what is kept."""
+        """The finalizers of the guards of kept compilations."""
         self.compiled = 0
-        """How many compilations were made for code that is kept by then."""
+        """How many compilations of kept code there have been."""
 
     def own(self, codes: Iterable[types.CodeType]) -> None:
-        """From now on, compilations for these are kept, and for what Dynamo makes of them."""
+        """Keeps, from now on, compilations of these code objects and of their resume functions."""
         self._own |= {id(code): code for code in codes}
 
     def begin(self, build: str) -> None:
-        """What is compiled from now on belongs to this build."""
+        """Assigns everything compiled from now on to this build."""
         self._build = build
 
     def note(self, code: types.CodeType, compiled: types.CodeType) -> None:
-        """Dynamo has compiled ``code``: it runs as ``compiled`` from now on."""
+        """Notes that Dynamo compiled ``code``, which from now on runs as ``compiled``."""
         self._makers[id(compiled)] = self._build
         if self.has(code):
             self.compiled += 1
 
     def has(self, code: types.CodeType) -> bool:
-        """Whether compilations for this code are kept: it is own, or resumes what is."""
+        """Whether compilations of this code are kept: `own` got it, or it resumes such code."""
         return id(_resumed(code)) in self._own
 
     def keep(self, code: types.CodeType) -> None:
-        """Notes code that something was compiled for, to be cleared with the others."""
+        """Notes code that Dynamo compiled, so that its compilations are cleared with the others."""
         self._compiled[id(code)] = code
 
     def put_aside(self, compiled: types.CodeType, hooks: Iterable[Any]) -> None:
-        """Takes over the globals that Dynamo made for a compilation, with its hooks for them."""
+        """Takes over the globals that Dynamo installed for a compilation, and their hooks."""
         build = self._makers.get(id(compiled), self._build)
         names = self._names.setdefault(build, [])
         for hook in hooks:
@@ -76,25 +78,25 @@ class KeptCode:
                 hook()
 
     def lay_out(self) -> None:
-        """Puts the globals where the compilations look for them."""
+        """Restores the globals that the compilations look up."""
         for names in self._names.values():
             for scope, name, value in names:
                 scope[name] = value
 
     def clear_away(self) -> None:
-        """Takes them away again."""
+        """Removes these globals again."""
         for names in self._names.values():
             for scope, name, _ in names:
                 scope.pop(name, None)
         self._makers.clear()
 
     def drop(self, build: str, codes: Iterable[types.CodeType] = ()) -> None:
-        """Lets a build's graphs go; its compilations stay, unused, on code that others share.
+        """Drops a build's graphs; its compilations stay, unused, on code that other builds share.
 
         Parameters
         ----------
         codes
-            Those that no other build shares.
+            The code objects that no other build shares.
         """
         self._names.pop(build, None)
         gone = {id(code): code for code in codes}
@@ -106,7 +108,7 @@ class KeptCode:
         self.finalizers.settle()
 
     def release(self) -> None:
-        """Lets everything go."""
+        """Drops everything."""
         for code in [*self._own.values(), *self._compiled.values()]:
             reset_code(code)
         self.finalizers.settle()
@@ -116,7 +118,7 @@ class KeptCode:
 
 
 def _resumed(code: types.CodeType) -> types.CodeType:
-    """The code that a function which Dynamo made goes on with; ``code`` itself if it is none."""
+    """The original code that a resume function continues; ``code`` itself if it is none."""
     known = ContinueExecutionCache.generated_code_metadata
     while code in known:
         code = known[code].code

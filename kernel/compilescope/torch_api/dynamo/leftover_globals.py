@@ -1,8 +1,8 @@
-"""Globals that Dynamo leaves in the user's modules when it starts a frame anew.
+"""Removes globals that Dynamo leaves in the user's modules when it restarts a frame.
 
-An attempt that a graph break ends has installed names (``__builtins_dict___7``) whose removal
-hangs on code that is never made. Stands on ``torch._dynamo.utils.CleanupHook`` and
-``CleanupManager``; the same from 2.11 to 2.15.
+An attempt that ends in a graph break has already installed names (``__builtins_dict___7``); Dynamo
+removes them together with code that it then never creates. Stands on
+``torch._dynamo.utils.CleanupHook`` and ``CleanupManager``; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _installed: ContextVar[Installed | None] = ContextVar("compilescope_installed", 
 
 @contextlib.contextmanager
 def removed() -> Iterator[None]:
-    """Removes the names that were installed in this context and that nobody is going to remove."""
+    """Removes the names that were installed in this context and that Dynamo never removes."""
     installed: Installed = []
     token = _installed.set(installed)
     try:

@@ -1,8 +1,8 @@
-"""What torch keeps for the process's life of everything that it compiles, dropped after ours.
+"""Drops what torch would keep of an inspection's compilations for the life of the process.
 
-Each compilation of one subject adds to it: finalizers on the objects that guards know by identity,
+Each compilation of one subject adds to it: finalizers on the objects that guards match by identity,
 the source of each graph module in ``linecache``, memos whose keys hold whole compilations, a
-traceback for each metric that was set, a reference to code that is gone. Stands on
+traceback for each metric that was set, a weak reference to code that no longer exists. Stands on
 ``torch._dynamo.guards`` (CheckFunctionManager.id_ref, ``guard_manager.cache_entry``, which torch
 sets to None when it drops the compilation), ``torch.fx.graph_module`` (_loader.cache,
 ``eval_cache``), ``torch._dynamo.utils`` (get_metrics_context, its ``_edits``),
@@ -37,31 +37,32 @@ _MEMOS = (
     ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.replace"),
     ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.simplify"),
 )
-"""Memos that a compilation adds to. Empty, they cost torch the time to work a value out again."""
+"""Memos that a compilation adds to. After they are cleared, torch computes their values again."""
 
 _TRACKERS = ("input_codes", "output_codes")
-"""In which torch notes what it compiled: weakly, but the references stay."""
+"""Trackers in which torch notes what it compiled. Their references are weak, but are never
+removed."""
 
 
 class Finalizers:
-    """Those that guards put on the objects that they know by identity.
+    """The finalizers that guards put on the objects that they match by identity.
 
-    They tell a compilation that such an object is gone, and hold its guards as long as the object
-    lives: for ever, where it is a module or a type.
+    A finalizer invalidates a compilation when such an object dies, and keeps its guards alive as
+    long as the object lives: for ever if it is a module or a type.
     """
 
     def __init__(self) -> None:
         self._noted: list[tuple[Any, weakref.finalize[..., Any]]] = []
 
     def note(self, manager: Any, value: object) -> None:
-        """Takes note of the finalizer that a ``CheckFunctionManager`` has put on a value."""
+        """Notes the finalizer that a ``CheckFunctionManager`` has put on a value."""
         for reference in weakref.getweakrefs(value):
             finalizer = reference.__callback__
             if isinstance(finalizer, weakref.finalize) and _is_of(finalizer, manager):
                 self._noted.append((manager, finalizer))
 
     def settle(self) -> None:
-        """Takes those away whose compilation torch has dropped."""
+        """Removes the finalizers whose compilation torch has dropped."""
         noted, self._noted = self._noted, []
         for manager, finalizer in noted:
             kept = getattr(manager, "guard_manager", None)
@@ -85,7 +86,7 @@ _sources: ContextVar[list[str] | None] = ContextVar("compilescope_graph_sources"
 
 @contextlib.contextmanager
 def settled(finalizers: Finalizers) -> Iterator[None]:
-    """Notes the finalizers of what this context compiles in the block, and settles them after."""
+    """Notes finalizers of this context's compilations in the block; settles them afterwards."""
     token = _finalizers.set(finalizers)
     try:
         with patched(guards.CheckFunctionManager, "id_ref", _id_ref):
@@ -105,9 +106,9 @@ def _id_ref(original: Any, self: Any, value: object, *more: Any, **named: Any) -
 
 @contextlib.contextmanager
 def forgotten() -> Iterator[None]:
-    """Drops the memos, what this thread notes of metrics, and the sources of its graph modules.
+    """Drops the memos, this thread's metric records and the sources of its graph modules.
 
-    The modules can still be called; a traceback through one then shows no line of it.
+    The modules can still be called; a traceback through one then shows no source line.
     """
     names: list[str] = []
     edits = _metric_edits()
@@ -134,7 +135,7 @@ def forgotten() -> Iterator[None]:
 
 
 def _metric_edits() -> list[Any]:
-    """Where each metric of this thread was set: torch only ever adds to it."""
+    """Where each metric of this thread was set. torch never removes entries."""
     context: Any = getattr(dynamo_utils, "get_metrics_context", lambda: None)()
     edits = getattr(context, "_edits", None)
     return edits if isinstance(edits, list) else []

@@ -1,8 +1,8 @@
-"""Dynamo's process-wide state, kept as it was.
+"""Restores Dynamo's process-wide state after an inspection.
 
 Compiling a function leaves marks: cache entries on code objects (which count towards the recompile
-limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. `isolated` makes
-an inspection leave none of them.
+limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. With `isolated`
+an inspection leaves none of them.
 
 Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
@@ -33,16 +33,16 @@ from .kept_code import KeptCode
 
 @contextlib.contextmanager
 def isolated(kept: KeptCode | None = None) -> Iterator[None]:
-    """Compiles in the block leave Dynamo's process-wide state as it was.
+    """Restores Dynamo's process-wide state after the compilations in the block.
 
     Cache entries live on code objects: the caller lets its functions run copies of their code
-    (`isolation.code_swap`). Code that is compiled all the same without wearing a copy, a library's
-    function behind a graph break, is cleared afterwards if it had no entries before.
+    (`isolation.code_swap`). Dynamo may also compile code that was not copied, such as a library's
+    function after a graph break; its entries are cleared afterwards if it had none before.
 
     Parameters
     ----------
     kept
-        Says of which copies the entries stay, and keeps what belongs to them for the next block.
+        The copies whose entries stay; it keeps what belongs to them for the next block.
     """
     kept = kept or KeptCode()
     with contextlib.ExitStack() as stack:
@@ -57,7 +57,7 @@ def isolated(kept: KeptCode | None = None) -> Iterator[None]:
 
 
 def begin() -> None:
-    """Starts a variant as in a fresh process, inside `isolated`: no size was seen yet."""
+    """Starts a variant as in a fresh process, inside `isolated`: forgets the sizes seen so far."""
     shown_ids.begin()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
@@ -65,10 +65,11 @@ def begin() -> None:
 
 @contextlib.contextmanager
 def _foreign_code(kept: KeptCode) -> Iterator[None]:
-    """Clears the entries of code that this thread compiled in the block and that had none before.
+    """Clears the cache entries of code that this thread compiled first in the block.
 
-    And the globals that Dynamo made for them (``__resume_at_…``) in the user's modules: it removes
-    those of a frame with a graph break only in `torch._dynamo.reset`.
+    Also removes the globals that Dynamo installed for them in the user's modules
+    (``__resume_at_…``): Dynamo itself removes those of a frame with a graph break only in
+    `torch._dynamo.reset`.
     """
     clean: dict[int, types.CodeType] = {}
     seen: set[int] = set()
@@ -76,7 +77,7 @@ def _foreign_code(kept: KeptCode) -> Iterator[None]:
     globals_before = dict(dynamo_utils.CleanupManager.instance.refs)
 
     def hook(code: types.CodeType, new_code: types.CodeType) -> None:
-        # Called before the entry is stored: what is there now was there before the block.
+        # Called before Dynamo stores the entry: entries that exist now are older than the block.
         if threading.get_ident() != thread:
             return
         kept.note(code, new_code)
@@ -103,9 +104,9 @@ def _foreign_code(kept: KeptCode) -> Iterator[None]:
 def _remove_globals(
     before: dict[int, Any], originals: dict[int, types.CodeType], kept: KeptCode
 ) -> None:
-    """Runs the cleanups that Dynamo has noted, since ``before``, for code made of these.
+    """Runs the cleanups that Dynamo has registered since ``before`` for code compiled from these.
 
-    Also for code made of what is kept, which keeps what they remove.
+    For code compiled from kept code, ``kept`` takes over the cleanups and their globals.
     """
     manager = dynamo_utils.CleanupManager.instance
     for key, reference in list(manager.refs.items()):
@@ -133,8 +134,8 @@ def _counters() -> Iterator[None]:
     global _next_frame
     frame_counter = convert_frame.FRAME_COUNTER
     compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
-    # Some code (torch's own, resume functions) keeps the frame number that it got first, so no
-    # number is given twice: not to a frame of the user, nor to one of an earlier inspection.
+    # Some code (torch's own, resume functions) keeps its first frame number, so no number may be
+    # used twice, neither one of the user's frames nor one of an earlier inspection.
     convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
         with uncounted(), shown_ids.shown():
@@ -148,7 +149,7 @@ def _counters() -> Iterator[None]:
 
 @contextlib.contextmanager
 def uncounted() -> Iterator[None]:
-    """What is compiled in the block does not show in torch's counters, times and metrics."""
+    """Keeps compilations in the block out of torch's counters, times and metrics."""
     restores = [*(_saved(value) for value in _process_wide()), _inductor_metrics()]
     try:
         yield
@@ -158,7 +159,7 @@ def uncounted() -> Iterator[None]:
 
 
 def _process_wide() -> list[Any]:
-    """The containers in which Dynamo keeps count of what it did in this process."""
+    """The containers with Dynamo's counts for this process."""
     names = (
         "counters",
         "compilation_time_metrics",
@@ -172,7 +173,7 @@ def _process_wide() -> list[Any]:
 
 
 def _inductor_metrics() -> Callable[[], None]:
-    """Remembers Inductor's counts and lists; the function returned puts them back."""
+    """Saves Inductor's counts and lists; returns a function that restores them."""
     from torch._inductor import metrics
 
     counts = {name: value for name, value in vars(metrics).items() if type(value) is int}
@@ -187,7 +188,7 @@ def _inductor_metrics() -> Callable[[], None]:
 
 
 def _saved(container: Any) -> Callable[[], None]:
-    """Remembers a container's contents; the function returned puts them back."""
+    """Saves a container's contents; returns a function that restores them."""
     if isinstance(container, dict):
         before = {
             key: copy.copy(value) if isinstance(value, (dict, list, collections.Counter)) else value
@@ -210,7 +211,7 @@ def _saved(container: Any) -> Callable[[], None]:
 
 @contextlib.contextmanager
 def _automatic_dynamic() -> Iterator[None]:
-    """Puts the remembered sizes back after the block."""
+    """Restores the sizes that automatic dynamic shapes remembers after the block."""
     names = ("_CODE_STATE", "_INIT_CODE_STATE")
     before = {name: getattr(pgo, name) for name in names if hasattr(pgo, name)}
     try:
@@ -222,7 +223,7 @@ def _automatic_dynamic() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _backends() -> Iterator[None]:
-    """Drops what Dynamo keeps of the block's backends."""
+    """Drops the references that Dynamo keeps to the block's backends."""
     cached = getattr(eval_frame, "cached_backends", {})
     before = set(cached)
     try:
@@ -233,6 +234,6 @@ def _backends() -> Iterator[None]:
 
 
 def compiled_entries(function: Callable[..., Any] | types.CodeType) -> int:
-    """How many compilations Dynamo keeps for a function's code."""
+    """How many compilations Dynamo caches for a function's code."""
     code = function if isinstance(function, types.CodeType) else function.__code__
     return len(_debug_get_cache_entry_list(code))

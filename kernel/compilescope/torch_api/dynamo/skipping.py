@@ -1,7 +1,7 @@
-"""What decides, beside guards, whether a call is served by a compilation: wrapper, stance, skips.
+"""What besides guards decides whether a call runs compiled code: wrapper, stance, skipped frames.
 
 Stands on ``torch._dynamo.eval_frame`` (``_stance``, ``innermost_backend``, the ``self`` in the
-closure of what ``torch.compile`` returns, ``OptimizedModule.dynamo_ctx``) and
+closure of ``torch.compile``'s result, ``OptimizedModule.dynamo_ctx``) and
 ``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``) and
 ``trace_rules.check``, as read in 2.13.
 """
@@ -34,7 +34,7 @@ _LEFT = (
 
 
 class Wrapper(NamedTuple):
-    """One ``torch.compile``: what it compiles with, and where it keeps what it compiled."""
+    """One call of ``torch.compile``: its backend, and the cache that holds its compilations."""
 
     backend: Any
     region: int
@@ -48,7 +48,7 @@ class Wrapper(NamedTuple):
 
 
 def wrapper_of(fn: Callable[..., Any]) -> Wrapper | None:
-    """The ``torch.compile`` that a call enters; None where there is none, or it cannot be told."""
+    """The ``torch.compile`` that a call enters; None if there is none or it is unknown."""
     if isinstance(fn, functools.partial):
         return wrapper_of(fn.func)
     if isinstance(fn, types.MethodType):
@@ -70,13 +70,13 @@ def wrapper_of(fn: Callable[..., Any]) -> Wrapper | None:
 
 
 def stance() -> str:
-    """What ``torch.compiler.set_stance`` says; ``another backend`` where it forces one."""
+    """The stance that ``torch.compiler.set_stance`` set; ``another backend`` if it forces one."""
     now = eval_frame._stance
     return now.stance if now.backend is None else "another backend"
 
 
 def stance_in_words() -> str:
-    """What the stance makes of a call; empty for the default."""
+    """How the stance changes a call, in words; empty for the default."""
     return {
         "default": "",
         "another backend": "Another backend is forced by torch's stance.",
@@ -91,10 +91,10 @@ def stance_in_words() -> str:
 
 
 def is_torchs_alone(module: Any, values: Sequence[Any]) -> bool:
-    """Whether a call of the module runs torch's code and nobody else's, as far as can be seen.
+    """Whether a call of the module certainly runs no code but torch's.
 
-    False where it cannot: for a module with hooks or with functions in its attributes, arguments
-    that are not plain, or modes that are in force.
+    False if that is uncertain: for a module with hooks or with functions in its attributes, for
+    arguments that are not plain values, and while a mode is active.
     """
     if not isinstance(module, torch.nn.Module) or _has_modes() or not all(map(_is_plain, values)):
         return False
@@ -108,7 +108,7 @@ def _is_torchs(module: torch.nn.Module, is_entered: bool) -> bool:
         if name == "_modules" or (name == "_compiled_call_impl" and is_entered):
             continue
         if isinstance(value, dict):
-            # Hooks and whether they take keywords; parameters and buffers.
+            # Hooks, their flags for keyword arguments, parameters and buffers.
             if value and (
                 name not in ("_parameters", "_buffers") or not _is_plain([*value.values()])
             ):
@@ -125,7 +125,7 @@ def _is_torchs_function(value: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is a value that brings no code of its own."""
+    """Whether a value carries no code of its own."""
     if type(value) in (list, tuple, set, torch.Size):
         return all(map(_is_plain, value))
     return type(value) in _PLAIN
@@ -144,10 +144,10 @@ def _has_modes() -> bool:
 
 
 def skipped(name: str, codes: Sequence[types.CodeType], kept: Iterable[KeptGuards]) -> str:
-    """Why torch may run a function's frames in eager without looking; empty where nothing says so.
+    """Why torch may run a function's frames in eager without checking guards; may be empty.
 
-    torch marks a frame that it could not compile, or whose graph was empty, and does not tell; but
-    it counts its attempts.
+    torch marks a frame that it could not compile, or whose graph was empty, and has no interface to
+    read that mark; but it counts its attempts.
     """
     last: dict[int, int] = {}
     for guards in kept:

@@ -1,7 +1,7 @@
-"""The settings that the user gave to ``torch.compile``, from what it returned.
+"""Reads the settings that the user passed to ``torch.compile`` from the callable that it returned.
 
-Stands on the context that ``torch.compile`` makes: ``OptimizedModule.dynamo_ctx``, else ``self`` in
-the closure of the function that it returns; its ``callback`` (whose innermost backend is one of
+Stands on the context that ``torch.compile`` creates: ``OptimizedModule.dynamo_ctx``, else ``self``
+in the closure of the function that it returns; its ``callback`` (whose innermost backend is one of
 torch's ``_TorchCompile…Wrapper``), ``_dynamic``, ``fullgraph``, ``_hooks`` and ``_shapes_spec``.
 """
 
@@ -26,7 +26,7 @@ _OF_AOTI = ("cpp_wrapper", "aot_inductor.package")
 
 
 class Written(NamedTuple):
-    """What ``torch.compile`` was given."""
+    """The arguments of a ``torch.compile`` call."""
 
     variant: Variant
     left_out: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class Written(NamedTuple):
 
 
 def written(fn: Callable[..., Any]) -> Written | None:
-    """The settings that a callable is compiled with; None where it is not compiled.
+    """The settings that a callable is compiled with; None if it is not compiled.
 
-    Of several ``torch.compile`` around each other torch uses the outermost.
+    If several calls of ``torch.compile`` are nested, torch uses the outermost.
     """
     context = _context(fn)
     callback = getattr(context, "callback", None)
@@ -60,7 +60,7 @@ def written(fn: Callable[..., Any]) -> Written | None:
 
 
 def _context(fn: Callable[..., Any]) -> Any:
-    """What ``torch.compile`` made around a callable; None if there is none."""
+    """The context that ``torch.compile`` created for a callable; None if there is none."""
     if isinstance(fn, eval_frame.OptimizedModule):
         return fn.dynamo_ctx
     if isinstance(fn, torch.nn.Module):
@@ -80,7 +80,7 @@ def _context(fn: Callable[..., Any]) -> Any:
 
 
 def _given(backend: Any) -> dict[str, Any]:
-    """The backend, mode and options of what torch keeps for them."""
+    """The backend, mode and options, from the object in which torch keeps them."""
     if isinstance(backend, torch._TorchCompileInductorWrapper):
         return _given_to_inductor(backend)
     if isinstance(backend, torch._TorchCompileWrapper):
@@ -104,9 +104,9 @@ def _given_to_inductor(backend: Any) -> dict[str, Any]:
     options = dict(backend.config)
     is_aoti = type(backend).__name__ == "_TorchCompileAOTInductorWrapper"
     if is_aoti:
-        # It adds these two by itself.
+        # torch adds these two itself.
         options = {name: value for name, value in options.items() if name not in _OF_AOTI}
-    # torch takes a mode or options, and keeps a mode's options in its place.
+    # torch accepts a mode or options, and stores a mode as its options.
     alike = (
         mode
         for mode in compile_variant.modes()
@@ -127,6 +127,6 @@ def _given_to_inductor(backend: Any) -> dict[str, Any]:
 
 
 def _cpp_wrapper(options: dict[str, Any]) -> bool:
-    """Whether Inductor writes a C++ wrapper: as the options say, else as its settings do now."""
+    """Whether Inductor writes a C++ wrapper, by the options, otherwise by its current settings."""
     config: Any = inductor.config
     return bool(options.get("cpp_wrapper", config.cpp_wrapper))

@@ -1,4 +1,4 @@
-"""What another back end than Inductor raised, as a problem.
+"""Errors that a backend other than Inductor raised, as problems.
 
 Stands on ``torch._dynamo.exc.BackendCompilerFailed`` (backend_name, inner_exception).
 """
@@ -17,7 +17,7 @@ _LONG = 300
 
 
 def explain(error: BaseException) -> Problem | None:
-    """The problem of a back end that could not compile; None of Inductor and of other errors."""
+    """The problem of a backend that failed to compile; None for Inductor and for other errors."""
     name = getattr(error, "backend_name", None)
     if not isinstance(error, exc.BackendCompilerFailed) or name in (None, "inductor"):
         return None

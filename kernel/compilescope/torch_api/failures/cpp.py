@@ -1,9 +1,9 @@
-"""Failures inside generated code, told by the exception that reached Python.
+"""Explains failures inside generated code from the exception that reached Python.
 
-A C++ wrapper throws ``aoti_torch_… API call failed at ….cpp, line N`` and nothing more. Why the
-call failed, torch keeps for the thread until the next failure there, and
-``torch_exception_get_what_without_backtrace`` of its library gives it. Where a version lacks that
-function the reason is not known here: it was printed.
+A C++ wrapper throws ``aoti_torch_… API call failed at ….cpp, line N`` and nothing more. torch keeps
+the reason for the thread until the next failure there, and
+``torch_exception_get_what_without_backtrace`` of its library returns it. In a version without that
+function torch only printed the reason, so it is not known here.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from . import cpp_messages
 
 _TORCH = Path(torch.__file__).parent
 _WRAPPED = str(_TORCH / "_inductor" / "output_code.py")
-"""What calls a generated wrapper."""
+"""The function that calls a generated wrapper."""
 _FAILED_CALL = " API call failed at "
 _PYTHON_LINE = re.compile(r"^\s+(\S.*)\((\d+)\): (\S+)$", re.M)
 
 
 def explain(error: BaseException) -> Problem | None:
-    """The problem of a failure inside generated code, or of building it; None of any other."""
+    """The problem of a failure inside generated code or while building it; None for any other."""
     frames = traceback.extract_tb(error.__traceback__)
     if not any(frame.filename.startswith(str(_TORCH)) for frame in frames):
         return None
@@ -47,7 +47,7 @@ def explain(error: BaseException) -> Problem | None:
 
 
 def generated_line(file: str, line: str) -> str:
-    """A line of a generated file; empty where the file is gone."""
+    """A line of a generated file; empty if the file no longer exists."""
     try:
         return Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
     except (OSError, IndexError, ValueError):
@@ -55,9 +55,9 @@ def generated_line(file: str, line: str) -> str:
 
 
 def last_message() -> str:
-    """What torch last told generated code of a failure on this thread; empty if not kept."""
+    """Torch's message about the last failed call from generated code on this thread, if kept."""
     for file in (_TORCH / "lib").glob("libtorch_cpu.*"):
-        library = ctypes.CDLL(str(file))  # loaded already: this finds it
+        library = ctypes.CDLL(str(file))  # already loaded: this returns the same library
         say: Any = getattr(library, "torch_exception_get_what_without_backtrace", None)
         if say is not None:
             say.restype = ctypes.c_char_p
@@ -66,7 +66,7 @@ def last_message() -> str:
 
 
 def _called(frames: traceback.StackSummary) -> str:
-    """The file of the wrapper that was running; empty if none was."""
+    """The file of the wrapper that was running; empty if there was none."""
     for outer, inner in itertools.pairwise(frames):
         if outer.filename == _WRAPPED and not inner.filename.startswith(str(_TORCH)):
             return inner.filename
@@ -74,7 +74,7 @@ def _called(frames: traceback.StackSummary) -> str:
 
 
 def _python_line(cause: str) -> SourceLine | None:
-    """Where an operator written in Python raised, by what torch keeps of its exception."""
+    """Where an operator written in Python raised, from the exception that torch keeps."""
     match = _PYTHON_LINE.search(cause)
     if match is None or match[1].startswith(str(_TORCH)):
         return None

@@ -1,11 +1,11 @@
-"""What torch says of a failure inside generated code, as a problem with its facts.
+"""Parses torch's messages about failures inside generated code into problems with facts.
 
-Reads texts only, so that it serves an exception, and what a trace kept of one. The texts are those
+It reads text only, so it works for an exception and for a message in a trace. The texts are those
 of ``assert_size_stride`` (``torch/csrc/dynamo/guards.cpp``, and nearly the same for the C++ wrapper
-in ``torch/csrc/inductor/aoti_runtime/utils.h``), of
-``AOTI_TORCH_ERROR_CODE_CHECK`` (``torch/headeronly/util/shim_utils.h``), of the dynamic loader and
-of the C++ compilers; from 2.11 to 2.15. And ``CudaKernelParamCache not populated``, which Inductor
-says while it writes a C++ wrapper (``codegen/cpp_wrapper_gpu.py``).
+in ``torch/csrc/inductor/aoti_runtime/utils.h``), of ``AOTI_TORCH_ERROR_CODE_CHECK``
+(``torch/headeronly/util/shim_utils.h``), of the dynamic loader and of the C++ compilers; from 2.11
+to 2.15. It also reads ``CudaKernelParamCache not populated``, which Inductor raises while it writes
+a C++ wrapper (``codegen/cpp_wrapper_gpu.py``).
 
 The facts that a problem may have: ``operator``, ``tensor``, ``expected``, ``found``, ``cause``,
 ``call`` (what the wrapper called), ``kernel``, ``header``, ``symbol``, ``kind``, ``amount``,
@@ -29,12 +29,12 @@ _TYPE = re.compile(
     r"(?:dtype code (?P<code>\d+)|(?:torch\.)?(?P<found>\w+))\nError in op: (?P<operator>\S+)",
     re.M,
 )
-"""Since torch 2.15; from C++ with the number of the type that was found."""
+"""The message since torch 2.15; C++ reports the actual type by its number."""
 _TYPES = (
     *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
     *("complex32", "complex64", "complex128", "bool", "qint8", "quint8", "qint32", "bfloat16"),
 )
-"""By their numbers (``torch/headeronly/core/ScalarType.h``); later ones are told by number."""
+"""Types by number (``torch/headeronly/core/ScalarType.h``); later types are shown by number."""
 _DIMENSION = re.compile(
     r"expected size (?P<size>-?\d+)==(?P<wanted>-?\d+), stride (?P<stride>-?\d+)==(?P<step>-?\d+) "
     r"at dim=(?P<dim>\d+)"
@@ -82,17 +82,17 @@ DOCTOR = "%compilescope doctor looks at the compiler and its headers."
 
 
 def explain(text: str, cause: str = "") -> Problem | None:
-    """The problem that a message stands for; None where it is of nothing that is read here.
+    """The problem that a message describes; None for a message that is not known here.
 
     Parameters
     ----------
     text
-        The exception's message, or what a trace kept of it.
+        The exception's message, or the part of it in a trace.
     cause
-        What torch itself said to the generated code, where that is known.
+        torch's own message to the generated code, if known.
     """
     for mark, pattern, describe in _KINDS:
-        # Of a compiler's long output only what may fit is searched.
+        # A compiler's output may be long: search only lines that can match.
         match = pattern.search(text) if mark in text else None
         if match:
             problem = describe(match, cause.strip())
@@ -112,7 +112,7 @@ def silent() -> Problem:
 
 
 def operator_of(call: str) -> str:
-    """The operator that a call in a wrapper is for: ``aten::mm``; empty for a call of none."""
+    """The operator that a call in a wrapper runs: ``aten::mm``; empty if it runs none."""
     dispatched = _DISPATCHED.search(call)
     if dispatched:
         overload = dispatched["overload"]
@@ -130,11 +130,11 @@ _HELPERS = frozenset(
         *("get_strides", "item", "new_tensor_handle", "proxy_executor_call_function"),
     )
 )
-"""Shims that stand for no operator of the user's graph."""
+"""Shims that run no operator of the user's graph."""
 
 
 def _assertion(match: re.Match[str], cause: str) -> Problem:
-    """A tensor has other sizes or strides than the generated code was made for."""
+    """A tensor has other sizes or strides than the generated code expects."""
     operator = _plain(match["operator"])
     differences = [
         (
@@ -169,7 +169,7 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
 
 
 def _departs(operator: str, other: str, explanation: str, facts: dict[str, str]) -> Problem:
-    """An operator's result is not what the graph was made for."""
+    """An operator's result differs from what the graph expects."""
     if _is_own(operator):
         return _problem(
             f"{operator} returned a tensor {other} than its fake implementation says.",
@@ -187,7 +187,7 @@ def _departs(operator: str, other: str, explanation: str, facts: dict[str, str])
 
 
 def _other_type(match: re.Match[str], cause: str) -> Problem:
-    """An operator made a tensor of another type than the generated code was made for."""
+    """An operator returned a tensor of another type than the generated code expects."""
     operator = _plain(match["operator"])
     type_name = match["found"]
     if not type_name:
@@ -244,7 +244,7 @@ def _no_memory(facts: dict[str, str]) -> Problem:
 
 
 def _out_of_bounds(match: re.Match[str], cause: str) -> Problem:
-    """A generated kernel was told to read past the end of a tensor."""
+    """A generated kernel got an index past the end of a tensor."""
     facts = {name: match[name] for name in ("kernel", "file", "line")} | {"kind": "index"}
     return _problem(
         f"An index is out of bounds in the generated kernel {match['kernel']}.",
@@ -293,7 +293,7 @@ def _undeclared(match: re.Match[str], cause: str) -> Problem:
 
 
 def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
-    """The wrapper is to launch a kernel that was not compiled before."""
+    """The wrapper would launch a kernel that was not compiled before."""
     return _problem(
         f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
         "torch 2.11 compiles a backward without the settings that the C++ wrapper needs, where "
@@ -352,7 +352,7 @@ _KINDS: list[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Problem]
     (" symbol", _SYMBOL, _missing_symbol),
     ("CudaKernelParamCache", _NOT_KEPT, _kernel_not_kept),
 ]
-"""What a text of the kind has in it, how it is read, and what it means."""
+"""For each kind of message: the text that it contains, its parser and its meaning."""
 
 
 def _problem(what: str, why: str, remedy: str, facts: dict[str, str]) -> Problem:
@@ -372,7 +372,7 @@ def _plain(operator: str) -> str:
 
 
 def _is_own(operator: str) -> bool:
-    """Whether the operator is not torch's own."""
+    """Whether the operator is a custom one, not torch's."""
     return operator.partition("::")[0] not in _ATEN
 
 

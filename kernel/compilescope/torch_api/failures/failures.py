@@ -1,8 +1,8 @@
-"""Exceptions of a compilation, as problems: what happened, why, what to do.
+"""Turns exceptions of a compilation into problems: what happened, why, what to do.
 
-Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family
-is compilescope's own where its code raised it, torch.compile's where the call works without it, and
-otherwise the subject's.
+Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception of neither family is
+attributed to compilescope if its code raised it, to torch.compile if the call works without it, and
+otherwise to the subject.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from . import backend, cpp
 
 
 def explain(error: BaseException) -> Problem:
-    """The problem that an exception, raised while a subject was compiled or run, stands for."""
+    """The problem for an exception that was raised while a subject was compiled or run."""
     return of_torch(error) or _ours(error) or own(error)
 
 
 def under_compile(error: BaseException) -> Problem:
-    """The problem of an exception under torch.compile, of a call that works without it."""
+    """The problem for an exception under torch.compile in a call that works without it."""
     return (
         of_torch(error)
         or _ours(error)
@@ -53,7 +53,7 @@ def under_compile(error: BaseException) -> Problem:
 
 
 def of_way(error: BaseException) -> Problem:
-    """The problem of an exception from a way to deploy a call that works as it is written."""
+    """The problem for an exception from a way to deploy a call that works in eager."""
     return (
         of_torch(error)
         or _ours(error)
@@ -70,7 +70,7 @@ def of_way(error: BaseException) -> Problem:
 
 
 def of_later_call(error: BaseException) -> Problem:
-    """The problem of an exception in a call that is made again, after it went well before."""
+    """The problem for an exception in a repeated call that succeeded before."""
     return (
         of_torch(error)
         or _ours(error)
@@ -85,12 +85,12 @@ def of_later_call(error: BaseException) -> Problem:
 
 
 def of_codegen(error: BaseException) -> Problem:
-    """The problem of an exception while code was generated, where nothing of the subject runs."""
+    """The problem for an exception during code generation, when no code of the subject runs."""
     return of_torch(error) or _ours(error) or _internal(error, _whole(error))
 
 
 def of_torch(error: BaseException) -> Problem | None:
-    """The problem, if torch.compile or what it generated raised it; None if not."""
+    """The problem if torch.compile or generated code raised the exception; otherwise None."""
     for cause in _causes(error):
         generated = cpp.explain(cause) or backend.explain(cause)
         if generated is not None:
@@ -104,9 +104,9 @@ def of_torch(error: BaseException) -> Problem | None:
 
 
 def _ours(error: BaseException) -> Problem | None:
-    """The problem, if compilescope itself raised it and not what it called; None if not.
+    """The problem if compilescope's own code raised the exception; otherwise None.
 
-    Memory may run out anywhere: that is nobody's fault.
+    Memory may run out anywhere, so that is not counted as an error of compilescope.
     """
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
@@ -142,7 +142,7 @@ def _internal(error: BaseException, detail: str) -> Problem:
 
 
 def own(error: BaseException) -> Problem:
-    """An exception that the subject itself raised, with or without torch.compile."""
+    """The problem for an exception that the subject raises with or without torch.compile."""
     return Problem(
         severity="error",
         what=f"The subject raised {type(error).__name__}"
@@ -155,7 +155,7 @@ def own(error: BaseException) -> Problem:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The exception and what it wraps, innermost first."""
+    """The exception and those that it wraps, innermost first."""
     base_exceptions: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in base_exceptions:
@@ -229,7 +229,7 @@ def _unknown_operator(error: BaseException) -> Problem:
 
 
 def _lowering(error: BaseException) -> Problem:
-    # Whatever is raised on the way from an operator to its code: mostly, it has some.
+    # Raised while an operator is lowered to code; most of these operators do have a lowering.
     return _at_operator(
         error,
         "Inductor failed on the operator",
@@ -253,7 +253,7 @@ def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
 
 
 def _lowered(error: BaseException) -> list[SourceLine]:
-    """Where the node comes from that was being lowered; some messages do not say."""
+    """The source line of the node that was being lowered; some messages do not name it."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
         if isinstance(node, Node):
@@ -270,7 +270,7 @@ def _fake(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what="An operator failed on fake tensors, as Dynamo traces it.",
-        # The operator's own exception stands at the end; what is before it are Dynamo's arguments.
+        # The operator's own exception comes last, after Dynamo's arguments.
         why=explained.rpartition(": got ")[2] or _first_line(error),
         remedy="If the call works without torch.compile, give the operator a fake implementation "
         "(torch.library.register_fake).",
@@ -287,7 +287,8 @@ def _full_line(output: str) -> str:
 def _unwritten(error: BaseException, output: str) -> str:
     """The file that the compiler could not write.
 
-    Its messages name it but for the linker's, which writes what the command asks for.
+    The compiler's messages name the file; the linker's do not, so its command's output file is
+    taken.
     """
     named = re.search(r"(?:writing to|file|of) (/[^:\s]+):", _full_line(output))
     if named:
@@ -308,7 +309,7 @@ def _full(path: str, why: str, *, detail: str) -> Problem:
 
 
 def _elsewhere(path: str) -> str:
-    """How to have a file written to another folder."""
+    """How to make torch or the compiler write a file to another folder."""
     from ..process.caches import folder
 
     temporary = Path(tempfile.gettempdir())
@@ -319,7 +320,7 @@ def _elsewhere(path: str) -> str:
 
 
 def _fullest() -> str:
-    """The folder with the least space, of those that torch and the compiler write to."""
+    """The folder with the least free space among those that torch and the compiler write to."""
     from ..process.caches import folder
 
     folders = [path for path in (folder(), Path(tempfile.gettempdir())) if path.is_dir()]
@@ -331,7 +332,7 @@ def _disk(error: BaseException) -> Problem | None:
     path = getattr(error, "filename", None)
     why = f"torch keeps what it builds in its cache folder: {message_of(error)}"
     if number == errno.ENOSPC:
-        # An open file that cannot grow is not named.
+        # The error does not name a file that was already open and could not grow.
         return _full(str(path or _fullest()), message_of(error), detail=message_of(error))
     path = path or "the cache folder"
     reasons = {
@@ -397,7 +398,7 @@ def _outside(error: BaseException) -> types.TracebackType | None:
 
 
 _INTERNAL = (str(Path(torch.__file__).parent), str(PACKAGE))
-"""Where torch and compilescope stand: frames in there are not the user's."""
+"""The folders of torch and compilescope: frames in them are not the user's."""
 
 
 def _is_internal(file: str) -> bool:

@@ -1,13 +1,13 @@
-"""Guard managers, kept as Dynamo makes them or found on code that it compiled.
+"""Keeps guard managers as Dynamo creates them, or finds them on code that it compiled.
 
 Stands on ``torch._dynamo.guards`` (``CheckFunctionManager.__init__(self, f_code, output_graph)``,
-its ``guard_manager`` and ``output_graph.local_scope``, as read in 2.13; with other arguments no
-guards are kept),
-``GuardManagerWrapper`` (``root``, ``id_matched_objs``, ``global_scope``, ``closure_vars``) and
-``_debug_get_cache_entry_list``. An entry's ``isolate_recompiles_id`` is there from 2.13 on.
+its ``guard_manager`` and ``output_graph.local_scope``, as read in 2.13; if its arguments differ, no
+guards are kept), ``GuardManagerWrapper`` (``root``, ``id_matched_objs``, ``global_scope``,
+``closure_vars``) and ``_debug_get_cache_entry_list``. A cache entry has ``isolate_recompiles_id``
+from 2.13 on.
 
-A kept manager holds the C++ tree, which knows values only by number, weakly or as constants. It
-keeps no tensor, no compiled code and no cache entry of Dynamo's alive.
+A kept manager holds the C++ tree, which refers to values only by ``id``, by weak reference or as
+constants. It keeps no tensor, no compiled code and no cache entry of Dynamo alive.
 """
 
 from __future__ import annotations
@@ -30,35 +30,36 @@ from ..process.patching import patched
 
 
 class KeptGuards(msgspec.Struct, kw_only=True):
-    """The guards of one compilation, ready to be asked."""
+    """The guards of one compilation, which can be evaluated."""
 
     compile_id: str
     """torch's own, as counted in this process; see `capture.renumber`."""
     code: types.CodeType
-    """A copy of the frame's code: Dynamo's cache hangs on the original, which is not held."""
+    """A copy of the frame's code: Dynamo's cache belongs to the original, which is not kept
+    alive."""
     manager: Any
     """The ``GuardManagerWrapper``."""
     helpers: dict[str, Any] = {}
-    """Globals that Dynamo put into the user's module for these guards. It takes them away with the
-    code that it compiled them for."""
+    """Globals that Dynamo installed in the user's module for these guards. It removes them together
+    with the compiled code."""
     calls: Any = None
-    """A weak reference to the frame's ``fn``, for the function that Dynamo puts around others."""
+    """A weak reference to the frame's ``fn``, if the frame is Dynamo's wrapper function."""
     f_locals: dict[str, Any] | None = None
     """The frame's values when it was compiled, until `drop_values`."""
 
     backend: Any = None
-    """What compiled it; known of what Dynamo keeps."""
+    """The backend; known only for compilations that Dynamo caches."""
     region: int = -1
-    """The cache that it is in: see `torch_api.dynamo.skipping.Wrapper`."""
+    """The cache that holds the compilation: see `torch_api.dynamo.skipping.Wrapper`."""
 
     def drop_values(self) -> None:
-        """Lets the user's values go."""
+        """Drops the references to the user's values."""
         self.f_locals = None
 
     def invalid(self) -> str:
-        """Why these guards can never hold again; empty while they can.
+        """Why these guards can never pass again; empty while they can.
 
-        torch drops a compilation when an object dies that it knows by its number.
+        torch drops a compilation when an object dies that a guard matches by ``id``.
         """
         reason = getattr(self.manager, "invalidation_reason", None)
         if reason is not None:
@@ -69,7 +70,7 @@ class KeptGuards(msgspec.Struct, kw_only=True):
 
     @contextlib.contextmanager
     def root_in_scope(self) -> Iterator[Any]:
-        """The root, with the globals in place that its guards look for."""
+        """The root guard manager, while the globals that its guards look up are installed."""
         namespace = self.globals()
         missing = {name: value for name, value in self.helpers.items() if name not in namespace}
         namespace.update(missing)
@@ -85,7 +86,7 @@ class KeptGuards(msgspec.Struct, kw_only=True):
         return namespace
 
     def scope(self, f_locals: dict[str, Any]) -> dict[str, Any]:
-        """The names that a guard's expression uses, for these values of the frame."""
+        """The namespace of a guard's expression, for these values of the frame."""
         return {
             **(self.manager.closure_vars or {}),
             "L": f_locals,
@@ -100,12 +101,12 @@ _sink: ContextVar[Callable[[KeptGuards], None] | None] = ContextVar(
 
 @contextlib.contextmanager
 def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iterator[None]:
-    """Hands the guards of what this context compiles in the block to ``sink``.
+    """Passes the guards of this context's compilations in the block to ``sink``.
 
     Parameters
     ----------
     values
-        With the frame's values, which the caller drops soon (`KeptGuards.drop_values`).
+        Whether to keep the frame's values; the caller drops them soon (`KeptGuards.drop_values`).
     """
 
     def keep(kept: KeptGuards) -> None:
@@ -152,14 +153,15 @@ def _weakly(value: Any) -> Any:
 
 
 _INSTALLED = re.compile(r"\w*_\d+_c\d+")
-"""What ``OutputGraph.install_global_by_id`` calls a global: prefix, ``id`` and compilation. A
-tensor's ``type(x)`` puts torch there as ``_140710230885776_c1``."""
+"""The names that ``OutputGraph.install_global_by_id`` gives to globals: prefix, ``id`` and
+compilation. A tensor's ``type(x)`` makes it install torch as ``_140710230885776_c1``."""
 
 
 def _helpers(manager: Any) -> dict[str, Any]:
-    """The globals that the tree names and that Dynamo installed, where they are none of the user's.
+    """The globals that the tree refers to and that Dynamo, not the user, installed.
 
-    A dictionary of builtins, a weak reference, a module: nothing that is kept alive by it.
+    These are a dictionary of builtins, a weak reference or a module, so keeping them keeps nothing
+    else alive.
     """
     namespace = (manager.global_scope or {}).get("G", {})
     result = {}
@@ -179,10 +181,10 @@ def _helpers(manager: Any) -> dict[str, Any]:
 
 
 def live_guards(code: types.CodeType) -> list[KeptGuards]:
-    """The guards of what Dynamo keeps for a code object, in the order in which it tries them.
+    """The guards of Dynamo's cache entries for a code object, in Dynamo's order.
 
-    This is how guards are found by compile id for code that the user compiled: their managers are
-    the live ones, so they are only ever asked by ``check_verbose``, which changes nothing.
+    This finds guards by compile id for code that the user compiled. Their managers are the live
+    ones, so call only ``check_verbose`` on them, which changes nothing.
     """
     return [
         KeptGuards(
@@ -200,24 +202,24 @@ _idle: list[Any] = []
 
 
 def idle_check() -> Callable[[Any], bool]:
-    """A guard that does next to nothing: what calling one from Python costs."""
+    """A guard that checks almost nothing: it shows the overhead of a call from Python."""
     if not _idle:
         root: Any = guards_in_c.RootGuardManager()
         root.add_not_none_guard(["idle"], None)
-        # The guard lives as long as its root.
+        # The root keeps the guard alive.
         _idle.extend([root.get_leaf_guards()[0].__call__, root])
     leaf: Callable[[Any], bool] = _idle[0]
     return leaf
 
 
 def forget_compiled(codes: Iterable[types.CodeType]) -> None:
-    """Has Dynamo drop what it compiled for code objects, which may then be kept cheaply."""
+    """Makes Dynamo drop its compilations of code objects, which are then cheap to keep."""
     for code in codes:
         reset_code(code)
 
 
 def recompile_limit() -> int:
-    """How often a frame is compiled before torch leaves it to eager."""
+    """How often torch compiles a frame before it falls back to eager."""
     return int(_dynamo_config().recompile_limit)
 
 
@@ -226,7 +228,7 @@ def _dynamo_config() -> Any:
 
 
 def global_modes() -> str:
-    """The global modes in force that guards check, as torch dumps them; empty if it does not."""
+    """The active global modes that guards check, as torch dumps them; empty if it dumps none."""
     state: Any = guards_in_c.GlobalStateGuard()
     dump = getattr(state, "__getstate__", None)
     dumped = dump() if dump is not None else ""

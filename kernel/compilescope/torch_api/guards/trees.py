@@ -1,12 +1,12 @@
 """A live guard tree, node by node, and clones of parts of it.
 
-Checking a live tree that fails counts the failure and puts its nodes in another order, so it is
-only read here. A clone has nodes of its own; leaf guards are shared, and know their values only by
-constants. A clone must not outlive its tree: leaf guards read the thread's state from there.
+If a live tree is evaluated and fails, it counts the failure and reorders its nodes, so this module
+only reads it. A clone has its own nodes; it shares the leaf guards, which hold their values as
+constants. A clone must not outlive its tree, from which leaf guards read the thread's state.
 
 Stands on ``torch._C._dynamo.guards``: ``get_child_managers``, ``get_accessors``,
 ``get_key_value_managers``, ``get_leaf_guards``, ``get_epilogue_lambda_guards`` and
-``RootGuardManager.clone_manager(filter)``, which asks the filter for every node before the nodes
+``RootGuardManager.clone_manager(filter)``, which calls the filter for every node before the nodes
 below it; the same from 2.11 to 2.15.
 """
 
@@ -31,17 +31,18 @@ class TreeNode(msgspec.Struct, kw_only=True):
     """As torch prints it; ``key 0`` and ``value 0`` for the items of a dictionary."""
     parent: int | None
     shortcut: bool = False
-    """Skipped with all below while no dictionary there has changed; see `GuardManager.shortcut`."""
+    """Skipped with its subtree while no dictionary in it has changed; see
+    `GuardManager.shortcut`."""
     size: int = 1
-    """Nodes in its subtree, with itself: those that follow it in the list."""
+    """The number of nodes in its subtree, including itself; they follow it in the list."""
     leaves: list[Any] = []
-    """Its guards; each is called with the value that it checks."""
+    """Its guards. Call each with the value that it checks."""
 
 
 def nodes_of(root: Any) -> list[TreeNode]:
-    """The nodes of a tree, each followed by those below it, in the order in which clones are made.
+    """The nodes of a tree in depth-first order, which is also the order of cloning.
 
-    The root's guards that are checked last stand behind its others.
+    The root's epilogue guards come after its other guards.
     """
     nodes: list[TreeNode] = []
     waiting: list[tuple[Any, str, int | None]] = [(root, "", None)]
@@ -83,10 +84,10 @@ def _children(manager: Any) -> Iterator[tuple[str, Any]]:
 
 
 def printed_lines(leaf: Any, seen: set[int]) -> int:
-    """How many lines torch prints for a guard: one an expression.
+    """How many lines torch prints for a guard: one per expression.
 
-    A guard on the relation of several values is in the tree once for each of them and has its
-    expressions printed the first time only; ``seen`` remembers those.
+    A guard on a relation of several values is in the tree once per value, and torch prints its
+    expressions only the first time; ``seen`` holds the guards printed so far.
     """
     if isinstance(leaf, guards.RelationalGuard):
         if id(leaf) in seen:
@@ -96,16 +97,16 @@ def printed_lines(leaf: Any, seen: set[int]) -> int:
 
 
 class Clone:
-    """A clone of the way down to one node, and of a range of subtrees below that node.
+    """A clone of the path to one node and of a range of subtrees below that node.
 
     Parameters
     ----------
     root
         The clone's root.
     way
-        Places of the nodes from the root to the one above the range.
+        Indices of the nodes from the root to the parent of the range.
     start, end
-        The range of places, of whole subtrees.
+        The range of indices, which covers whole subtrees.
     """
 
     def __init__(
@@ -117,12 +118,12 @@ class Clone:
 
     @classmethod
     def whole(cls, nodes: Sequence[TreeNode]) -> Clone:
-        """A clone of everything.
+        """A clone of the whole tree.
 
         Raises
         ------
         ValueError
-            This torch makes clones in another order.
+            This version of torch clones nodes in another order.
         """
         cloned: list[Any] = []
 
@@ -151,5 +152,5 @@ class Clone:
         return Clone(self._nodes, root, self.way, start, end)
 
     def below(self) -> Clone:
-        """The same clone, of a single subtree, as the way to its top and what is below that."""
+        """The same clone of a single subtree, as the path to its top node and its subtrees."""
         return Clone(self._nodes, self.root, [*self.way, self.start], self.start + 1, self.end)

@@ -1,7 +1,7 @@
-"""Guards that are made, and not timed.
+"""Turns off Dynamo's timing of new guards.
 
-Dynamo times every new guard tree once and flushes the caches for it: some 30 ms, a good
-part of a small capture, for a figure that a capture has no use for. Stands on
+Dynamo times every new guard tree once and flushes the caches for it: some 30 ms, a good part of a
+small capture, for a figure that a capture does not need. Stands on
 ``torch._dynamo.guards.profile_guard_manager``; the same from 2.11 to 2.15.
 """
 
@@ -21,7 +21,7 @@ _untimed: ContextVar[bool] = ContextVar("compilescope_untimed", default=False)
 
 @contextlib.contextmanager
 def untimed() -> Iterator[None]:
-    """Dynamo does not time the guards that it makes in this context."""
+    """Keeps Dynamo from timing the guards that it creates in this context."""
     token = _untimed.set(True)
     try:
         with patched(guards, "profile_guard_manager", _profile):

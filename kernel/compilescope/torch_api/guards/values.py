@@ -1,8 +1,8 @@
-"""The value that a guard manager checks, come by as its accessor does.
+"""Looks up the value that a guard manager checks, as its accessor does.
 
 Stands on what the accessors of ``torch._C._dynamo.guards`` print: ``GetAttrGuardAccessor(name)``,
-``DictGetItemGuardAccessor('key')`` …; the same from 2.11 to 2.15. An accessor that is not known
-here, or that fails, gives no value.
+``DictGetItemGuardAccessor('key')`` …; the same from 2.11 to 2.15. An unknown accessor, or one that
+fails, gives no value.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _KEY = re.compile(r"key=(.*), framelocals_idx=\d+$", re.S)
 
 
 class NoValue:
-    """Stands for a value that could not be come by."""
+    """Marks a value that could not be looked up."""
 
 
 def values_of(nodes: Sequence[TreeNode], f_locals: dict[str, Any], f_globals: Any) -> list[Any]:
     """The value of each node, or `NoValue`, in the nodes' order.
 
-    Attributes are asked for as the guards themselves do at every call.
+    Attributes are read as the guards themselves read them at every call.
     """
     values: list[Any] = []
     for node in nodes:

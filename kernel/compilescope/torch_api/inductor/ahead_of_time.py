@@ -1,11 +1,12 @@
-"""``torch.export`` and AOTInductor: a call exported, compiled into a package, loaded and called.
+"""Exports a call, compiles it into a package with AOTInductor, and loads and calls the package.
 
 Stands on ``torch.export`` (export, ShapesCollection, Dim), on ``torch._inductor``
 (aoti_compile_and_package, aoti_load_package, ``AOTICompiledModel.loader``; ``package.package_aoti``
 and ``cpp_builder.CppBuilder.build``, to time them) and on ``torch._inductor.cpu_vec_isa``
 (valid_vec_isa_list, supported_vec_isa_list, VecISA): the same in 2.11 to 2.15.
 
-What exports and compiles is meant for a process of its own: it leaves settings and caches behind.
+Call the functions that export and compile in a separate process: they leave settings and caches
+behind.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..failures import failures
 from ..process.patching import patched
 
 SOURCES = {"aot_inductor.package_cpp_only": True, "aot_inductor.precompile_headers": False}
-"""Settings with which the package holds sources and how to build them, and nothing is built."""
+"""Settings with which the package holds sources and build commands, and torch builds nothing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,24 +39,24 @@ class Exported:
 
     program: Any
     strict: bool
-    """Whether Dynamo traced it; else Python ran it on fake tensors."""
+    """Whether Dynamo traced it; otherwise Python ran it on fake tensors."""
     inputs: list[str]
-    """One line an input."""
+    """One line per input."""
     outputs: list[str]
     dynamic: list[tuple[str, int, int | None]]
-    """Symbols with their ranges; None is without limit."""
+    """Symbols with their ranges; None means no limit."""
     state: list[str]
     """Names of the parameters and buffers that it reads."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-    """A package that was loaded, and the ways to call it."""
+    """A loaded package and the ways to call it."""
 
     call: Callable[..., Any]
-    """As the subject is called."""
+    """Takes the subject's arguments."""
     run: Callable[[], Any]
-    """The loader alone, given its tensors in a list: what C++ would call."""
+    """The loader alone, which takes a list of tensors, as C++ would call it."""
 
 
 def export(
@@ -66,20 +67,20 @@ def export(
     *,
     dynamic: bool,
 ) -> Exported:
-    """Exports a call, as inference.
+    """Exports a call for inference.
 
     Parameters
     ----------
     modules
-        Those that ``fn`` reaches, by name, where it is none itself: their parameters stay
+        Modules that ``fn`` uses, by name, if it is not a module itself: their parameters stay
         parameters.
     dynamic
-        Whether sizes of the tensors given may change: those that can, do.
+        Whether sizes of the tensors may change. Every size that can become dynamic does.
 
     Raises
     ------
     Exception
-        Whatever ``torch.export`` raises; of its two ways of tracing both were tried.
+        Whatever ``torch.export`` raises, after both of its ways of tracing failed.
     """
     module = fn if isinstance(fn, nn.Module) else _around(fn, modules)
     first: Exception | None = None
@@ -102,7 +103,7 @@ def export(
 
 
 def package(program: Any, path: Path, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Compiles what was exported into a package at ``path``, and times the parts (seconds)."""
+    """Compiles an exported call into a package at ``path``, and times the parts (seconds)."""
     spans: dict[str, list[tuple[float, float]]] = {"C++ build": [], "packaging": []}
 
     def timed(name: str) -> Callable[..., Any]:
@@ -156,14 +157,14 @@ def refusal(error: BaseException) -> Problem:
 
 
 def vector_sets() -> list[str]:
-    """The vector instructions that the C++ compiler and this machine have, by torch's names."""
+    """The vector instructions that the C++ compiler and this machine support, by torch's names."""
     return [type(vec_isa).__name__ for vec_isa in cpu_vec_isa.valid_vec_isa_list()]
 
 
 def trust(sets: Sequence[str]) -> None:
-    """Has torch take these vector instructions to be there, and no others, for good.
+    """Makes torch assume, for the rest of the process, exactly these vector instructions.
 
-    It would build a library for each to find out, once in every process with an empty cache.
+    Otherwise it builds a library for each to find out, once in every process with an empty cache.
     """
     kinds: set[Any] = {type(isa) for isa in cpu_vec_isa.supported_vec_isa_list}
     for kind in kinds:
@@ -175,7 +176,7 @@ def _always(answer: bool) -> Callable[[Any], bool]:
 
 
 def _around(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.Module:
-    """A module that calls a function; ``torch.export`` takes nothing else."""
+    """A module that calls a function; ``torch.export`` accepts only modules."""
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         return fn(*args, **kwargs)
@@ -228,7 +229,7 @@ def _exported(program: Any, strict: bool) -> Exported:
 
 
 def _described(argument: Any, values: Mapping[str, Any]) -> str:
-    """An input or an output in a line."""
+    """Describes an input or an output in one line."""
     if hasattr(argument, "value"):
         return f"{argument.name}: {argument.value!r}, a constant from now on"
     value = values.get(argument.name)
@@ -240,7 +241,7 @@ def _described(argument: Any, values: Mapping[str, Any]) -> str:
 
 
 def _bound(value: Any) -> int | None:
-    """A bound of a range, which is sympy's; None where there is none."""
+    """A bound of a sympy range; None if there is none."""
     return int(value) if getattr(value, "is_Integer", False) else None
 
 
@@ -251,7 +252,7 @@ def _ordered(kwargs: dict[str, Any], specification: Any) -> dict[str, Any]:
 
 
 def _union(spans: Sequence[tuple[float, float]]) -> float:
-    """How long at least one of them lasted (seconds)."""
+    """The total time that the union of some intervals covers (seconds)."""
     total, until = 0.0, 0.0
     for start, end in sorted(spans):
         total += max(end - max(start, until), 0.0)

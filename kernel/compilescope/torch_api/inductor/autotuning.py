@@ -1,4 +1,4 @@
-"""What torch measures before it chooses a kernel, in compilations of our own.
+"""Records what torch measures before it chooses a kernel, in an inspection's compilations.
 
 Two places choose by measuring. Inductor's algorithm selector times library calls and templates for
 a matrix product or a convolution, while it compiles. A Triton kernel's autotuner times launch
@@ -32,19 +32,19 @@ from ..trace.spans import identity
 from ..trace.trace import Event, current_sink
 
 _MS = 1e3
-"""Microseconds in the unit of torch's timings."""
+"""Microseconds per unit of torch's timings."""
 
 
 @contextlib.contextmanager
 def tuned() -> Iterator[None]:
-    """Tells whoever listens to the trace in this context what is measured in the block."""
-    # Inductor's lowerings come with it: they are loaded when somebody compiles, not before.
+    """Logs what torch measures in the block to this context's trace."""
+    # This imports Inductor's lowerings, so it waits until something is compiled.
     from torch._inductor.select_algorithm import (
         AlgorithmSelectorCache,
         get_algorithm_selector_cache,
     )
 
-    with uncounted():  # the first time, it looks the machine up
+    with uncounted():  # on first use it queries the machine
         savers = get_algorithm_selector_cache().feedback_saver_fns
     savers.append(_feedback)
     try:
@@ -65,7 +65,7 @@ def tuned() -> Iterator[None]:
 def _autotuner() -> type | None:
     try:
         from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-    except ImportError:  # Triton is not there
+    except ImportError:  # Triton is not installed
         return None
     return CachingAutotuner
 
@@ -74,13 +74,13 @@ _why_unmeasured = ""
 
 
 def say_why_unmeasured(why: str) -> None:
-    """Has every choice that is not measured told with this reason, for the rest of the process."""
+    """Logs this reason with every choice that is not measured, for the rest of the process."""
     global _why_unmeasured
     _why_unmeasured = why
 
 
 class _Selection:
-    """A call of the algorithm selector, while it runs."""
+    """A running call of the algorithm selector."""
 
     def __init__(self, node: str) -> None:
         self.node = node
@@ -90,7 +90,7 @@ class _Selection:
 
 _current: ContextVar[_Selection | None] = ContextVar("compilescope_selection", default=None)
 _nodes: dict[tuple[str, ...], str] = {}
-"""Of choices that are put off until the scheduler: the inputs' names → the graph node."""
+"""For choices that torch defers to the scheduler: the inputs' names → the graph node."""
 
 
 def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwargs: Any) -> Any:
@@ -109,7 +109,7 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
         return result
     _nodes.pop(_names(inputs), None)
     if _why_unmeasured:
-        # What torch takes comes first: a library call.
+        # torch's default comes first: a library call.
         listed.sort(key=lambda choice: type(choice).__name__ != "ExternKernelCaller")
     _tell(
         {
@@ -127,7 +127,7 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
 
 
 def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__: Any) -> None:
-    """One of torch's feedback savers: torch itself calls it with every result."""
+    """A feedback saver: torch calls it with every result."""
     if current_sink() is None:
         return
     selection = _current.get()
@@ -152,7 +152,7 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
 
 
 def _configurations(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    """A Triton kernel's launch configurations, timed."""
+    """Logs the timings of a Triton kernel's launch configurations."""
     start = time.perf_counter()
     timings = original(self, *args, **kwargs)
     if current_sink() is not None and isinstance(timings, dict):
@@ -170,7 +170,7 @@ def _configurations(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _descent(original: Any, self: Any, launcher: Any, *args: Any, **kwargs: Any) -> Any:
-    """The neighbours of a configuration, timed until none is faster; torch tells only the best."""
+    """Logs the timings of coordinate descent; torch itself reports only the best configuration."""
     start = time.perf_counter()
     best = original(self, launcher, *args, **kwargs)
     if current_sink() is not None and best is not launcher:
@@ -255,7 +255,7 @@ def _node_name() -> str:
 
 
 def _put_off(result: Any) -> bool:
-    """Whether the choice is left to the scheduler, which measures with what is fused to it."""
+    """Whether torch defers the choice to the scheduler, which measures it with its fusions."""
     buffer = result[0] if isinstance(result, tuple) and result else result
     for _ in range(4):
         if type(buffer).__name__ == "MultiTemplateBuffer":
@@ -277,7 +277,7 @@ def _describe(node: Any) -> str:
 
 
 def _text_or_empty(node: Any, text: Callable[[Any], str]) -> str:
-    """Inductor's nodes of unusual kinds lack some of this; then it is left out."""
+    """Some kinds of Inductor's nodes lack this; then the text is empty."""
     try:
         return text(node)
     except (AttributeError, NotImplementedError):

@@ -1,9 +1,9 @@
-"""Which node's value each buffer of a wrapper holds: torch knows, but its code does not show it.
+"""Records which node's value each buffer of a wrapper holds; the generated code does not show it.
 
 Logged as an artifact of the trace (`torch_api.trace.artifact_names.BUFFERS`).
 
-Stands on ``torch._inductor.graph.GraphLowering`` (codegen, name_to_buffer) and on what Inductor's
-buffers know of themselves (get_origin_node, maybe_get_layout, get_mutation_names of what writes to
+Stands on ``torch._inductor.graph.GraphLowering`` (codegen, name_to_buffer) and on methods of
+Inductor's buffers (get_origin_node, maybe_get_layout, and get_mutation_names of those that write to
 another buffer).
 """
 
@@ -24,7 +24,7 @@ from ..trace.trace import Event, current_sink
 
 @contextmanager
 def buffers_noted() -> Iterator[None]:
-    """Tells whoever listens to the trace in this context about each wrapper that is generated."""
+    """Logs the buffers of each wrapper that this context generates to its trace."""
     from torch._inductor.graph import GraphLowering
 
     with patched(GraphLowering, "codegen", _codegen):
@@ -42,7 +42,7 @@ def _codegen(original: Any, lowering: Any) -> Any:
 
 
 def _nodes_of(lowering: Any) -> dict[str, str]:
-    """Buffer → node; without the buffers that are written to again, whose value changes."""
+    """Buffer → node, without buffers that are written again, since their value changes."""
     nodes: dict[str, str] = {}
     changed: set[str] = set()
     for name, buffer in lowering.name_to_buffer.items():

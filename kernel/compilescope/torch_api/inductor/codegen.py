@@ -1,10 +1,10 @@
-"""One Dynamo capture, the sources of many variants: code generation without a build.
+"""Generates the code of many variants from one Dynamo capture, without a build.
 
 Stands on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
-``torch._inductor.graph.get_donated_idxs``,
-``torch._library.fake_class_registry.FakeScriptObject``, with what AOTAutograd does at a graph's
-first backward (``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
+``torch._inductor.graph.get_donated_idxs``, ``torch._library.fake_class_registry.FakeScriptObject``,
+and on AOTAutograd's behaviour at a graph's first backward (``_get_current_graph_task_keep_graph``);
+the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from .other_wrapper import OtherWrapper, other_wrapper
 
 @dataclasses.dataclass
 class FirstBackward:
-    """How a graph's backward was called for the first time, which is when torch compiles it."""
+    """How a graph's backward was first called, which is when torch compiles it."""
 
     keeps_graph: bool | None = None
-    """Whether with ``retain_graph`` or ``create_graph``: what is saved may then be needed again, so
-    the backward may not reuse its memory. None: it was not called."""
+    """Whether the call used ``retain_graph`` or ``create_graph``: the saved tensors may then be
+    needed again, so the backward must not reuse their memory. None: it was not called."""
 
     def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
-        """Notes the first backward that goes through one of these, unless by a node in ``but``."""
+        """Notes the first backward through one of these tensors, unless by a node in ``but``."""
         nodes = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)}
-        # Dynamo would compile the hook where it compiles what calls the backward.
+        # Otherwise Dynamo compiles the hook together with the code that calls the backward.
         disable: Any = torch.compiler.disable
         note = disable(self._note)
         for node in nodes - but:
@@ -61,7 +61,7 @@ class FirstBackward:
 
 @dataclasses.dataclass(frozen=True)
 class Capture:
-    """A graph as Dynamo handed it to the backend, with what is needed to compile it again.
+    """A graph as Dynamo passed it to the backend, with everything needed to compile it again.
 
     The example inputs are fake: no tensor of the user is kept.
     """
@@ -74,22 +74,22 @@ class Capture:
     inference: bool
     autocast: tuple[tuple[str, bool, torch.dtype], ...]
     constants: frozenset[str]
-    """The symbols of floats that Inductor wanted as constants, and Dynamo made so."""
+    """The symbols of floats that Inductor needed as constants, and that Dynamo specialized."""
     backward: FirstBackward
 
 
 class CapturingBackend:
-    """A Dynamo backend that keeps each graph and runs it as it is.
+    """A Dynamo backend that keeps each graph and runs it unchanged.
 
     Parameters
     ----------
     captured
-        Called with each capture, in the order in which Dynamo finds them.
+        Called with each capture, in the order in which Dynamo captures them.
     failed
-        Called with what went wrong in keeping a graph, which runs all the same: raised, it would
-        end the subject's call, and Dynamo would take it for a back end's that cannot compile.
+        Called with the error if a graph cannot be kept. The graph still runs: raising the error
+        would end the subject's call, and Dynamo would report a backend failure.
     within
-        Makes what each graph runs in.
+        Creates the context manager in which each graph runs.
     """
 
     compiler_name = "compilescope"
@@ -121,7 +121,7 @@ class CapturingBackend:
             tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
             before = {tensor.grad_fn for tensor in tensors}
             outputs = graph.forward(*args)
-            # An input that was written to has another node afterwards.
+            # An input that the graph writes to has another grad_fn afterwards.
             backward.watch([*outputs, *tensors], but=before)
             return outputs
 
@@ -143,7 +143,7 @@ class CapturingBackend:
     def _keep(
         self, graph: fx.GraphModule, inputs: Sequence[Any], backward: FirstBackward
     ) -> list[Any]:
-        """Passes a graph on; gives its fake inputs."""
+        """Passes a graph on; returns its fake inputs."""
         context = TracingContext.get()
         compile_id = CompileContext.current_compile_id()
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -174,9 +174,9 @@ def generate(
     kernels: EqualKernels | None = None,
     other: OtherWrapper | None = None,
 ) -> None:
-    """Generates the code of a captured graph; forward and backward where it is trained.
+    """Generates the code of a captured graph: forward, and backward if it is trained.
 
-    Nothing is built and no generated code runs. The result arrives as trace events, like that of a
+    Builds nothing and runs no generated code. The result arrives as trace events, like that of a
     real compilation, with the capture's compile id: listen with `torch_api.trace.trace.listening`.
 
     Parameters
@@ -184,19 +184,19 @@ def generate(
     settings
         Inductor settings for this compilation (``cpp_wrapper`` and others).
     kernels
-        Kernels that are there already are repeated, and new ones are added. None: torch generates
-        all of them.
+        Kernels generated so far: they are reused, and new ones are added. None: torch generates
+        every kernel.
     other
-        Gets the C++ wrapper of what is generated, whose own is the Python wrapper.
+        Receives the C++ wrapper for the code that is generated with a Python wrapper.
 
     Raises
     ------
     Exception
-        Whatever Inductor raises: for an operator without lowering, say. Where ``kernels.unlike``
-        is then true, it is because of ``kernels``, and without them it works.
+        Whatever Inductor raises: for an operator without lowering, say. If ``kernels.unlike`` is
+        then true, ``kernels`` caused the error, and code generation without them works.
     """
     before = set(TensorifyState.force_specializations)
-    # torch asks for another analysis where it finds one to be a constant that it does not know of.
+    # torch restarts its analysis if it finds a constant that it did not know of.
     TensorifyState.force_specializations = set(capture.constants)
     try:
         _generate(capture, settings, kernels, other)
@@ -246,12 +246,12 @@ def _generate(
 
 @contextlib.contextmanager
 def free_to_compile(patience_s: float) -> Iterator[bool]:
-    """Holds torch's compile lock in the block, if it is to be had in time.
+    """Holds torch's compile lock in the block, if it becomes free in time.
 
     Yields
     ------
     bool
-        False: another thread compiles, and did so for all of ``patience_s``.
+        False: another thread was compiling during all of ``patience_s``.
     """
     free = compile_lock.acquire(timeout=patience_s)
     try:
@@ -265,9 +265,10 @@ _generating: ContextVar[Capture | None] = ContextVar("compilescope_generating", 
 
 
 def _donated(original: Callable[[], Any]) -> Any:
-    """Which inputs of a backward it may reuse: none where its first call keeps the graph.
+    """Which inputs a backward may reuse: none if its first call keeps the graph.
 
-    Where sizes are saved for it, torch compiles the backward before it is called, and cannot know.
+    If sizes are saved for it, torch compiles the backward before its first call, and cannot know
+    that.
     """
     capture = _generating.get()
     if capture is not None and capture.backward.keeps_graph:
@@ -278,7 +279,7 @@ def _donated(original: Callable[[], Any]) -> Any:
 
 
 def _compile_to_module(original: Any, self: Any) -> Any:
-    """Generates the wrapper, traces it as torch would, and builds nothing."""
+    """Generates the wrapper and logs it as torch would, without a build."""
     if _generating.get() is None:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
@@ -287,7 +288,7 @@ def _compile_to_module(original: Any, self: Any) -> Any:
         other.generate(self)
     return SimpleNamespace(
         call=_not_built,
-        # Of a graph in parts, each of which becomes a CUDA graph.
+        # For a graph in partitions, each of which becomes a CUDA graph.
         runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
         __file__=None,
         __name__="compilescope",
@@ -304,13 +305,14 @@ def _compile_id(text: str) -> CompileId:
 
 
 def _copied(graph: fx.GraphModule) -> fx.GraphModule:
-    """A copy with what Dynamo notes outside of ``meta``, which ``deepcopy`` leaves out.
+    """A deep copy that also has the attributes that Dynamo sets outside of ``meta``.
 
-    By it AOTAutograd knows parameters from other inputs: what a forward saves for its backward, and
-    what stays in place under CUDA graphs, depend on that.
+    ``deepcopy`` leaves them out. With them AOTAutograd distinguishes parameters from other inputs,
+    which decides what a forward saves for its backward and which inputs are static under CUDA
+    graphs.
     """
-    # Gradients of the graph's own parameters stay behind: no code depends on them, and torch cannot
-    # copy those that FSDP makes as parts of one larger tensor.
+    # Gradients of the graph's own parameters are not copied: no code depends on them, and torch
+    # cannot copy those that FSDP creates as views of one larger tensor.
     gradients = [parameter.grad for parameter in graph.parameters() if parameter.grad is not None]
     copied: Any = copy.deepcopy(graph, {id(gradient): None for gradient in gradients})
     if hasattr(graph, "_param_name_to_source"):
@@ -322,14 +324,14 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
 
 
 def _fake(example: Any, value: Any, mode: Any) -> Any:
-    """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
+    """A placeholder's fake value; sizes of dynamic shapes are already plain numbers or symbols."""
     if example is None or isinstance(example, FakeScriptObject):
-        # A process group or a device mesh: torch fakes it itself, and refuses one that is fake.
+        # A process group or a device mesh: torch fakes it itself, and rejects a fake one.
         return value
     number = _number(example)
     if number is None:
         return example
-    # A float that may change: a tensor whose item() is a symbol, which only its own mode knows.
+    # A dynamic float: a tensor whose item() is a symbol that only its own fake mode knows.
     with mode:
         fake: Any = torch.empty((), dtype=example.dtype)
     fake.item_memo = number
@@ -337,25 +339,26 @@ def _fake(example: Any, value: Any, mode: Any) -> Any:
 
 
 def _number(fake: Any) -> torch.SymFloat | None:
-    """The symbol that Dynamo passes to the graph as this tensor, if it does."""
+    """The symbol that Dynamo passes to the graph as this tensor, if any."""
     number = getattr(fake, "item_memo", None)
     return number if isinstance(number, torch.SymFloat) else None
 
 
 def _holding(number: float, like: torch.Tensor) -> torch.Tensor:
-    """A tensor of the fake mode in force whose value is known."""
+    """A tensor of the active fake mode whose value is known."""
     fake: Any = torch.empty((), dtype=like.dtype)
     fake.item_memo = number
     return fake  # type: ignore[no-any-return]
 
 
 def _settle_floats(capture: Capture) -> None:
-    """Has Inductor say whether a float can stay a symbol.
+    """Lets Inductor decide whether a float can stay a symbol.
 
-    Where not, it tells Dynamo to begin anew with a constant, by an exception that must pass through
-    the backend. Without this the captured graph would not be the one of the real compilation.
+    If it cannot, Inductor raises an exception that makes Dynamo restart with a constant, and that
+    must pass through the backend. Without this the captured graph would not be the one of the real
+    compilation.
     """
-    with listening(lambda event: None):  # this trial is not part of the compilation's record
+    with listening(lambda event: None):  # this trial stays out of the compilation's trace
         try:
             _generate(capture, {})
         except TensorifyScalarRestartAnalysis:

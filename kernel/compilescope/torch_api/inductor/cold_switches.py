@@ -1,8 +1,8 @@
-"""The settings of torch that change what a first call costs, as far as this torch has them.
+"""The settings that change the cost of a first call, as far as the installed torch has them.
 
 Stands on ``torch._inductor.config`` and ``torch._functorch.config``, and on
 ``codecache.CppCodeCache.load_async``: 2.11 builds the C++ wrapper at ``-O3`` unless it is built
-apart from the kernels; 2.13 at ``-O1`` on a GPU in any case. And on
+separately from the kernels; 2.13 always builds it at ``-O1`` on a GPU. And on
 ``compile_fx.get_cpp_wrapper_config``, which says whether the C++ wrapper's kernels are tuned while
 the graph is compiled: as a rule in 2.11, and not in 2.13.
 """
@@ -33,25 +33,25 @@ class Switch:
     title: str
     """What it does, in words."""
     why: str = ""
-    """Why it changes nothing here; empty where it may."""
+    """Why it changes nothing here; empty if it may change something."""
     variables: dict[str, str] = field(default_factory=dict)
-    """Environment variables by which torch reads it before it can be set."""
+    """Environment variables from which torch reads the setting before code can set it."""
 
     @property
     def names(self) -> str:
-        """The settings, as torch names them."""
+        """The names of the settings in torch."""
         return ", ".join(name for values in self.settings.values() for name in values)
 
     @property
     def values(self) -> str:
-        """What they are set to."""
+        """The values that the settings get."""
         return ", ".join(
             str(value) for values in self.settings.values() for value in values.values()
         )
 
     @property
     def code(self) -> str:
-        """Sets them, to paste."""
+        """Code to paste that sets them."""
         return "\n".join(
             f"{module}.{name} = {value!r}"
             for module, values in self.settings.items()
@@ -60,12 +60,12 @@ class Switch:
 
 
 def switches(variant: Variant, device: str) -> list[Switch]:
-    """What can be set, for a variant on a device; each the other way than it is now.
+    """The switches for a variant on a device, each changing a setting from its current value.
 
     Parameters
     ----------
     device
-        That of the subject: ``cpu``, ``cuda:0``.
+        The subject's device: ``cpu``, ``cuda:0``.
     """
     on_cpu = device.startswith("cpu")
     python = "" if variant.cpp_wrapper else "It is of the C++ wrapper; this is the Python wrapper."
@@ -139,11 +139,11 @@ def switches(variant: Variant, device: str) -> list[Switch]:
 
 
 def _tuned(variant: Variant) -> bool:
-    """Whether kernels are tuned while the graph is compiled; None leaves it to torch."""
+    """Whether kernels are tuned while the graph is compiled; None means torch decides."""
     now = _now(variant, _TUNED)
     if now is None and variant.cpp_wrapper:
         config: Any = importlib.import_module(INDUCTOR)
-        # With CUDA graphs it would count one that was skipped.
+        # With CUDA graphs torch would count a skipped one.
         with config.patch({"triton.cudagraphs": False}):
             now = get_cpp_wrapper_config()[_TUNED]
     return bool(now)
@@ -161,7 +161,7 @@ def _inductor(name: str, value: Any, title: str, why: str = "") -> Switch:
 
 
 def _now(variant: Variant, name: str) -> Any:
-    """What a setting is, as far as the variant says or else as it is here."""
+    """The value of a setting in the variant, otherwise in this process."""
     return variant.options.get(name, _settings(INDUCTOR).get(name))
 
 

@@ -1,4 +1,4 @@
-"""CUDA graphs: why torch does without, and how often it records and replays them.
+"""Records why torch skips CUDA graphs, and how often it records and replays them.
 
 Stands on the logger of ``torch._inductor.cudagraph_utils``, on ``CUDAGraphTreeManager`` with its
 methods ``record_function``, ``execute_node`` and ``run_eager``, on
@@ -24,11 +24,11 @@ _SKIPS = ("skipping cudagraphs", "skipping cudagraph ", "disabling cudagraphs")
 
 
 class CudaGraphSkip(NamedTuple):
-    """That torch does without CUDA graphs, in its words."""
+    """Torch's reason for skipping CUDA graphs."""
 
     reason: str
     compile_id: str
-    """As torch counts; empty where it was said at a call."""
+    """Torch's own compile id; empty if torch logged the reason at a call."""
 
 
 _noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
@@ -38,7 +38,7 @@ _noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
 
 @contextlib.contextmanager
 def noting(skips: list[CudaGraphSkip]) -> Iterator[None]:
-    """Adds what torch says of CUDA graphs that it does without, in this context, to ``skips``."""
+    """Appends the reasons that torch logs in this context for skipping CUDA graphs to ``skips``."""
     token = _noted.set(skips)
     try:
         with _handling(_Noting(logging.WARNING)):
@@ -49,7 +49,7 @@ def noting(skips: list[CudaGraphSkip]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _handling(handler: logging.Handler) -> Iterator[None]:
-    # torch logs by a child of it, which has no level of its own unless somebody asked for one.
+    # torch logs through a child logger, which has no level of its own unless the user set one.
     logger = logging.getLogger("torch._inductor")
     logger.addHandler(handler)
     try:
@@ -70,7 +70,7 @@ def _add(skips: list[CudaGraphSkip], record: logging.LogRecord) -> None:
         return
     try:
         text = record.getMessage()
-    except (TypeError, ValueError):  # the message's own fault, and not ours to report
+    except (TypeError, ValueError):  # the message's format is wrong, which is torch's error
         return
     if not text.startswith(_SKIPS):
         return
@@ -84,18 +84,18 @@ def _add(skips: list[CudaGraphSkip], record: logging.LogRecord) -> None:
 
 
 class Counts:
-    """How often CUDA graphs were recorded and replayed while somebody counted.
+    """How often CUDA graphs were recorded and replayed while counting was on.
 
     Attributes
     ----------
     warmed, recorded, replayed
-        Runs of graphs, or of parts of them: before the recording, recorded, replayed.
+        Runs of graphs or partitions: warm-up runs, recordings, replays.
     again
-        Of those that were recorded: how many for which there was a graph, that did not fit.
+        How many of the recordings replaced an existing graph that did not fit.
     reasons
-        Why it did not fit, as torch says it.
+        Torch's reasons why it did not fit.
     skips
-        Why torch did without, as it said at a call.
+        Torch's reasons for skipping CUDA graphs, logged at a call.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Counts:
         self._lock = threading.Lock()
 
     def note(self, manager: Any, name: str) -> None:
-        """Counts one more of a kind."""
+        """Counts one event of a kind."""
         with self._lock:
             setattr(self, name, getattr(self, name) + 1)
             if all(known is not manager for known in self._managers):
@@ -119,7 +119,7 @@ class Counts:
                 self.reasons.append(reason)
 
     def memory_bytes(self) -> float | None:
-        """What the pools hold, in which these graphs are; other graphs of the process too."""
+        """The size of the memory pools of these graphs; it includes other graphs of the process."""
         from torch._inductor import cudagraph_trees
 
         managers = [manager for manager in self._managers if manager.graph is not None]
@@ -137,12 +137,13 @@ class Counts:
 
 
 _counting: list[Counts] = []
-"""Who counts. Not by context: backward passes run in autograd's threads, which inherit none."""
+"""The active counters. Not a context variable: backward passes run in autograd's threads, which
+inherit no context."""
 
 
 @contextlib.contextmanager
 def counting(counts: Counts) -> Iterator[None]:
-    """Counts in the block, of all threads; nothing at all where there is no CUDA."""
+    """Counts the CUDA graphs of all threads in the block; does nothing without CUDA."""
     if not torch.cuda.is_available():
         yield
         return

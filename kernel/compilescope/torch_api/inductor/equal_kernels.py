@@ -46,7 +46,7 @@ class _UnlikeError(Exception):
 
 
 class _UnknownError(Exception):
-    """Something that a kernel may depend on in a way that is not known here."""
+    """A kernel may depend on something in a way that is not known here."""
 
 
 class EqualKernels:
@@ -67,7 +67,7 @@ class EqualKernels:
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
-        """Kernels that are generated in the block are kept, and those that are kept repeated."""
+        """Keeps the kernels that are generated in the block, and reuses kept ones."""
         from torch._inductor.codegen import cpp
 
         if not is_proven():
@@ -88,7 +88,7 @@ class EqualKernels:
 
     @contextlib.contextmanager
     def complete(self) -> Iterator[None]:
-        """All kernels that are generated in the block are there already; any other is an error."""
+        """Requires that every kernel generated in the block is already kept."""
         self._complete = True
         try:
             yield
@@ -123,7 +123,7 @@ class EqualKernels:
         return self._group
 
     def _key(self, scheduling: Any, group: _Group, node: Any) -> Hashable | None:
-        """All that the code depends on; None where that is not known."""
+        """Everything that the code depends on; None if that is not known."""
         from torch._inductor.virtualized import V
 
         try:
@@ -136,7 +136,7 @@ class EqualKernels:
 
 
 def is_proven() -> bool:
-    """Whether kernels are repeated in this version of torch."""
+    """Whether this version of torch allows kernels to be reused."""
     return torch.__version__.startswith(tuple(f"{version}." for version in PROVEN))
 
 
@@ -177,7 +177,7 @@ class _Names:
 
 
 class _Group:
-    """A kernel that is being put together, of the loops of one node after the other."""
+    """A kernel under construction, from the loops of one node after the other."""
 
     def __init__(self, kernel_group: Any) -> None:
         self.kernel_group = kernel_group
@@ -242,7 +242,7 @@ def _loops(names: _Names, node: Any) -> Hashable:
         decisions,
         buffers,
         V.graph.aot_mode,
-        # What is known of sizes that may change is known of this graph.
+        # Facts about dynamic sizes are valid only for this graph.
         V.graph if _has_symbols(nodes) else None,
     )
 
@@ -348,7 +348,7 @@ def _output(buffer: Any, operations: dict[str, int], names: _Names) -> Hashable:
 
 
 def _reuse(node: Any, names: _Names) -> Hashable:
-    """Which buffers the node would write in place of which, determined without side effects."""
+    """Which buffers the node would write in place of which others, without side effects."""
     from torch._inductor.virtualized import V
 
     trial = _Trial()
@@ -386,7 +386,7 @@ def _layout(buffer: Any) -> Hashable:
 
 
 def _has_symbols(nodes: Iterable[Any]) -> bool:
-    """Whether the loops' ends or indices have sizes in them that may change."""
+    """Whether the loops' bounds or indices contain dynamic sizes."""
     for node in nodes:
         body = node._body
         variables = {*body.var_ranges, *body.indirect_vars}
@@ -419,10 +419,10 @@ class _Trial:
 
 @dataclasses.dataclass
 class _Part:
-    """Some of the nodes, as torch goes through them to generate their loops.
+    """A group of nodes whose loops torch generates together.
 
-    Nodes that share their outer loops are parts of their own, and where torch then decides not to
-    fuse them, it goes through each a second time.
+    Nodes that share their outer loops form separate parts. If torch then decides not to fuse them,
+    it visits each a second time.
     """
 
     positions: tuple[int, ...]
@@ -434,31 +434,31 @@ class _Part:
     """Whether a buffer may be written in the place of another."""
     in_place: tuple[tuple[int, int], ...]
     removed: tuple[int, ...]
-    """Buffers that nobody needs afterwards."""
+    """Buffers that are not needed afterwards."""
     removed_in_place: tuple[int, ...]
 
 
 @dataclasses.dataclass
 class _Generated:
-    """What the code generation of a node leaves, with numbers in the place of buffers' names."""
+    """The results of generating a node's code, with numbers in place of buffers' names."""
 
     parts: tuple[_Part, ...]
     scheduled: tuple[int, ...]
     lines: tuple[str | tuple[int, str], ...]
     threads: int | None
-    """Of the parallel section that is open at the end."""
+    """The parallel section that is open at the end."""
     inputs: tuple[tuple[int, str], ...]
     outputs: tuple[tuple[int, Any], ...]
     in_place: tuple[tuple[int, Any], ...]
     in_place_buffers: tuple[tuple[str, tuple[int, ...]], ...]
     sizes: tuple[tuple[Any, str], ...]
     symbols: bool
-    """Whether there are sizes that may change."""
+    """Whether there are dynamic sizes."""
     number: int = -1
 
 
 class _Watch:
-    """Notes what torch does while it goes through the nodes."""
+    """Records what torch does while it visits the nodes."""
 
     def __init__(self, nodes: Sequence[Any], names: _Names) -> None:
         from torch._inductor.virtualized import V
@@ -513,7 +513,7 @@ class _Watch:
 def _record(
     original: Callable[..., None], scheduling: Any, group: _Group, node: Any
 ) -> _Generated | None:
-    """Has torch generate a node; gives what that left, None where it cannot be repeated."""
+    """Lets torch generate a node; returns the results, or None if they cannot be reused."""
     kernel_group = scheduling.kernel_group
     code, scheduled = kernel_group.loops_code, len(kernel_group.scheduled_nodes)
     start = len(code._lines)
@@ -599,7 +599,7 @@ def _line(line: Any, numbers: dict[str, int]) -> str | tuple[int, str]:
 
 
 def _repeat(kept: _Generated, scheduling: Any, group: _Group, node: Any) -> None:
-    """Leaves what torch would leave, had it generated the node."""
+    """Produces the results that torch would produce by generating the node."""
     from torch._inductor import config
     from torch._inductor.codegen.common import DeferredLine, InplacedBuffer
     from torch._inductor.virtualized import V

@@ -1,7 +1,7 @@
 """The C++ headers that Inductor precompiles, once on a machine for each compiler and set of flags.
 
-They live outside the cache folder, so an empty cache finds them; a process that is to start from
-nothing keeps them elsewhere.
+They live outside the cache folder, so an empty cache finds them; a process that must start without
+them keeps them elsewhere.
 
 Stands on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR,
 _precompile_header) and
@@ -19,11 +19,11 @@ import torch._inductor.config as inductor_config
 from torch._inductor import codecache
 
 FIRST_IMPORTS = "import torch, torch._dynamo, torch._inductor.compile_fx"
-"""What a process imports before its first compilation."""
+"""The modules that a process imports before its first compilation."""
 
 
 def keep_in(folder: Path) -> None:
-    """Has this process keep precompiled headers in a folder, and find none elsewhere."""
+    """Makes this process keep precompiled headers in a folder, and find none elsewhere."""
     names: Any = codecache
     names._HEADER_DIR = str(folder)
     names._HEADER_LOCK_DIR = str(folder / "locks")
@@ -36,7 +36,7 @@ def precompile(on: bool) -> None:
 
 
 def header_folder() -> Path:
-    """Where this process keeps precompiled headers; perhaps not there yet."""
+    """Where this process keeps precompiled headers; the folder may not exist yet."""
     names: Any = codecache
     return Path(names._HEADER_DIR)
 
@@ -49,7 +49,7 @@ def precompiles() -> bool:
 
 @contextlib.contextmanager
 def noting() -> Iterator[list[Path]]:
-    """Gives the precompiled headers that builds in the block take, made there or before."""
+    """Yields the precompiled headers that builds in the block use, new and existing ones."""
     names: Any = codecache
     precompile_header = names._precompile_header
     paths: list[Path] = []

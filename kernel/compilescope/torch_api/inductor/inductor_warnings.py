@@ -1,8 +1,8 @@
-"""What Inductor's settings come to, and what it complains of.
+"""Inductor's settings in force, and the warnings that it logs.
 
 Stands on ``torch._inductor.config`` and on the source of the functions in `_FUSIONS`: whether they
-ask for ``cpp_wrapper`` differs from 2.11 to 2.15, and is read there. Complaints are the warnings
-that torch logs under ``torch._inductor``.
+check ``cpp_wrapper`` differs between 2.11 and 2.15, and is read from the source. The warnings are
+those that torch logs under ``torch._inductor``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES = (
     "use_static_cuda_launcher",
     "cpp.simdlen",
 )
-"""The settings that a report compares with what became of them.
+"""The settings that a report compares with their effective values.
 
 torch 2.13 has ``use_static_triton_launcher`` as another name of ``use_static_cuda_launcher``.
 """
@@ -68,7 +68,7 @@ def in_force(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_cpp_wrapper(settings: dict[str, Any]) -> list[str]:
-    """The fusions that are allowed by ``settings``, and that a C++ wrapper has to do without.
+    """The fusions that ``settings`` allow and that a C++ wrapper cannot have.
 
     All of them are for GPUs.
     """
@@ -87,7 +87,7 @@ def _value(config: Any, name: str) -> Any:
 
 @functools.cache
 def _asks(module: str, owner: str) -> bool:
-    """Whether the code that decides asks for ``cpp_wrapper``."""
+    """Whether the deciding code checks ``cpp_wrapper``."""
     try:
         place = importlib.import_module(module)
         return "cpp_wrapper" in inspect.getsource(getattr(place, owner) if owner else place)
@@ -109,7 +109,7 @@ _heard: ContextVar[list[str] | None] = ContextVar("compilescope_heard", default=
 
 @contextlib.contextmanager
 def hearing(complaints: list[str]) -> Iterator[None]:
-    """Adds the warnings that Inductor logs in this context to ``complaints``; changes no level."""
+    """Appends Inductor's warnings in this context to ``complaints``; changes no log level."""
     handler = _Handler(logging.WARNING)
     logger = logging.getLogger("torch._inductor")
     token = _heard.set(complaints)
@@ -128,7 +128,7 @@ class _Handler(logging.Handler):
             return
         try:
             text = record.getMessage()
-        except (TypeError, ValueError):  # the message's own fault, and not ours to report
+        except (TypeError, ValueError):  # the message's format is wrong, which is torch's error
             return
         if text not in warnings_seen:
             warnings_seen.append(text)

@@ -1,13 +1,14 @@
-"""Wrappers with marks: lines that note the time when a step of the wrapper begins.
+"""Adds marks to wrappers: lines that record the time when a step of the wrapper begins.
 
-A Python wrapper's functions are made anew from marked text, beside the real ones, with the globals
-of these. A C++ wrapper is built with its marks; they note nothing until they are switched on.
+A Python wrapper's functions are compiled again from marked text, beside the original ones and with
+their globals. A C++ wrapper is built with its marks, which record nothing until they are switched
+on.
 
 Stands on ``torch._inductor.codecache.CppPythonBindingsCodeCache.load_pybinding`` (argument
-``main_code``), which the Python around a C++ wrapper calls on ``CppWrapperCodeCache``, on that the
-function it returns is one of an extension module, which the closure of the wrapper holds, and on
-the names ``Runner``, ``runner`` and ``call`` in a Python wrapper's module; the same from 2.11 to
-2.15. ``time.perf_counter_ns`` and C++'s ``steady_clock`` are one clock on Linux.
+``main_code``), which the Python around a C++ wrapper calls on ``CppWrapperCodeCache``, on the
+function that it returns being one of an extension module and held in the closure of the wrapper,
+and on the names ``Runner``, ``runner`` and ``call`` in a Python wrapper's module; the same from
+2.11 to 2.15. On Linux ``time.perf_counter_ns`` and C++'s ``steady_clock`` read the same clock.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ static __attribute__((noinline)) void compilescope_mark(int slot) {{
     }}
 }}
 """
-"""Stands before the function that is marked."""
+"""The text before the function that is marked."""
 
 _ENTRY = "inductor_entry_impl("
 _NAMES = ("runner", "call")
@@ -53,34 +54,34 @@ _NAMES = ("runner", "call")
 Mark = Callable[[str], str | None]
 _mark: ContextVar[Mark | None] = ContextVar("compilescope_mark", default=None)
 _marks: list[Mark] = []
-"""Of the blocks that build with marks just now, the innermost last."""
+"""The `marking` blocks that are open, innermost last."""
 
 
 class MarkedWrapper:
-    """A wrapper that can be called as it is, or so that it notes the time of its steps.
+    """A wrapper that can be called with or without recording the time of its steps.
 
     Attributes
     ----------
     plain, noting
-        The calls. Both take a list, which they empty.
+        The wrapper without and with recording. Both take a list and empty it.
     """
 
     def __init__(self, plain: Inner, noting: Inner, read: Callable[[], Sequence[int]]) -> None:
         self.plain = plain
         self.noting = noting
         self.read = read
-        """The times that were noted, in nanoseconds, by slot; those of slots that the last call
-        did not reach are of an earlier one, or 0."""
+        """The recorded times in nanoseconds, by slot. A slot that the last call did not reach holds
+        the time of an earlier call, or 0."""
 
 
 @contextlib.contextmanager
 def marking(mark: Mark) -> Iterator[None]:
-    """C++ wrappers that this context builds in the block get marks.
+    """Adds marks to the C++ wrappers that this context builds in the block.
 
     Parameters
     ----------
     mark
-        Gives the marked text of a wrapper, or None where it is to stay as it is.
+        Returns the marked text of a wrapper, or None to leave it unchanged.
     """
     token = _mark.set(mark)
     _marks.append(mark)
@@ -96,7 +97,7 @@ def _load(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     code = kwargs.get("main_code")
     mark = _mark.get()
     if mark is None and _marks and is_foreign():
-        # A GPU's backward is compiled in autograd's thread, which has nothing of this context.
+        # A GPU's backward is compiled in autograd's thread, which does not inherit this context.
         mark = _marks[-1]
     if mark is not None and isinstance(code, str) and _ENTRY in code:
         text = mark(code.strip("\n") + "\n")
@@ -106,7 +107,7 @@ def _load(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def marked_cpp(inner: Inner, count: int) -> MarkedWrapper | None:
-    """A C++ wrapper that was built with marks; None where it was not.
+    """A C++ wrapper that was built with marks; None if it has none.
 
     Parameters
     ----------
@@ -142,12 +143,12 @@ def marked_cpp(inner: Inner, count: int) -> MarkedWrapper | None:
 
 
 def marked_python(inner: Inner, text: str, count: int) -> MarkedWrapper | None:
-    """A Python wrapper made once more from its marked text; None where that has no call.
+    """A Python wrapper compiled again from its marked text; None if the text has no ``call``.
 
     Parameters
     ----------
     text
-        The whole module's, with marks.
+        The text of the whole module, with marks.
     count
         How many slots it has.
     """
@@ -168,7 +169,7 @@ def marked_python(inner: Inner, text: str, count: int) -> MarkedWrapper | None:
 
 
 def _is_of_wrapper(statement: ast.stmt) -> bool:
-    """Whether a statement of the module makes its functions: not its imports and kernels."""
+    """Whether a statement of the module defines its functions, not its imports or kernels."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return True
     targets = statement.targets if isinstance(statement, ast.Assign) else []

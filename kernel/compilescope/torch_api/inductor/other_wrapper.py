@@ -1,15 +1,14 @@
-"""The C++ wrapper, from the scheduled graph whose Python wrapper torch has just generated.
+"""Generates the C++ wrapper from the scheduled graph of a Python wrapper just generated.
 
-Nothing before the code generation asks for ``cpp_wrapper`` on the processor, but for the names by
-which operators are called: capture, AOTAutograd, the passes, lowering and fusion are the same for
-both wrappers, and so are the kernels. torch itself generates both from one graph, ahead of time on
-a GPU.
+On the CPU, nothing before code generation depends on ``cpp_wrapper`` except the names by which
+operators are called: capture, AOTAutograd, the passes, lowering and fusion are the same for both
+wrappers, and so are the kernels. torch itself generates both from one graph, ahead of time on a
+GPU.
 
-`OtherWrapper` puts the graph and its scheduler back to where they were before the first code
-generation, and generates again. Whatever may make a difference that is not known here (another
-device, CUDA graphs, autotuning, graphs in the graph, operators that torch does not know, a kernel
-that is not among those generated before) has it give up, and the C++ wrapper is generated from the
-start.
+`OtherWrapper` restores the graph and its scheduler to their state before the first code generation,
+and generates again. It gives up on anything that may make an unknown difference (another device,
+CUDA graphs, autotuning, graphs in the graph, operators that torch does not know, a kernel that was
+not generated before); the C++ wrapper is then generated from the start.
 
 Stands on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
 ``_update_scheduler``), ``torch._inductor.scheduler.Scheduler``,
@@ -40,7 +39,7 @@ RENEWED = (
     "inductor_provenance_tracking_node_mappings",
     "inductor_provenance_tracking_kernel_stack_traces",
 )
-"""What torch traces of each graph and is not the same for both wrappers."""
+"""The artifacts that torch logs for each graph and that differ between the wrappers."""
 
 _NOT_ALLOWED = (
     "triton.cudagraphs",
@@ -58,7 +57,7 @@ _NOT_ALLOWED = (
     "_pre_fusion_custom_pass",
     "_post_fusion_custom_pass",
 )
-"""Settings under which the wrapper is asked for earlier, or what they do is not known to repeat."""
+"""Settings under which torch checks the wrapper earlier, or that are not known to be repeatable."""
 
 _PROVENANCE = (
     "_inductor_triton_kernel_to_post_grad_node_info",
@@ -70,20 +69,20 @@ _CONTAINERS = ("dict", "list", "set", "OrderedSet", "defaultdict", "Counter")
 
 
 class OtherWrapper:
-    """The C++ wrappers of the graphs whose Python wrappers are generated meanwhile."""
+    """The C++ wrappers of graphs while their Python wrappers are generated."""
 
     def __init__(self, kernels: EqualKernels) -> None:
         self.events: list[Event] = []
-        """What torch traces of them, `RENEWED` among it."""
+        """The artifacts that torch logs for them, including `RENEWED`."""
         self.complaints: list[str] = []
         self.missing = "" if is_proven() else "the version of torch"
-        """Why they are not all there; empty if they are."""
+        """Why some are missing; empty if all are there."""
         self._kernels = kernels
         self._state: _State | None = None
 
     @contextmanager
     def wanted(self) -> Iterator[None]:
-        """Python wrappers that are generated in the block get their C++ wrapper too."""
+        """Also generates the C++ wrapper for each Python wrapper generated in the block."""
         from torch._inductor.graph import GraphLowering
 
         token = _current.set(self)
@@ -95,12 +94,12 @@ class OtherWrapper:
             self._state = None
 
     def schedule(self, original: Callable[[], None], graph: Any) -> None:
-        """Has the graph scheduled, and remembers how it was before its code generation."""
+        """Lets torch schedule the graph, and saves its state before code generation."""
         state = self._state
         if state is not None and state.graph is graph:
             state.restore()
             for operation in _external(graph):
-                # What its constructor does with the name, where the wrapper is the C++ one.
+                # What the constructor does with the name for a C++ wrapper.
                 operation.set_cpp_kernel_name(operation.cpp_kernel_name)
             return
         original()
@@ -109,7 +108,7 @@ class OtherWrapper:
         self._state = None if self.missing else _State(graph)
 
     def generate(self, graph: Any) -> None:
-        """Generates the C++ wrapper of a graph whose Python wrapper is there."""
+        """Generates the C++ wrapper of a graph that already has its Python wrapper."""
         state = self._state
         if self.missing or state is None or state.graph is not graph:
             self.missing = self.missing or "graphs in the graph"
@@ -152,15 +151,15 @@ _current: ContextVar[OtherWrapper | None] = ContextVar("compilescope_other_wrapp
 
 
 def may_share(settings: Mapping[str, Any]) -> bool:
-    """Whether the C++ wrapper may come out of the lowering of the Python wrapper under these.
+    """Whether these settings let the C++ wrapper share the lowering of the Python wrapper.
 
-    Whether it does depends on the graph too.
+    Whether it can also depends on the graph.
     """
     return is_proven() and not any(settings.get(name) for name in _NOT_ALLOWED)
 
 
 def other_wrapper() -> OtherWrapper | None:
-    """That of what is being generated in this context."""
+    """The `OtherWrapper` of this context's code generation."""
     return _current.get()
 
 
@@ -215,7 +214,7 @@ _OPERATIONS = {
     "AssertScalar",
     "DynamicScalar",
 }
-"""Of the graph's operations, those whose code generation changes nothing in them."""
+"""The kinds of operations that code generation does not change."""
 
 
 _NAMESPACES = ("aten", "mkl", "mkldnn")
@@ -233,7 +232,7 @@ class _State:
         """Restores all of it except the wrapper that is being generated."""
         from torch._inductor.virtualized import V
 
-        # By whichever graph torch is at: it has just made the wrapper's generator.
+        # From torch's current graph, whose wrapper generator torch has just created.
         current = {name: getattr(self.graph, name) for name in ("wrapper_code", "cpp_wrapper")}
         for attributes in self._begin:
             attributes.restore()
@@ -255,7 +254,7 @@ class _State:
 
 
 class _Attributes:
-    """An object's attributes: containers with what is in them, others as they are."""
+    """A snapshot of an object's attributes: containers with their contents, others by reference."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner

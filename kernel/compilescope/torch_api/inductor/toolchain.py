@@ -1,4 +1,4 @@
-"""The tools that Inductor would take, and the commands that it would run.
+"""The tools that Inductor would use, and the commands that it would run.
 
 Stands on ``torch._inductor.cpp_builder`` (get_cpp_compiler, CppTorchOptions,
 CppTorchDeviceOptions, CppBuilder), ``torch._inductor.cpu_vec_isa.pick_vec_isa``,
@@ -29,29 +29,29 @@ def compiler() -> str:
     Raises
     ------
     RuntimeError
-        There is none that works; torch's own type, with what it tried.
+        There is no working compiler; torch's own error, which lists what it tried.
     """
     return str(cpp_builder.get_cpp_compiler())
 
 
 def is_gcc() -> bool:
-    """Whether that is g++."""
+    """Whether the compiler is g++."""
     return bool(cpp_builder.is_gcc())
 
 
 def build_command(
     source: Path, *, kind: str = "library", device: str = "cpu"
 ) -> tuple[list[str], Path]:
-    """How Inductor would build a source, and what it would make.
+    """The command with which Inductor would build a source, and its output file.
 
     Parameters
     ----------
     source
-        A ``.cpp`` file; what is made stands beside it, under the same name.
+        A ``.cpp`` file. The output is written beside it, under the same name.
     kind
         ``library``, ``header`` (precompiled) or ``preprocessed``.
     device
-        ``cpu``, or that of the C++ wrapper: ``cuda``.
+        ``cpu``, or the device of the C++ wrapper: ``cuda``.
     """
     switches: dict[str, Any] = {
         "library": {},
@@ -67,14 +67,14 @@ def build_command(
         options = cpp_builder.CppTorchDeviceOptions(
             vec_isa=cpu_vec_isa.invalid_vec_isa, device_type=device, **switches
         )
-    # A precompiled header is found by the name of its header, with an ending added.
+    # The compiler finds a precompiled header by its header's name plus an ending.
     name = source.name if kind == "header" else source.stem
     builder = cpp_builder.CppBuilder(name, [str(source)], options, output_dir=str(source.parent))
     return shlex.split(builder.get_command_line()), Path(builder.get_target_file_path())
 
 
 def header_tools() -> list[str]:
-    """Programs beside the compiler that precompiling headers takes."""
+    """Programs besides the compiler that precompiling headers needs."""
     precompile: Any = getattr(codecache, "_precompile_header", None)
     text = inspect.getsource(inspect.unwrap(precompile)) if precompile is not None else ""
     return ["openssl"] if '"openssl"' in text else []
@@ -88,7 +88,7 @@ def wrapper_header(device: str) -> str:
 def vector_instructions() -> str:
     """The processor's vector instructions that C++ kernels use; empty for none.
 
-    torch compiles and loads a program for each set that it considers, once in a process.
+    torch compiles and loads a program for each set that it considers, once per process.
     """
     instructions = cpu_vec_isa.pick_vec_isa()
     return str(instructions) if instructions else ""
@@ -104,7 +104,7 @@ def unsupported() -> str:
 
 
 def triton_tools() -> dict[str, Path]:
-    """NVIDIA's tools that Triton brings: name → file, which may not be there."""
+    """NVIDIA's tools that come with Triton: name → file, which may not exist."""
     spec = importlib.util.find_spec("triton")
     if spec is None or spec.origin is None:
         return {}
@@ -113,11 +113,11 @@ def triton_tools() -> dict[str, Path]:
 
 
 TRITON_PROBE = str(Path(__file__).with_name("triton_probe.py"))
-"""A program that compiles a kernel with Triton, and says how it went."""
+"""A program that compiles a kernel with Triton and prints the result."""
 
 
 def gpu_backend() -> str:
-    """``cuda``, ``hip`` or ``xpu``, which torch was built for; empty for the processor alone."""
+    """Torch's GPU backend: ``cuda``, ``hip`` or ``xpu``; empty for a CPU build."""
     if torch.version.hip:
         return "hip"
     if torch.version.cuda:

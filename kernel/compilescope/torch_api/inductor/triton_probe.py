@@ -1,4 +1,4 @@
-"""A kernel that Triton compiles for an H100, which need not be there; run as a program.
+"""Compiles a kernel with Triton for an H100, which need not be present. Run it as a program.
 
 Stands on ``triton.compile``, ``triton.compiler.ASTSource`` and ``GPUTarget``: Triton 3.6 to 3.9.
 """
@@ -22,7 +22,7 @@ def double(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]  # noq
 
 
 def main() -> None:
-    """Compiles, and prints what came of it."""
+    """Compiles the kernel and prints the result."""
     source: Any = ASTSource(
         fn=double,
         signature={"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"},

@@ -25,8 +25,8 @@ def temporary() -> Iterator[None]:
     """Ends the threads and child processes that compiling in the block has started.
 
     Pools that the user's own compilations started stay; pools that several blocks use at once end
-    with the last of them. When the block is interrupted, children are ended at once: a C++ compiler
-    may run for a minute yet. Otherwise they have ended by themselves.
+    with the last of them. When the block is interrupted, children are ended at once, since a C++
+    compiler may run for another minute. Otherwise they have already ended.
     """
     global _borrowers, _had_threads, _had_processes
     children = {child.pid for child in psutil.Process().children(recursive=True)}

@@ -1,4 +1,4 @@
-"""The launches of a Python wrapper, recorded in one run and then made again without the wrapper.
+"""Records the launches of a Python wrapper in one run, and repeats them without the wrapper.
 
 Stands on what Inductor's Python wrappers look like: kernels are globals of the wrapper's module (a
 function for C++, an object with ``run`` for Triton), library calls go through the globals
@@ -19,7 +19,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 from ..dynamo.compiled_graphs import Inner
 
 Made = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A launch: what is called, with what."""
+"""A launch: the function, its arguments and keyword arguments."""
 
 _LIBRARIES = ("extern_kernels", "aten", "inductor_ops", "_quantized")
 
@@ -30,7 +30,7 @@ def is_python_wrapper(inner: Inner) -> bool:
 
 
 def launches_of(inner: Inner, inputs: list[Any]) -> list[Made]:
-    """Runs a Python wrapper once, and returns the launches that it made.
+    """Runs a Python wrapper once, and returns its launches.
 
     They hold their arguments, so all buffers of the graph stay alive at once.
     """
@@ -41,7 +41,7 @@ def launches_of(inner: Inner, inputs: list[Any]) -> list[Made]:
 
 
 def again(launches: list[Made]) -> Callable[[], None]:
-    """A call that makes the launches again, one after the other."""
+    """A function that repeats the launches, one after the other."""
 
     def call() -> None:
         for function, args, kwargs in launches:

@@ -1,4 +1,4 @@
-"""What starting kernels costs the host within a wrapper on a GPU: the driver's calls in it.
+"""Measures the host's launch overhead within a wrapper on a GPU: the driver's calls.
 
 Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()``), as `timers`.
 Under the profiler such a call takes a little longer than without.
@@ -19,7 +19,7 @@ _CALLS = 10
 
 
 def driver_us(inner: Inner, inputs: list[Any], *, grad: bool) -> list[float]:
-    """What the driver's calls take in one call of a wrapper, in µs; a sample a call."""
+    """The time of the driver's calls in one call of a wrapper, in µs; one sample per call."""
     samples = []
     with torch.set_grad_enabled(grad):
         for _ in range(_CALLS):

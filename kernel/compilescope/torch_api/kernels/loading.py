@@ -1,15 +1,14 @@
-"""How kernels come to be there, in compilations of our own: compiled, loaded, first run.
+"""Records how kernels are compiled, loaded and first run, in an inspection's compilations.
 
 While `watched` is on, the steps below are logged as artifacts of the trace (`KERNEL_LOAD`), which
-`analysis.kernels.loads` reads. Outside of it nothing is patched and nothing is paid.
+`analysis.kernels.loads` reads. Outside of it nothing is patched, so there is no overhead.
 
 Stands on ``torch._inductor.codecache`` (_worker_compile_cpp; CppCodeCache and
 CppPythonBindingsCodeCache._load_library_inner, whose libraries carry their ``key``;
-PyCodeCache.load_by_key_path) and on
-``torch._inductor.runtime.triton_heuristics.CachingAutotuner`` (_precompile_worker,
-_make_launchers, autotune_to_one_config, run, inductor_meta, compile_results, launchers,
-compile_id): the same from 2.11 to 2.15. A C++ wrapper of 2.12 and later calls the latter too, at a
-kernel's first launch.
+PyCodeCache.load_by_key_path) and on ``torch._inductor.runtime.triton_heuristics.CachingAutotuner``
+(_precompile_worker, _make_launchers, autotune_to_one_config, run, inductor_meta, compile_results,
+launchers, compile_id): the same from 2.11 to 2.15. From 2.12 on a C++ wrapper calls the latter too,
+at a kernel's first launch.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from ..trace.trace import Event, Sink, current_sink
 
 @contextlib.contextmanager
 def watched(modules: list[types.ModuleType]) -> Iterator[None]:
-    """Tells whoever listens to the trace in this context what becomes of kernels in the block.
+    """Logs the loading of kernels in the block to this context's trace.
 
     Parameters
     ----------
     modules
-        Generated modules whose launches of C++ kernels are timed too, the first of each kernel;
-        those that are loaded in the block are added.
+        Generated modules in which the first launch of each C++ kernel is timed too. Modules that
+        are loaded in the block are added.
     """
     launches = _Launches()
     for module in modules:
@@ -56,7 +55,7 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
         return module
 
     with contextlib.ExitStack() as stack:
-        # Last to be undone: what is called meanwhile is the user's kernels.
+        # Undone last: until then the user's kernels are called through it.
         stack.callback(launches.restore)
         stack.enter_context(patched(codecache, "_worker_compile_cpp", _compiled_cpp))
         for owner in (codecache.CppCodeCache, codecache.CppPythonBindingsCodeCache):
@@ -79,13 +78,13 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
 def _autotuner() -> type | None:
     try:
         from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-    except ImportError:  # Triton is not there
+    except ImportError:  # Triton is not installed
         return None
     return CachingAutotuner
 
 
 def _keys(module: types.ModuleType) -> dict[str, str]:
-    """Kernel → the key of the library that it came from."""
+    """Kernel → the key of its library."""
     return {
         name: str(key)
         for name, value in vars(module).items()
@@ -95,13 +94,13 @@ def _keys(module: types.ModuleType) -> dict[str, str]:
 
 
 class _Launches:
-    """The C++ kernels of generated modules, timed at their first launch."""
+    """Times the first launch of each C++ kernel of generated modules."""
 
     def __init__(self) -> None:
         self._before: list[tuple[types.ModuleType, str, Any]] = []
 
     def time(self, module: types.ModuleType) -> None:
-        """Puts timers in the place of a module's kernels."""
+        """Replaces a module's kernels by timers."""
         for name, key in _keys(module).items():
             if name != ENTRY:
                 function = vars(module)[name]
@@ -109,7 +108,7 @@ class _Launches:
                 setattr(module, name, _timer(function, name, key))
 
     def restore(self) -> None:
-        """Puts the kernels back."""
+        """Restores the kernels."""
         for module, name, function in reversed(self._before):
             setattr(module, name, function)
 
@@ -153,7 +152,7 @@ def _compiled_triton(original: Callable[..., Any], tuner: Any, *args: Any, **kwa
     sink = current_sink()
     if sink is None:
         return original(tuner, *args, **kwargs)
-    if tuner.compile_results:  # another process compiled it, or a cache had it
+    if tuner.compile_results:  # compiled by another process, or found in a cache
         _tell(sink, "compiled", owner=tuner, start=time.time(), us=0.0)
         return original(tuner, *args, **kwargs)
     with _step(sink, "compile", owner=tuner):
@@ -177,7 +176,7 @@ def _tuned(original: Callable[..., Any], tuner: Any, *args: Any, **kwargs: Any) 
 
 
 class _Runs:
-    """The first launch of each Triton kernel in a block."""
+    """Times the first launch of each Triton kernel in a block."""
 
     def __init__(self) -> None:
         self._told: set[int] = set()
@@ -214,7 +213,7 @@ def _tell(
     key: str = "",
     keys: dict[str, str] | None = None,
 ) -> None:
-    """Tells a step; of a Triton kernel, ``owner`` is its autotuner."""
+    """Logs a step; for a Triton kernel, ``owner`` is its autotuner."""
     compile_id = None
     if owner is not None:
         kernel = str((getattr(owner, "inductor_meta", None) or {}).get("kernel_name") or "")

@@ -1,6 +1,6 @@
-"""The profiler's events, in the order of the launches that they tell of.
+"""Sorts the profiler's events by the launches that they belong to.
 
-Knows nothing of torch: what `timers` reads from the profiler comes in as plain tuples.
+Independent of torch: `timers` reads the profiler and passes plain tuples.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 CALL = "compilescope call"
 """Names the range around each call."""
 GRAPH = "compilescope graph "
-"""Begins the name of the range around each run of a compiled graph; its number follows."""
+"""The prefix of the name of the range around each run of a compiled graph; its number follows."""
 _AROUND = re.compile(r"## Call |Torch-Compiled Region|(?:graph_\w+_)?inductor_wrapper_call$")
-"""Ranges of torch's own around a whole graph."""
+"""Ranges that torch itself puts around a whole graph."""
 
 
 class Event(NamedTuple):
@@ -29,9 +29,9 @@ class Event(NamedTuple):
     kind: Literal["host", "launch", "device"]
     """host: a range of the host. launch: a call of the GPU's driver. device: work on the device."""
     link: int = 0
-    """Of a host's range its own number; of a launch and of the work that it starts, the same."""
+    """The number of a host range; a launch and the work that it starts share one number."""
     owner: int = 0
-    """Of work: the number of the innermost range of the host that started it."""
+    """For work: the number of the innermost host range that started it."""
 
     @property
     def end_ns(self) -> int:
@@ -47,18 +47,18 @@ class Work:
     start_ns: int
     ns: int
     replayed: bool = False
-    """Started by a CUDA graph as a whole, and not by a launch of its own."""
+    """Started by the replay of a CUDA graph, not by its own launch."""
 
 
 @dataclass
 class Span:
-    """A range of the host right below a graph's, or work that was started outside of any."""
+    """A host range directly inside a graph's range, or work started outside of any range."""
 
     name: str
     start_ns: int
     ns: int
     inner: int = 0
-    """How many ranges are inside of it."""
+    """How many ranges are nested in it."""
     work: list[Work] = field(default_factory=list)
 
     @property
@@ -68,7 +68,7 @@ class Span:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether a CUDA graph started its work."""
+        """Whether a CUDA graph's replay started its work."""
         return any(work.replayed for work in self.work)
 
 
@@ -77,13 +77,13 @@ class GraphRun:
     """A run of a compiled graph."""
 
     graph: int
-    """A number for the graph, the same in all runs of one profile."""
+    """The graph's number, the same in all runs of one profile."""
     source: str
-    """Its generated code, whole."""
+    """Its whole generated code."""
     start_ns: int
     ns: int
     spans: list[Span] = field(default_factory=list)
-    """In the order of their launches; of a CUDA graph, in the order in which they ran."""
+    """In launch order; for a CUDA graph, in the order in which they ran."""
 
     @property
     def end_ns(self) -> int:
@@ -123,7 +123,7 @@ def read_calls(events: Sequence[Event], sources: Sequence[str]) -> list[Profiled
     runs = _runs(host, sources)
     _add_work(runs, events, host)
     for run in runs:
-        # The backward of a GPU runs in a thread of its own: only the time tells whose it is.
+        # A GPU's backward runs in its own thread: only the time shows which call it belongs to.
         place = _containing([call.start_ns for call in calls], run.start_ns)
         if place is not None and run.start_ns < calls[place].end_ns:
             calls[place].runs.append(run)
@@ -131,7 +131,7 @@ def read_calls(events: Sequence[Event], sources: Sequence[str]) -> list[Profiled
 
 
 def _runs(host: Sequence[Event], sources: Sequence[str]) -> list[GraphRun]:
-    """The graphs' runs, with the host's ranges right below them."""
+    """The graphs' runs, with the host ranges directly inside them."""
     runs: list[GraphRun] = []
     stacks: dict[int, list[tuple[int, GraphRun | Span | None]]] = {}
     for event in host:
@@ -154,7 +154,7 @@ def _runs(host: Sequence[Event], sources: Sequence[str]) -> list[GraphRun]:
 
 
 def _add_work(runs: Sequence[GraphRun], events: Sequence[Event], host: Sequence[Event]) -> None:
-    """Gives each run the work on the device that was started in it."""
+    """Adds to each run the device work that was started in it."""
     launches = {event.link: event for event in events if event.kind == "launch"}
     ranges = {event.link: event for event in host}
     run_starts = [run.start_ns for run in runs]
@@ -180,6 +180,6 @@ def _add_work(runs: Sequence[GraphRun], events: Sequence[Event], host: Sequence[
 
 
 def _containing(starts: Sequence[int], moment: int) -> int | None:
-    """The last that began by then."""
+    """The last one that began at or before a time."""
     place = bisect.bisect_right(starts, moment) - 1
     return place if place >= 0 else None

@@ -1,12 +1,13 @@
-"""What each kernel of a Python wrapper writes, beside the values that its graph asks for.
+"""Compares what each kernel of a Python wrapper writes with the values that its graph defines.
 
-A wrapper is run as it is, and looked at line by line (``sys.settrace``): after each launch the
-buffers that it wrote are there as local variables. The graph that Inductor was given is interpreted
-with the same inputs beforehand, accompanied by the computation in double precision.
+The wrapper runs unchanged and is traced line by line (``sys.settrace``): after each launch the
+buffers that it wrote are available as local variables. Before that, the graph that Inductor
+compiled is interpreted with the same inputs, together with the same computation in double
+precision.
 
 Stands on ``GraphLowering`` (``codegen``, ``module``, ``name_to_buffer``),
 ``Buffer.get_origin_node`` and ``get_mutation_names``: the node whose value a buffer has, and the
-inputs that it stands for; on ``ir.NopKernel``, which writes nothing; and on ``CompiledFxGraph``
+inputs that it aliases; on ``ir.NopKernel``, which writes nothing; and on ``CompiledFxGraph``
 (``__call__``, ``source_code``), through which a compiled graph is called in all versions.
 """
 
@@ -53,15 +54,15 @@ class Site:
     key: str
     kernel: str = ""
     nodes: Sequence[str] = ()
-    """The nodes that it computes; none where that is not known."""
+    """The nodes that it computes; empty if unknown."""
 
 
 @dataclass
 class Value:
-    """What a node of the graph should be."""
+    """The expected value of a node of the graph."""
 
     own: torch.Tensor
-    """Computed node by node, in the types that the graph says."""
+    """Computed node by node, in the dtypes of the graph."""
     exact: torch.Tensor
 
 
@@ -80,18 +81,18 @@ class Result:
 
 @dataclass
 class Findings:
-    """What the run of the wrappers told."""
+    """The results of running the wrappers."""
 
     compared: int = 0
     """Buffers."""
     graphs: int = 0
     failures: list[str] = field(default_factory=list)
-    """Why a graph was not looked at, or not to its end."""
+    """Why a graph was not compared, or only in part."""
 
 
 @contextlib.contextmanager
 def lowerings(lowered: list[Lowered]) -> Iterator[None]:
-    """Collects what Inductor lowers to Python wrappers in the block."""
+    """Collects the graphs that Inductor lowers to Python wrappers in the block."""
     from torch._inductor.graph import GraphLowering
 
     def codegen(original: Callable[..., Any], self: Any) -> Any:
@@ -110,17 +111,17 @@ def record_kernel_results(
     see: Callable[[Result], bool],
     room: Callable[[torch.device], float],
 ) -> Iterator[Findings]:
-    """Shows what each launch writes, for the compiled graphs that are called in the block.
+    """Passes on what each launch writes, for the compiled graphs that are called in the block.
 
     Parameters
     ----------
     sites
-        Gives the launches of a wrapper, by its text.
+        Returns the launches of a wrapper, given its text.
     see
         Called with each buffer, in the order in which they are written, while the wrapper waits.
-        Returns whether it has seen enough; then nothing more is looked at.
+        Returns True to stop the comparison.
     room
-        The bytes that are free on a device; the nodes' values take no more than half of them.
+        The free bytes on a device; the nodes' values use at most half of them.
     """
     from torch._inductor.output_code import CompiledFxGraph
 
@@ -158,7 +159,7 @@ def record_kernel_results(
 
 
 class _Look:
-    """One call of a compiled graph, looked at launch by launch."""
+    """One call of a compiled graph, traced launch by launch."""
 
     def __init__(
         self,
@@ -183,7 +184,7 @@ class _Look:
 
     @contextlib.contextmanager
     def tracing(self) -> Iterator[None]:
-        """Looks at what this thread runs of the wrapper in the block."""
+        """Traces the wrapper's lines that this thread runs in the block."""
         before = sys.gettrace()
         sys.settrace(self._enter)
         try:
@@ -223,7 +224,7 @@ class _Look:
         return self._files[path]
 
     def _after(self, line: int, now: int, variables: dict[str, Any]) -> None:
-        """Looks at what a line left, once it is done: a statement's lines are met several times."""
+        """Reads the buffers after a line; tracing may visit a statement's lines several times."""
         site = self._sites.get(line)
         if site is not None:
             if self._sites.get(now) is not site:
@@ -266,7 +267,7 @@ class _Look:
 
 
 class _Interpreter(fx.Interpreter):
-    """Runs a graph node by node, and keeps what the named nodes give."""
+    """Runs a graph node by node, and keeps the values of the named nodes."""
 
     def __init__(
         self,
@@ -306,11 +307,11 @@ class _Interpreter(fx.Interpreter):
 def _interpreted(
     graph: Lowered, inputs: Sequence[Any], room: Callable[[torch.device], float]
 ) -> dict[str, Value]:
-    """The values of the nodes that buffers hold, for these inputs, which stay as they are."""
+    """The values of the nodes that buffers hold, for these inputs, which are not modified."""
     names = {*graph.origins.values(), *graph.written}
     copies = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
     devices = sorted({copy.device.index for copy in copies if _on_gpu(copy)})
-    # The graph may draw random numbers, and the wrapper is to draw the same.
+    # The graph may draw random numbers; the wrapper must draw the same.
     with torch.random.fork_rng(devices), with_double_precision() as mode:
         interpreter = _Interpreter(graph.graph, names, mode, room)
         interpreter.run(*copies)

@@ -1,16 +1,16 @@
-"""What ran within a call, launch by launch, as torch's own profiler tells.
+"""Times what runs within a call, launch by launch, with torch's profiler.
 
-On a CPU the generated kernels tell it themselves: under ``cpp.enable_kernel_profile`` each C++
+On a CPU the generated kernels report themselves: under ``cpp.enable_kernel_profile`` each C++
 kernel opens a range of the profiler in its first line, and the C++ wrapper opens one around each
-library call. Operators that a Python wrapper calls have ranges anyway. On a GPU the driver times
-each kernel on the device, and names the call of the host that launched it.
+library call. Operators that a Python wrapper calls always have ranges. On a GPU the driver times
+each kernel on the device and reports the host call that launched it.
 
-Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events'
-``name, start_ns, duration_ns, start_thread_id, device_type, correlation_id,
-linked_correlation_id``; ``activity_type`` and ``is_user_annotation`` where a version has them),
+Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events' ``name,
+start_ns, duration_ns, start_thread_id, device_type, correlation_id, linked_correlation_id``;
+``activity_type`` and ``is_user_annotation`` where a version has them),
 ``torch._C._profiler._RecordFunctionFast``, ``torch.autograd.profiler._is_profiler_enabled``,
-``torch._inductor.output_code.CompiledFxGraph`` (``__call__``, ``source_code``), which a call of a
-compiled graph goes through in all versions, and the setting ``cpp.enable_kernel_profile``.
+``torch._inductor.output_code.CompiledFxGraph`` (``__call__``, ``source_code``), through which a
+compiled graph is called in all versions, and the setting ``cpp.enable_kernel_profile``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..process.patching import patched
 from .profiler_events import CALL, GRAPH, Event, ProfiledCall, read_calls
 
 SETTINGS = {"cpp.enable_kernel_profile": True}
-"""Makes C++ kernels and the C++ wrapper tell the profiler when they begin and end."""
+"""Makes C++ kernels and the C++ wrapper open a profiler range."""
 
 _EMPTY = "compilescope empty"
 _OUTER = "compilescope outer"
@@ -42,7 +42,7 @@ _WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
 def is_profiling() -> bool:
-    """Whether somebody profiles already: torch has one profiler at a time."""
+    """Whether a profiler is already running: torch allows only one at a time."""
     return bool(autograd_profiler._is_profiler_enabled)
 
 
@@ -57,11 +57,11 @@ class Profiler:
     Attributes
     ----------
     calls
-        All that were profiled, in order.
+        All profiled calls, in order.
     empty_ns
-        What the profiler says a range takes in which nothing happens: it is in every range's time.
+        The profiler's time of an empty range, which is part of every range's time.
     inner_ns
-        What a range costs the one around it, at most.
+        The most that a range adds to the range around it.
     """
 
     def __init__(self, *, device: bool) -> None:
@@ -116,12 +116,12 @@ class Profiler:
 
 
 def _mark(name: str) -> Any:
-    """A range of the profiler."""
+    """A profiler range."""
     return torch._C._profiler._RecordFunctionFast(name)
 
 
 def _calibrate() -> None:
-    """Ranges in which nothing happens, and ranges in which nothing else happens."""
+    """Measures empty ranges, and ranges that contain only an empty range."""
     empty = _mark(_EMPTY)
     for _ in range(_EMPTIES):
         with empty:
@@ -158,18 +158,18 @@ def _events(raw_events: Iterable[Any]) -> Iterator[Event]:
 def _activity(event: Any) -> str:
     tell = getattr(event, "activity_type", None)
     kind = tell() if tell is not None else None
-    return kind if isinstance(kind, str) else ""  # a number, where it has no name yet
+    return kind if isinstance(kind, str) else ""  # a number in versions without names
 
 
 def _is_runtime(name: str, activity: str) -> bool:
-    """Whether an event of the host is a call of the GPU's driver."""
+    """Whether a host event is a call of the GPU's driver."""
     if activity:
         return activity.endswith(("_runtime", "_driver"))
     return _RUNTIME.match(name) is not None
 
 
 def _is_work(event: Any, name: str, activity: str) -> bool:
-    """Whether an event of the device is work, and not a range of the host's shown there again."""
+    """Whether a device event is work and not a copy of a host range."""
     if activity:
         return activity in _WORK or activity.endswith("kernel")
     is_annotation = getattr(event, "is_user_annotation", None)
@@ -184,9 +184,9 @@ _LEVEL = "KINETO_LOG_LEVEL"
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Has the profiler's library say nothing on standard error, unless the user set how much.
+    """Silences the profiler's library on standard error, unless the user set its log level.
 
-    It reads the variable when it is first used in a process; later this changes nothing.
+    The library reads the variable on its first use in a process; later this has no effect.
     """
     if _LEVEL in os.environ:
         yield
@@ -199,7 +199,7 @@ def _silent() -> Iterator[None]:
 
 
 def ranges_of(call: Callable[[], object], name: str, *, calls: int) -> list[float]:
-    """How long the host's ranges of a name take in some calls (ns), less an empty one."""
+    """The time of the host ranges with a name in some calls (ns), less that of an empty range."""
     with _silent(), profile(activities=[ProfilerActivity.CPU]) as measured:
         _calibrate()
         for _ in range(calls):

@@ -1,4 +1,4 @@
-"""Triton kernels that the user wrote, which graphs refer to by their numbers in a table of torch's.
+"""Keeps torch's table of the user's Triton kernels, to whose indices graphs refer.
 
 Stands on ``torch._higher_order_ops.triton_kernel_wrap.kernel_side_table`` (id_to_kernel,
 kernel_to_id, constant_args): the same from 2.11 to 2.15.
@@ -17,7 +17,7 @@ _TABLES = ("id_to_kernel", "kernel_to_id", "constant_args")
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Keeps the table over a reset of torch's compilers: captured graphs go on to refer to it."""
+    """Preserves the table across a reset of torch's compilers: captured graphs refer to it."""
     table: Any = triton_kernel_wrap.kernel_side_table
     before = {name: getattr(table, name) for name in _TABLES}
     try:

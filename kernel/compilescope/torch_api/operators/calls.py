@@ -1,11 +1,11 @@
-"""Operators called as generated wrappers call them, with what a subject gives them.
+"""Calls operators as generated wrappers call them, with the arguments that a subject passes.
 
 A Python wrapper calls ``torch.ops``; a C++ wrapper calls ``aoti_torch_call_dispatcher``, which is
-called here through ctypes: a call that lets go of the GIL, as a C++ wrapper does.
+called here through ctypes, which releases the GIL as a C++ wrapper does.
 
 Stands on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
 ``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
-``aoti_torch_delete_tensor_object`` and how it packs values into 64 bits; on
+``aoti_torch_delete_tensor_object`` and its packing of values into 64 bits; on
 ``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the
 same from 2.11 to 2.15.
 """
@@ -27,7 +27,7 @@ from torch.utils._pytree import tree_map
 
 
 class Made(NamedTuple):
-    """A call of an operator, with copies of what it was given."""
+    """A call of an operator, with copies of its arguments."""
 
     operator: Any
     args: tuple[Any, ...]
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it is given a tensor on a GPU."""
+        """Whether an argument is a tensor on a GPU."""
         arguments = (*self.args, *self.kwargs.values())
         return any(
             isinstance(argument, torch.Tensor) and argument.is_cuda for argument in arguments
@@ -87,9 +87,9 @@ def _copy(value: Any) -> Any:
 
 @contextlib.contextmanager
 def timed_inside(operator_call: Made) -> Iterator[list[int]]:
-    """How long each call of the Python function behind an operator takes (ns), in the block.
+    """The time of each call of the Python function behind an operator (ns), in the block.
 
-    Empty where ``torch.library.custom_op`` does not know the function.
+    Empty if ``torch.library.custom_op`` does not know the function.
     """
     definition: Any = custom_ops.OPDEFS.get(operator_call.name)
     functions = getattr(definition, "_backend_fns", None)
@@ -119,17 +119,18 @@ def _timed(function: Callable[..., Any], spent: list[int]) -> Callable[..., Any]
 
 
 def is_python(operator_call: Made) -> bool:
-    """Whether the function behind an operator is known to be Python's."""
+    """Whether the function behind an operator is known to be written in Python."""
     return operator_call.name in custom_ops.OPDEFS
 
 
 class Dispatched:
-    """An operator called as a C++ wrapper does, and the same calls without it.
+    """Calls an operator as a C++ wrapper does, or makes the same calls without the operator.
 
     Raises
     ------
     TypeError
-        It takes or returns what has no place in 64 bits here: a list, a string, a device.
+        It takes or returns a value that is not packed into 64 bits here: a list, a string, a
+        device.
     """
 
     def __init__(self, operator_call: Made) -> None:
@@ -143,7 +144,7 @@ class Dispatched:
             for argument, spec in zip(arguments, schema.arguments, strict=True)
         ]
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
-        # The handles stay the capsules': each call is given new ones, which it takes over.
+        # The capsules own these handles; each call gets new ones, which it consumes.
         self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
         handles = iter([_pointer(capsule) for capsule in self._capsules])
         self._places = [
@@ -156,7 +157,7 @@ class Dispatched:
         self._library = _library()
 
     def close(self) -> None:
-        """Gives the tensors up."""
+        """Releases the tensors."""
         torch._C._aoti.alloc_tensors_by_stealing_from_void_ptrs(self._capsules)
 
     def __call__(self) -> None:
@@ -169,7 +170,7 @@ class Dispatched:
             self._library.aoti_torch_delete_tensor_object(self._stack[place])
 
     def without(self) -> None:
-        """All of that but the operator: a function of the shim that does nearly nothing."""
+        """Makes the same calls with a shim function that does almost nothing, for comparison."""
         self._fill()
         handle = self._places[0][1] if self._places else 0
         self._library.aoti_torch_get_dim(handle, ctypes.byref(_DIM))
@@ -209,14 +210,14 @@ def _pointer(capsule: Any) -> int:
 
 
 def _in_order(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """What every argument of the schema is given."""
+    """The value of every argument of the schema."""
     arguments = list(args)
     rest = schema.arguments[len(arguments) :]
     return [*arguments, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
 
 
 def _packed(value: Any, kind: str) -> int:
-    """A value as the stable C interface puts it into 64 bits; a tensor's place is filled later."""
+    """A value packed into 64 bits for the stable C interface; tensors are filled in later."""
     if value is None or (isinstance(value, torch.Tensor) and kind == "Tensor"):
         return 0
     if kind == "bool":

@@ -1,6 +1,6 @@
-"""Operators that the user defined, taken into another process.
+"""Transfers operators that the user defined into another process.
 
-Stands on ``torch._library.custom_ops`` (OPDEFS, and what a CustomOpDef keeps of its definition), on
+Stands on ``torch._library.custom_ops`` (OPDEFS, and the definition that a CustomOpDef stores), on
 ``torch._library.simple_registry`` (the functions given to ``torch.library.register_fake``), on
 ``torch._C`` (_dispatch_has_kernel_for_dispatch_key, parse_schema), and on
 ``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.
@@ -21,13 +21,13 @@ from ...report.errors import CompilescopeError
 
 
 class Definition(msgspec.Struct, kw_only=True):
-    """An operator as ``torch.library`` was given it."""
+    """The definition of an operator, as passed to ``torch.library``."""
 
     name: str
     """``namespace::name``."""
     schema: str
     function: Callable[..., Any] | None = None
-    """None where it was defined by its schema alone; then it is known as it is traced."""
+    """None if only its schema was defined; then it has only a function for tracing."""
     fake: Callable[..., Any] | None = None
     setup_context: Callable[..., Any] | None = None
     backward: Callable[..., Any] | None = None
@@ -45,12 +45,12 @@ def name_of(value: object) -> str | None:
 
 
 def is_definition(value: object) -> bool:
-    """Whether this is what ``torch.library.custom_op`` returned."""
+    """Whether an object is a result of ``torch.library.custom_op``."""
     return isinstance(value, CustomOpDef)
 
 
 def defined() -> list[str]:
-    """The names of all operators that Python code defined here and torch can trace."""
+    """The names of all operators that Python code defined in this process and torch can trace."""
     defined_here = [
         name for name, definition in OPDEFS.items() if not _is_torchs(definition._init_fn)
     ]
@@ -63,7 +63,7 @@ def definition_of(name: str) -> Definition:
     Raises
     ------
     CompilescopeError
-        It was defined in a way that cannot be repeated elsewhere.
+        It was defined in a way that cannot be repeated in another process.
     """
     if name not in OPDEFS:
         return _by_schema(name)
@@ -79,7 +79,7 @@ def definition_of(name: str) -> Definition:
 
 
 def define(definition: Definition) -> None:
-    """Defines the operator here; one of its name is replaced."""
+    """Defines the operator in this process; replaces one of the same name."""
     if definition.function is None:
         _define_schema(definition)
         return
@@ -100,17 +100,17 @@ def define(definition: Definition) -> None:
 
 
 def find(name: str) -> Any:
-    """What ``torch.library.custom_op`` returned for an operator here."""
+    """The result of ``torch.library.custom_op`` for an operator of this process."""
     return OPDEFS[name]
 
 
 def libraries() -> list[str]:
-    """Files of operators written in C++ that were loaded here."""
+    """The loaded libraries of operators written in C++."""
     return [str(loaded_library) for loaded_library in torch.ops.loaded_libraries]
 
 
 def load(library: str) -> None:
-    """Loads such a file; once in a process.
+    """Loads such a library, once per process.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def load(library: str) -> None:
 
 
 def _traced() -> list[str]:
-    """Operators that were given a function to trace them by, in Python code of the user's."""
+    """Operators for which the user's Python code registered a function for tracing."""
     return [
         name
         for name, entry in simple_registry.singleton._data.items()
@@ -134,7 +134,7 @@ def _is_torchs(function: Any) -> bool:
 
 
 def _inner(function: Any) -> Any:
-    """The user's function in what ``register_fake`` makes of it."""
+    """The user's function inside the one that ``register_fake`` registers."""
     names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     if _is_torchs(function) and "func" in names:
         return function.__closure__[names.index("func")].cell_contents
@@ -142,7 +142,7 @@ def _inner(function: Any) -> Any:
 
 
 def _is_own(function: Any) -> bool:
-    """Whether a function is a notebook's: another process gets it nowhere else."""
+    """Whether a function is defined in a notebook, so that another process cannot import it."""
     return getattr(function, "__module__", None) == "__main__"
 
 
@@ -174,4 +174,4 @@ def _define_schema(definition: Definition) -> None:
 
 
 _made: dict[str, Any] = {}
-"""torch itself holds them weakly."""
+"""torch itself holds only weak references to them."""

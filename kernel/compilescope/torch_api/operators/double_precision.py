@@ -1,14 +1,14 @@
-"""A run accompanied by the same computation in double precision.
+"""Runs a computation in double precision beside the original.
 
-Every operator is carried out twice: on the tensors themselves, as always, and on copies of them in
-double precision that go along beside. What the program does does not change: its types, branches
-and random numbers are its own, and so are its gradients and what it writes in place. Afterwards
-`DoublePrecision.of` has, for any tensor that was computed, what it would be had nothing been
-rounded on the way.
+Every operator runs twice: on the tensors themselves, and on copies of them in double precision. The
+program's behaviour does not change: it keeps its types, branches, random numbers, gradients and
+in-place writes. Afterwards `DoublePrecision.of` returns, for any computed tensor, its value without
+rounding.
 
-Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which sees what autograd carries out
-too, ``torch.multiprocessing.reductions.StorageWeakRef``, ``FunctionSchema.is_mutable`` and
-``Argument.alias_info`` of operators, and on names of ``aten``'s operators that draw random numbers.
+Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
+autograd runs, ``torch.multiprocessing.reductions.StorageWeakRef``, ``FunctionSchema.is_mutable``
+and ``Argument.alias_info`` of operators, and on names of ``aten``'s operators that draw random
+numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WIDER = {
     torch.complex64: torch.complex128,
     torch.complex128: torch.complex128,
 }
-"""Type → the one that it is accompanied in."""
+"""Type → the type of its copy in double precision."""
 
 _DROPOUT = "aten::native_dropout"
 _PRUNE_BYTES = 64 << 20
@@ -42,20 +42,20 @@ _PRUNE_COUNT = 4096
 
 
 class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A mode under which the computation in double precision goes along.
+    """A mode that runs every operator in double precision too.
 
-    Use `with_double_precision`, which also sees to it that nothing compiled runs.
+    Use `with_double_precision`, which also makes sure that no compiled code runs.
 
     Attributes
     ----------
     alone
-        Operators that have no kernel in double precision; what they give is taken as it is.
+        Operators that have no kernel in double precision; their results are used unchanged.
     """
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        # By storage, so that views, and the aliases that autograd saves, find theirs. The weak
-        # reference keeps the number from being given to another storage.
+        # Keyed by storage, so that views and the aliases that autograd saves find their copy. The
+        # weak reference keeps another storage from getting the same key.
         self._wide: dict[int, tuple[StorageWeakRef, torch.UntypedStorage]] = {}
         self._fresh = 0
         self._fresh_bytes = 0
@@ -63,13 +63,13 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.alone: set[str] = set()
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """A copy of what a tensor would be without rounding; None for one that is not of floats."""
+        """A copy of a tensor's value without rounding; None for a tensor that is not of floats."""
         with torch.no_grad():
             wide = self._view(tensor.detach())
             return None if wide is None else wide.clone()
 
     def outside(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls what cannot run under a mode; what it was given and gives is taken as it is."""
+        """Calls a function that cannot run under a mode, without double precision."""
         with _disable_current_modes():
             result = function(*args, **kwargs)
             for leaf in tree_leaves((args, kwargs, result)):
@@ -83,7 +83,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         kwargs = kwargs or {}
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
-        # Before the operator runs: it may write to what it is given.
+        # Before the operator runs: it may write to its arguments.
         wide = {id(tensor): self._view(tensor) for tensor in inputs}
         written = arguments_written(func, args, kwargs)
         result = func(*args, **kwargs)
@@ -118,7 +118,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _keep_random(
         self, func: Any, args: Any, kwargs: Any, result: Any, written: list[torch.Tensor]
     ) -> None:
-        """What is drawn has no other value in double precision."""
+        """Copies random results, which have no other value in double precision."""
         if func.name() == _DROPOUT:
             output, mask = result
             chance = args[1]
@@ -135,7 +135,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return int(tensor.untyped_storage()._cdata)
 
     def _view(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """The tensor in double precision, sharing memory with that of its views."""
+        """The tensor in double precision, sharing memory with the copies of its views."""
         if not _accompanied(tensor):
             return None
         key = self._key(tensor)
@@ -144,7 +144,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return _view_in_double(self._wide[key][1], tensor)
 
     def _widen(self, tensor: torch.Tensor, key: int, *, overwritten: bool = False) -> None:
-        """Makes the storage in double precision, from what the tensor's own holds.
+        """Creates the storage in double precision from the contents of the tensor's storage.
 
         Unless all of it is overwritten anyway.
         """
@@ -162,7 +162,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._fresh_bytes += wide.nbytes
 
     def _prune(self) -> None:
-        """Lets go of what belonged to storages that are gone, now and then: it takes a while."""
+        """Drops the copies of freed storages; only now and then, because it is slow."""
         if (
             self._fresh_bytes < _PRUNE_BYTES + self._alive_bytes / 4
             and self._fresh < _PRUNE_COUNT + len(self._wide) / 2
@@ -175,7 +175,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _put(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
         key = self._key(tensor)
         if key not in self._wide:
-            # Of a tensor that repeats elements, fewer are written than it has.
+            # Writing to a tensor with repeated elements does not overwrite all of its storage.
             self._widen(tensor, key, overwritten=0 not in tensor.stride())
         wide = self._view(tensor)
         assert wide is not None, "only tensors of floats are put"
@@ -184,9 +184,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextlib.contextmanager
 def with_double_precision() -> Iterator[DoublePrecision]:
-    """Runs the block in eager, accompanied by the computation in double precision.
+    """Runs the block in eager, with the same computation in double precision beside it.
 
-    Attention is computed step by step meanwhile: its fused kernels have no double precision.
+    Attention is decomposed meanwhile, since its fused kernels do not support double precision.
     """
     mode = DoublePrecision()
     stance: Any = torch.compiler.set_stance
@@ -210,7 +210,7 @@ def _accompanied(value: object) -> bool:
 
 
 def _view_in_double(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor over the storage in double precision, as ``tensor`` is over its own."""
+    """A tensor over the storage in double precision, with the geometry of ``tensor``."""
     wide = torch.empty(0, dtype=WIDER[tensor.dtype], device=tensor.device)
     wide.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
     if tensor.is_conj():
@@ -221,7 +221,7 @@ def _view_in_double(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torc
 def arguments_written(
     func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[torch.Tensor]:
-    """What an operator writes to of what it is given."""
+    """The arguments that an operator writes to."""
     if not func._schema.is_mutable:
         return []
     tensors = []
@@ -233,12 +233,12 @@ def arguments_written(
 
 
 def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
-    """Arguments for the computation in double precision: tensors and types exchanged."""
+    """Arguments for the computation in double precision, with tensors and types replaced."""
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             wide_tensor = wide.get(id(value))
-            # Without elements it has no storage to be known by, but its type counts.
+            # Without elements it has no storage to look up, but its type matters.
             empty = wide_tensor is None and value.dtype in WIDER and value.numel() == 0
             return (
                 value.to(WIDER[value.dtype])
@@ -253,7 +253,7 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
 
 def _draws_nothing(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether an operator that may draw random numbers is told to drop nothing."""
+    """Whether an operator that may draw random numbers draws none, because dropout is off."""
     arguments = {
         argument.name: args[place] if place < len(args) else kwargs.get(argument.name)
         for place, argument in enumerate(func._schema.arguments)

@@ -1,6 +1,6 @@
-"""Where an operator's kernel for a device comes from: C++ or Python.
+"""Finds where an operator's kernel for a device is defined: in C++ or Python.
 
-Stands on ``torch._C._dispatch_dump``, which names the place of each registration, and on
+Stands on ``torch._C._dispatch_dump``, which lists where each kernel was registered, and on
 ``torch._library.custom_ops.OPDEFS``, which knows the functions behind ``torch.library.custom_op``:
 the same from 2.11 to 2.15.
 """
@@ -19,20 +19,20 @@ _KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS"}
 
 
 def python_kernel(operator: str, device: str) -> str | None:
-    """Where the kernel that runs an operator is registered in Python.
+    """Where Python registers the kernel that runs an operator.
 
     Parameters
     ----------
     operator
-        With its overload, if it has one: ``demo::scale``, ``aten::sort.stable``.
+        Its name with the overload, if any: ``demo::scale``, ``aten::sort.stable``.
     device
         ``cpu``, ``cuda``, …
 
     Returns
     -------
     str or None
-        ``scale (model.py:12)``, or the line of the registration. Empty for a kernel in C++; None
-        where the operator is not known in this process.
+        ``scale (model.py:12)``, or the line of the registration. Empty for a kernel in C++; None if
+        the operator is not known in this process.
     """
     places = _places(operator)
     if places is None:
@@ -44,9 +44,9 @@ def python_kernel(operator: str, device: str) -> str | None:
 
 
 def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
-    """Where an operator's kernel for a device was written, or registered: file, line, function.
+    """Where an operator's kernel for a device was defined or registered: file, line, function.
 
-    None where the operator is not known in this process, or nothing says where.
+    None if the operator is not known in this process or its origin is unknown.
     """
     code = _code(operator)
     if code is not None:
@@ -57,7 +57,7 @@ def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
 
 
 def _places(operator: str) -> dict[str, str] | None:
-    """Dispatch key → the place of the registration; None for an operator that is not known."""
+    """Dispatch key → where the kernel was registered; None for an unknown operator."""
     # A trace of another process is read without torch, and then no operator is registered here.
     if "torch" not in sys.modules:
         return None
@@ -76,7 +76,7 @@ def _of_device(places: dict[str, str], device: str) -> str | None:
 
 
 def _code(operator: str) -> types.CodeType | None:
-    """The code of the function that was given to ``torch.library.custom_op``."""
+    """The code of the function that was passed to ``torch.library.custom_op``."""
     if "torch" not in sys.modules:
         return None
     from torch._library import custom_ops

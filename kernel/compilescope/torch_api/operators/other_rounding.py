@@ -1,13 +1,13 @@
-"""A run in which every operator rounds its result in another way.
+"""Runs a computation in which every operator rounds its result differently.
 
-Compiled code rounds otherwise than eager: sums have another order, and what is fused is not rounded
-in between. How far that may carry a result depends on the program: a value that crosses zero before
-a ReLU, or a gradient in which large terms cancel, changes by far more than one rounding step. Here
-each operator's result is changed at random by up to two rounding steps, so that the spread of a few
-runs says what rounding alone does to a result (the idea of Monte Carlo arithmetic).
+Compiled code rounds differently from eager: sums have another order, and fused operators are not
+rounded in between. How far that changes a result depends on the program: a value that crosses zero
+before a ReLU, or a gradient in which large terms cancel, changes by far more than one rounding
+step. Here each operator's result is changed at random by up to two rounding steps, so that the
+spread of a few runs shows the effect of rounding alone (the idea of Monte Carlo arithmetic).
 
-Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which sees what autograd carries out
-too, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
+Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
+autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from . import tensors
 from .double_precision import arguments_written
 
 _STEPS = 2
-"""By how many rounding steps a result is changed at most: a sum of another order is off by some."""
+"""The most rounding steps by which a result is changed: a sum in another order differs by a few."""
 
 
 class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A mode under which operators round otherwise; use `with_other_rounding`.
+    """A mode under which operators round differently; use `with_other_rounding`.
 
     Parameters
     ----------
     seed
-        Of the rounding's own random numbers; the program's are not touched.
+        The seed of the rounding's own random numbers; the program's are not touched.
     """
 
     def __init__(self, seed: int) -> None:
@@ -47,7 +47,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_rounded(leaf)]
         result = func(*args, **kwargs)
-        # What is made of no tensor is a constant, or drawn.
+        # A result without tensor arguments is a constant or random.
         if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
             return result
         storages = {tensor.untyped_storage()._cdata for tensor in inputs}

@@ -1,6 +1,7 @@
-"""Models spread over ranks: FSDP's modules, and tensors of which each rank has a part.
+"""Models sharded over ranks: FSDP's modules and distributed tensors.
 
-Stands on public names alone, and loads none of them: who has such a model has loaded them.
+Stands on public names alone, and imports none of them: a process with such a model has already
+imported them.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ import torch
 
 
 def sharded_modules(objects: Iterable[object]) -> list[Any]:
-    """Those of the objects that ``fully_shard`` was applied to."""
+    """The objects to which ``fully_shard`` was applied."""
     cls: Any = getattr(sys.modules.get("torch.distributed.fsdp"), "FSDPModule", None)
     return [] if cls is None else [module for module in objects if issubclass(type(module), cls)]
 
 
 def reshard(modules: Iterable[Any]) -> None:
-    """Has FSDP's modules hold this rank's part of their parameters again, as between two steps.
+    """Makes FSDP's modules hold only this rank's shard of their parameters, as between two steps.
 
-    After a forward whose backward is still to come some hold the whole of them.
+    After a forward and before its backward some of them hold whole parameters.
     """
     for module in modules:
         module.reshard()
 
 
 def own_part(tensor: torch.Tensor) -> torch.Tensor:
-    """The part that this rank has of a tensor that is spread over ranks; any other as it is."""
+    """The local shard of a distributed tensor; any other tensor unchanged."""
     cls: Any = getattr(sys.modules.get("torch.distributed.tensor"), "DTensor", None)
     if cls is None or not issubclass(type(tensor), cls):
         return tensor

@@ -1,4 +1,4 @@
-"""Tensors looked at and put back without autograd or a subclass noticing.
+"""Reads and restores tensors without autograd or a subclass noticing.
 
 Stands on ``torch._C.DisableTorchFunctionSubclass``, ``_autograd._unsafe_set_version_counter``,
 ``Tensor._backward_hooks`` and ``Tensor._post_accumulate_grad_hooks``: the same in 2.11 to 2.15.
@@ -15,7 +15,7 @@ import torch
 
 @contextmanager
 def plain() -> Iterator[None]:
-    """In the block no subclass's ``__torch_function__`` runs, and no gradient is recorded."""
+    """Turns off subclasses' ``__torch_function__`` and the recording of gradients in the block."""
     with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
         yield
 
@@ -28,8 +28,8 @@ def version(tensor: torch.Tensor) -> int | None:
 def set_version(tensor: torch.Tensor, value: int) -> None:
     """Sets the version counter, which views and ``detach()`` share, to an earlier value.
 
-    Right only when the tensor holds again the data that it held at that version: then a graph that
-    saved it before can still run backward.
+    Correct only if the tensor holds the data of that version again: then a graph that saved it
+    before can still run its backward.
     """
     torch._C._autograd._unsafe_set_version_counter((tensor,), (value,))
 
@@ -45,7 +45,7 @@ def is_view(tensor: torch.Tensor) -> bool:
 
 
 def is_fake(tensor: torch.Tensor) -> bool:
-    """Whether the tensor stands for data that is not there (fake, functional, of a transform)."""
+    """Whether the tensor has no data of its own (fake, functional, inside a transform)."""
     return (
         isinstance(tensor, torch._subclasses.FakeTensor)
         or torch._is_functional_tensor(tensor)
@@ -56,7 +56,7 @@ def is_fake(tensor: torch.Tensor) -> bool:
 def is_wrapper(tensor: torch.Tensor) -> bool:
     """Whether the tensor is a subclass that carries out its own operations.
 
-    Its data are other tensors in its ``__dict__``, or are not to be had without running its code.
+    Its data are other tensors in its ``__dict__``, or can be read only by running its code.
     """
     cls = type(tensor)
     dispatch = cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
@@ -64,11 +64,11 @@ def is_wrapper(tensor: torch.Tensor) -> bool:
 
 
 def is_plain_view(tensor: torch.Tensor) -> bool:
-    """Whether a view shows its base's numbers as they are, only other ones of them."""
+    """Whether a view shows its base's values unchanged, only other elements of it."""
     return tensor._is_view() and not (tensor.is_conj() or tensor.is_neg())
 
 
 def memory_of(tensor: torch.Tensor) -> tuple[int, int]:
-    """Which memory a tensor is in, as a number, and how many bytes that has."""
+    """The tensor's memory, identified by a number, and its size in bytes."""
     storage = tensor.untyped_storage()
     return storage._cdata, storage.nbytes()

@@ -1,8 +1,8 @@
-"""Objects of torch's and Triton's that refuse to be pickled, taken apart and put together again.
+"""Pickles objects of torch and Triton that refuse to be pickled.
 
 Stands on ``triton.runtime.jit.JITFunction`` (fn, version, do_not_specialize,
 do_not_specialize_on_alignment, debug, noinline, launch_metadata: the same from 3.6 to 3.9) and on
-``torch.nn.utils.parametrize``, whose modules are of classes that forbid it.
+``torch.nn.utils.parametrize``, whose modules have classes that forbid it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SETTINGS = (
 
 
 def reduced(value: object) -> tuple[Any, ...] | None:
-    """What pickle is told of such an object; None for any other."""
+    """The reduced form of such an object for pickle; None for any other."""
     if isinstance(value, torch.Generator):
-        # A new one: what is drawn from it is never seen.
+        # A new generator: nothing reads the numbers drawn from it.
         return torch.Generator, ()
     if isinstance(value, torch.nn.Module) and parametrize.is_parametrized(value):
         return copyreg.__newobj__, (type(value),), value.__dict__  # type: ignore[attr-defined]

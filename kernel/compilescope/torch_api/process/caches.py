@@ -1,4 +1,4 @@
-"""Inductor's caches: one of our own to compile in, and back to the user's.
+"""Switches Inductor's caches to a separate folder for a block, and back to the user's.
 
 Stands on ``torch._inductor.runtime.cache_dir_utils`` (cache_dir, default_cache_dir; and the
 TORCHINDUCTOR_CACHE_DIR and TRITON_CACHE_DIR variables, which torch and Triton read at each call)
@@ -29,12 +29,13 @@ _TRITON_FOLDER = "TRITON_CACHE_DIR"
 
 @contextlib.contextmanager
 def only(folder: Path) -> Iterator[None]:
-    """Compiles in the block find cached what is in ``folder``, and nothing else, and write there.
+    """Makes compilations in the block use ``folder`` as their only cache.
 
-    As a new process would: what this one has loaded is set aside. Nothing of the user's caches, on
-    disk or in memory, is changed.
+    They behave as in a new process: in-memory caches are set aside. The user's caches, on disk and
+    in memory, do not change.
     """
-    # Once in a process torch hashes its own files for its caches' keys: not one variant's work.
+    # Once per process torch hashes its own files for cache keys; no variant should be charged for
+    # it.
     if hasattr(codecache, "torch_key"):
         codecache.torch_key()
     before = {name: os.environ.get(name) for name in (_FOLDER, _TRITON_FOLDER)}
@@ -59,15 +60,15 @@ def only(folder: Path) -> Iterator[None]:
 
 
 def folder() -> Path:
-    """The cache folder that torch takes; perhaps not there yet."""
+    """Torch's cache folder, which may not exist yet."""
     return Path(os.environ.get(_FOLDER) or default_cache_dir()).absolute()
 
 
 def own_folder() -> Path:
-    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet.
+    """The folder of compilescope inside torch's cache folder, which may not exist yet.
 
-    The folder that torch takes unasked is in the folder for temporary files, where anybody can make
-    one of its name first. Another user's is left alone: libraries are loaded from here.
+    torch's default cache folder is in the folder for temporary files, where another user can create
+    one of its name first. Such a folder is not used, because libraries are loaded from it.
     """
     before = os.environ.get(_FOLDER)
     try:
@@ -88,7 +89,7 @@ def _is_this_users(folder: Path) -> bool:
 
 
 def triton_folder() -> Path:
-    """Triton's cache folder, of kernels that Inductor has it compile; perhaps not there yet."""
+    """Triton's cache folder for Inductor's kernels, which may not exist yet."""
     configured = os.environ.get(_TRITON_FOLDER)
     return Path(configured) if configured else folder() / "triton"
 
@@ -108,9 +109,9 @@ def new_folder() -> Path:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """Compiles in the block find nothing cached. What they leave is removed.
+    """Gives compilations in the block an empty cache, and removes it afterwards.
 
-    What was loaded from the folder, which the block is given, stays usable after it is gone.
+    Yields the folder. Libraries that were loaded from it stay usable after it is removed.
     """
     folder = new_folder()
     try:
@@ -121,7 +122,7 @@ def scratch() -> Iterator[Path]:
 
 
 _MEMORIES = ("cache", "_cache", "modules_no_attr")
-"""What code caches name the dictionary in which they keep what they loaded, by key."""
+"""The attribute of code caches that holds what they loaded, by key."""
 
 
 def _in_memory() -> list[dict[Any, Any]]:
@@ -131,7 +132,7 @@ def _in_memory() -> list[dict[Any, Any]]:
 
 
 def _forget_path() -> None:
-    """Has the autotuner look up its folder anew: it does so once in a process."""
+    """Makes the autotuner look up its folder again, which it does only once per process."""
     path: Any = getattr(codecache.CacheBase, "get_local_cache_path", None)
     if hasattr(path, "cache_clear"):
         path.cache_clear()

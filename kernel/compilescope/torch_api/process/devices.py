@@ -13,7 +13,7 @@ import torch
 
 
 class Properties(msgspec.Struct, kw_only=True):
-    """What torch says of a GPU; the names are those of `report.devices.Build`."""
+    """The properties of a GPU as torch reports them, named as in `report.devices.Build`."""
 
     name: str
     backend: Literal["cuda", "hip"]
@@ -28,7 +28,7 @@ class Properties(msgspec.Struct, kw_only=True):
     l2_bytes: int
     memory_bytes: int
     bandwidth_bytes_per_s: float
-    """Of two transfers a clock; 0 where torch does not say."""
+    """Two transfers happen per clock; 0 if torch does not report it."""
 
 
 def has_gpu() -> bool:
@@ -38,7 +38,7 @@ def has_gpu() -> bool:
 
 
 def first_gpu() -> Properties:
-    """The first GPU that is visible. Initialises CUDA."""
+    """The first visible GPU. Initialises CUDA."""
     properties: Any = torch.cuda.get_device_properties(0)
     hip = torch.version.hip is not None
     arch = (

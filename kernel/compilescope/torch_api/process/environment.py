@@ -1,4 +1,4 @@
-"""Where a report is made: versions, processors, and the C++ compiler that Inductor would take.
+"""Describes where a report is made: versions, processors, and Inductor's C++ compiler.
 
 Stands on ``torch._inductor.cpp_builder.get_cpp_compiler``: the same in 2.11 to 2.15.
 """
@@ -29,9 +29,9 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 
 def environment() -> Environment:
-    """Describes this process. What cannot be found out is empty.
+    """Describes this process. Unknown fields are empty.
 
-    Imports nothing large and never initialises CUDA: asking for a GPU its name that way takes a
+    Imports nothing large and never initialises CUDA, since reading a GPU's name that way takes a
     second, and memory on the device.
     """
     return Environment(
@@ -77,7 +77,8 @@ def _gpus() -> list[str]:
         return []
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-    # The driver tells without CUDA; which of its GPUs are visible here, only their number says.
+    # The driver lists GPUs without CUDA, but not which of them are visible: its names are used only
+    # if the counts agree.
     names = [
         line.partition(":")[2].strip()
         for file in sorted(_NVIDIA.glob("*/information"))

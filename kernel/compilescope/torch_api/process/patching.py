@@ -1,4 +1,4 @@
-"""Attributes of classes and modules replaced for a while.
+"""Temporarily replaces attributes of classes and modules.
 
 A patch is seen by the whole process, so a replacement must ask a context variable whether the call
 is its own and else do what the original does. Several contexts may hold the same patch at once, and
@@ -26,8 +26,8 @@ _originals: dict[tuple[type | ModuleType, str], tuple[Any, Any]] = {}
 def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
     """Makes ``owner.name(self, ...)`` call ``replacement(original, self, ...)`` in the block.
 
-    Of a static or class method, the replacement gets neither ``self`` nor ``cls``: what it is given
-    as the original has the class already, a subclass where it was called on one.
+    For a static or class method, the replacement gets neither ``self`` nor ``cls``: the
+    ``original`` that it gets is already bound to the class, or to the subclass of the call.
     """
     key = (owner, name)
     with _lock:

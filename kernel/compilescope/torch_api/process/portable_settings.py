@@ -1,7 +1,7 @@
-"""What of torch has to be carried into another process: changed settings, operators by name.
+"""Transfers torch's state to another process: changed settings, operators by name.
 
 Stands on ``get_config_copy``, ``load_config`` and ``_config`` of torch's config modules, and on
-``torch._ops`` (OpOverload, OpOverloadPacket), whose text is ``aten.add.Tensor``.
+``torch._ops`` (OpOverload, OpOverloadPacket), whose ``str`` is ``aten.add.Tensor``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MODULES = ("torch._inductor.config", "torch._dynamo.config", "torch._functorch.
 
 
 def changed_settings() -> dict[str, dict[str, Any]]:
-    """Config module → its settings that are not torch's defaults here."""
+    """Config module → its settings that differ from torch's defaults in this process."""
     changed = {}
     for name in _MODULES:
         config: Any = importlib.import_module(name)
@@ -29,25 +29,25 @@ def changed_settings() -> dict[str, dict[str, Any]]:
 
 
 def settings() -> dict[str, dict[str, Any]]:
-    """Config module → all of its settings as they are here."""
+    """Config module → all its settings in this process."""
     return {name: importlib.import_module(name).get_config_copy() for name in _MODULES}
 
 
 def apply(settings: dict[str, dict[str, Any]]) -> None:
-    """Puts settings in force in this process; what its torch does not know is left out."""
+    """Applies settings to this process; skips those that its torch does not know."""
     for name, wanted in settings.items():
         config: Any = importlib.import_module(name)
         now = config.get_config_copy()
-        # Setting one that is deprecated warns, also to what it is.
+        # Assigning a deprecated setting warns, even if the value does not change.
         config.load_config(
             {key: wanted[key] for key in wanted if key in now and wanted[key] != now[key]}
         )
 
 
 def path_of(value: object) -> str | None:
-    """By what name another process finds what cannot be pickled; None for anything else.
+    """The name by which another process finds an object that cannot be pickled; otherwise None.
 
-    Operators, and the modules that are of classes of torch's own: its settings, ``torch.ops.aten``.
+    These are operators, and modules whose class torch defines: its settings, ``torch.ops.aten``.
     """
     if isinstance(value, (OpOverload, OpOverloadPacket)):
         return f"torch.ops.{value}"

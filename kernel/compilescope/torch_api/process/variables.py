@@ -1,6 +1,6 @@
 """Environment variables that torch.compile reads.
 
-Found in the text of torch itself, so that none is missing and one that nothing reads is known.
+They are read from torch's source, so that the list is complete and unread variables are detected.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import torch._inductor.config as inductor_config
 
 PREFIXES = ("TORCHINDUCTOR_", "TORCHDYNAMO_", "TORCH_COMPILE", "TORCH_LOGS", "TORCH_TRACE",
             "TORCH_", "TRITON_", "PYTORCH_", "INDUCTOR_")  # fmt: skip
-"""How their names begin, and Triton's."""
+"""The prefixes of their names, including Triton's."""
 _OWNED = ("TORCHINDUCTOR_", "TORCHDYNAMO_")
-"""Beginnings under which torch alone has names: another one is a mistake."""
+"""Prefixes that only torch uses: an unknown name with one of them is a mistake."""
 _TOOLS = ("CXX", "CC", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
           "ATEN_CPU_CAPABILITY", "LD_PRELOAD", "LD_LIBRARY_PATH", "TMPDIR")  # fmt: skip
 _PARTS = (
@@ -35,7 +35,7 @@ _NAME = re.compile(rf"['\"]((?:{'|'.join(_OWNED)})[A-Z0-9_]+)['\"]")
 
 
 def set_here() -> dict[str, str]:
-    """Those that are set in this process."""
+    """The variables that are set in this process."""
     return {
         name: value
         for name, value in sorted(os.environ.items())
@@ -44,14 +44,14 @@ def set_here() -> dict[str, str]:
 
 
 def unread(names: list[str]) -> list[str]:
-    """Which of the names torch's own prefixes have, but torch does not know."""
+    """The names with one of torch's own prefixes that torch does not know."""
     owned = [name for name in names if name.startswith(_OWNED)]
     return [name for name in owned if name not in known()] if owned else []
 
 
 @functools.cache
 def known() -> frozenset[str]:
-    """The names under torch's own prefixes that its text has."""
+    """The names with torch's own prefixes that occur in its source."""
     names: set[str] = set()
     for part in _PARTS:
         for file in (Path(torch.__file__).parent / part).rglob("*.py"):
@@ -60,22 +60,22 @@ def known() -> frozenset[str]:
 
 
 def switched_off() -> str:
-    """What turns torch.compile off in this process; empty if nothing does."""
+    """The variable that turns torch.compile off in this process; empty if none does."""
     if dynamo_config.disable:
         return "torch._dynamo.config.disable"
     return ""
 
 
 def swallows_errors() -> bool:
-    """Whether a failure to compile is run in eager and not told."""
+    """Whether torch silently falls back to eager if compilation fails."""
     return bool(dynamo_config.suppress_errors)
 
 
 def skips_caches() -> bool:
-    """Whether every process compiles everything anew."""
+    """Whether every process compiles everything again."""
     return bool(inductor_config.force_disable_caches)
 
 
 def compile_threads() -> int:
-    """How many kernels are compiled at once."""
+    """How many kernels torch compiles in parallel."""
     return int(inductor_config.compile_threads or 1)

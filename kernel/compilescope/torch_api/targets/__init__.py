@@ -1,1 +1,1 @@
-"""Code for a GPU that is not there: device, compiler, interpreter."""
+"""Code for a GPU that this machine lacks: device, compiler, interpreter."""

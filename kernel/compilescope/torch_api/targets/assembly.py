@@ -1,8 +1,8 @@
-"""Triton kernels as Inductor wrote them, compiled for a device that is not there.
+"""Compiles Inductor's Triton kernels for a device that this machine lacks.
 
 Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs,
-_precompile_config, which calls ``triton.compile`` and would go on to load what that makes;
-_dynamic_scale_rblock, which calls _make_launchers and loads a kernel anew by _reload_kernel;
+_precompile_config, which calls ``triton.compile`` and would then load the result;
+_dynamic_scale_rblock, which calls _make_launchers and reloads a kernel with _reload_kernel;
 compile_by_disabling_pipelining, which _make_launchers calls), on
 ``triton_helpers.set_driver_to_gpu``, on Triton's CompiledKernel (asm, metadata) and its knobs, and
 on the tools that come with Triton: cuobjdump and nvdisasm.
@@ -37,7 +37,7 @@ from ...report.devices import Build
 from ..process.patching import patched
 
 FILE = "kernel.py"
-"""What a kernel's source is called in the assembly."""
+"""The file name of a kernel's source in the assembly."""
 
 _REGISTERS = re.compile(r"\bREG:(\d+)")
 _SPILLED = re.compile(r"(\d+) bytes spill stores")
@@ -48,14 +48,14 @@ _TIMEOUT_S = 120.0
 
 @dataclass
 class Loaded:
-    """A kernel that was defined, with the configurations that Inductor would try.
+    """A loaded kernel with the configurations that Inductor would try.
 
     Attributes
     ----------
     autotuner
         torch's object.
     configs
-        torch's objects; `describe` says what they are.
+        torch's objects; see `describe`.
     """
 
     autotuner: Any
@@ -64,20 +64,20 @@ class Loaded:
 
 @dataclass
 class Compiled:
-    """What Triton made of a kernel under one configuration."""
+    """Triton's result for a kernel under one configuration."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    """Form → text as the compiler has it; ``sass`` is as nvdisasm prints it."""
+    """Form → the compiler's text; ``sass`` is the output of nvdisasm."""
     resources: dict[str, float] = field(default_factory=dict)
     """registers, scalar_registers (AMD), spills, shared_bytes, warps, stages, tensor_columns."""
     absent: dict[str, str] = field(default_factory=dict)
-    """Form → why there is no text."""
+    """Form → why its text is missing."""
     why: str = ""
-    """Why nothing was made."""
+    """Why compilation failed."""
 
 
 class _Stopped(BaseException):
-    """Carries what was wanted past all that torch would go on to do."""
+    """Carries the result past the rest of torch's code, which would load the kernel."""
 
     def __init__(self, wanted: Any) -> None:
         self.wanted = wanted
@@ -90,9 +90,9 @@ def _little(pointer):  # type: ignore[no-untyped-def]  # its types are Triton's
 
 @functools.cache
 def prepare(build: Build) -> None:
-    """Has Triton do what it does once in a process: hash its own files, load its compiler.
+    """Makes Triton do its work of once per process: hash its own files, load its compiler.
 
-    Forks of this process then need not.
+    Forks of this process then skip it.
     """
     arch: Any = int(build.arch) if build.backend == "cuda" else build.arch
     target = GPUTarget(build.backend, arch, build.warp_size)
@@ -108,21 +108,21 @@ def prepare(build: Build) -> None:
 
 
 def load(source: str, folder: Path) -> Loaded:
-    """Defines a kernel as Inductor's generated code would, and compiles nothing.
+    """Defines a kernel as Inductor's generated code would, without compiling it.
 
     Parameters
     ----------
     source
-        As Inductor wrote it, decorated.
+        Inductor's source, with its decorators.
     folder
-        A folder of its own, where its source has to stay while it is compiled.
+        A separate folder, in which the source must stay until it is compiled.
 
     Raises
     ------
     Exception
         Whatever the source raises.
     LookupError
-        It defines no kernel of Inductor's.
+        The source defines no Inductor kernel.
     """
     path = folder / FILE
     path.write_text(source, encoding="utf-8")
@@ -149,12 +149,12 @@ def describe(config: Any) -> dict[str, str]:
 
 
 def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
-    """Configurations that torch adds for a reduction that takes too many registers.
+    """Configurations that torch adds for a reduction that uses too many registers.
 
     Parameters
     ----------
     registers
-        Place of a configuration in ``loaded.configs`` → a thread's registers; those compiled.
+        Index of a compiled configuration in ``loaded.configs`` → registers per thread.
     """
     autotuner, added = loaded.autotuner, []
 
@@ -183,9 +183,9 @@ def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
 
 
 def unpipelined(loaded: Loaded) -> list[Any]:
-    """What torch tries where no configuration has room in shared memory: one without a pipeline.
+    """The configuration without pipelining that torch tries if none fits in shared memory.
 
-    Empty where there is no pipeline to do without, or torch does not try.
+    Empty if no configuration is pipelined, or torch does not try this.
     """
     autotuner = loaded.autotuner
     tries = hasattr(autotuner, "compile_by_disabling_pipelining")
@@ -200,9 +200,9 @@ def unpipelined(loaded: Loaded) -> list[Any]:
 
 
 def identity(loaded: Loaded, config: Any) -> str:
-    """What decides what Triton makes of a kernel under a configuration, its line numbers too.
+    """Everything that determines Triton's result for a kernel and configuration, with line numbers.
 
-    The kernels of a Python and of a C++ wrapper may be one in this.
+    A kernel of a Python wrapper and one of a C++ wrapper may have the same identity.
     """
 
     def cache_key(_: Any, source: Any, target: Any = None, options: Any = None) -> str:
@@ -214,8 +214,8 @@ def identity(loaded: Loaded, config: Any) -> str:
 def compile_config(loaded: Loaded, config: Any) -> Compiled:
     """Compiles a kernel under one configuration, for the device that its source names.
 
-    To be called in a process that does nothing else: it turns off logging, and catches what is
-    printed. Triton caches in its usual folder.
+    Call it in a process that does nothing else: it turns off logging and captures output. Triton
+    caches in its usual folder.
     """
     logging.disable(logging.CRITICAL)
     printed = io.StringIO()
@@ -245,7 +245,7 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
 
 
 def _instead_of_compiling(autotuner: Any, config: Any, wanted: Callable[..., Any]) -> Any:
-    """What ``wanted`` gives for ``triton.compile`` and what torch calls it with."""
+    """The result of ``wanted`` for ``triton.compile`` and torch's arguments for it."""
 
     def stop(compile_: Any, *args: Any, **kwargs: Any) -> Any:
         raise _Stopped(wanted(compile_, *args, **kwargs))
@@ -264,14 +264,14 @@ def _compile(compile_: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @contextlib.contextmanager
 def without_driver() -> Iterator[None]:
-    """Within, kernels are defined and compiled though there is no driver of a GPU."""
+    """Lets the block define and compile kernels without a GPU driver."""
     with patched(triton_helpers, "set_driver_to_gpu", lambda _: None):
         yield
 
 
 @contextlib.contextmanager
 def _ptxas_talks() -> Iterator[None]:
-    """What ptxas says of registers and spills is printed."""
+    """Makes ptxas print its report on registers and spills."""
     before = knobs.nvidia.dump_ptxas_log
     knobs.nvidia.dump_ptxas_log = True
     try:
@@ -290,7 +290,7 @@ def _of_cubin(compiled: Compiled, cubin: bytes, log: str) -> None:
         if registers:
             compiled.resources["registers"] = float(registers.group(1))
         try:
-            # -gp: with the line of the PTX that each instruction came from.
+            # -gp: print the PTX line that each instruction came from.
             compiled.texts["sass"] = _tool("nvdisasm", "-c", "-gp", "-ndf", file.name)
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
             compiled.absent["sass"] = f"nvdisasm failed: {error}"
@@ -300,7 +300,7 @@ def _of_cubin(compiled: Compiled, cubin: bytes, log: str) -> None:
 
 
 def _tool(name: str, *args: str) -> str:
-    """What a tool that comes with Triton prints."""
+    """The output of a tool that comes with Triton."""
     path = getattr(knobs.nvidia, name).path
     result = subprocess.run(
         [path, *args], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False

@@ -1,7 +1,7 @@
-"""What torch would measure on the device before it chooses, decided by rule where there is none.
+"""Decides by rule the choices that torch would make by measuring on the device.
 
-Each rule is torch's own for where nothing may be measured: no padding, and the first library call
-among the algorithms. What is decided is logged as an artifact of the trace (`DECISION`), which
+Each rule is torch's own fallback without measurements: no padding, and the first library call among
+the algorithms. Decisions are logged as an artifact of the trace (`DECISION`), which
 `analysis.target.decisions` reads; algorithms are logged by `torch_api.inductor.autotuning`.
 
 Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
@@ -26,11 +26,11 @@ from ..trace.trace import Event, current_sink
 
 
 def decide_by_rule(build: Build) -> None:
-    """For the rest of the process nothing is measured while torch compiles."""
+    """Keeps torch from measuring during compilation, for the rest of the process."""
     _pad_nothing()
     _select_without_timings()
     _print_no_constants()
-    from . import kernels  # loads Triton, which the rest of compilescope works without
+    from . import kernels  # imports Triton, which the rest of compilescope does not need
 
     kernels.compile_without_running(build, _tell)
 
@@ -42,7 +42,7 @@ def _pad_nothing() -> None:
     decide = inspect.unwrap(module._should_pad)
 
     def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *rest: Any, **more: Any) -> bool:
-        # torch's answers that need no measuring come first; what is left would be measured.
+        # torch's answers without measuring come first; it would measure the remaining cases.
         cached = module.get_cached_should_pad
         unmeasured = []
 
@@ -77,11 +77,11 @@ def _select_without_timings() -> None:
     select = selector.__call__
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # Else the choice is put off until the scheduler has measured what is fused to it.
+        # Otherwise torch defers the choice until the scheduler has measured its fusions.
         return select(self, *args, **{**kwargs, "return_multi_template": False})
 
     selector.__call__ = call
-    # Without timings torch takes the first library call, else the first candidate.
+    # Without timings torch takes the first library call, otherwise the first candidate.
     selector.do_autotuning = lambda self, *args, **kwargs: {}
     selector.make_precompile_fn = lambda self, *args, **kwargs: dict
     autotuning.say_why_unmeasured(
@@ -91,9 +91,9 @@ def _select_without_timings() -> None:
 
 
 def _print_no_constants() -> None:
-    """Leaves out the program that torch would write of each graph, with its constants' values.
+    """Keeps torch from writing a repro program of each graph with its constants' values.
 
-    Nobody reads that here, and a build for the device goes to the device for the values.
+    It is not read here, and in a build for the device it would read the values from the device.
     """
     from torch._dynamo.repro import after_aot
 

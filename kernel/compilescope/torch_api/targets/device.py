@@ -1,8 +1,8 @@
-"""A GPU that is not there, as torch and Triton would describe it.
+"""Makes torch and Triton describe a GPU that this machine lacks.
 
-For a process of its own: what is replaced here stays so. It has to be done before Dynamo and
-Inductor are loaded, since both take functions of ``torch.cuda`` and the versions of
-``torch.version`` while they are.
+Use it in a separate process: the replacements are permanent. It must run before Dynamo and Inductor
+are imported, since both read functions of ``torch.cuda`` and the versions of ``torch.version`` at
+import.
 
 Stands on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
 `_MISSING`), and Triton's own hook for another driver (``triton.runtime.driver.set_active``); the
@@ -22,12 +22,12 @@ import torch
 from ...report.devices import Build, Device
 
 CUDA_VERSION = "13.0"
-"""Of the wheels that torch offers by default; taken where the build here has none."""
+"""The version of torch's default wheels; used if this build has none."""
 HIP_VERSION = "7.1.0"
 
 
 def pretend(device: Device) -> None:
-    """Makes this process take ``device`` for its only GPU."""
+    """Makes this process treat ``device`` as its only GPU."""
     early = {"torch._dynamo", "torch._inductor"} & set(sys.modules)
     if early:
         raise AssertionError(f"loaded before the device was there: {', '.join(sorted(early))}")
@@ -40,15 +40,15 @@ def pretend(device: Device) -> None:
 
 
 def torch_name(device: Device) -> str:
-    """What ``torch.cuda.get_device_name()`` says there: some of torch's rules go by it."""
+    """The result of ``torch.cuda.get_device_name()`` there: some of torch's rules use it."""
     if not device.torch_names:
         return device.name
-    # The first of several spellings; a rest that differs by partner is left out.
+    # The first of several spellings, without a suffix that differs by partner.
     return re.sub(r"\(([^|)]*)[^)]*\)", r"\1", device.torch_names[0]).replace(".*", "")
 
 
 def capability(build: Build) -> tuple[int, int]:
-    """What torch calls the compute capability; of ``gfx942`` it is 9.4."""
+    """The compute capability as torch reports it; 9.4 for ``gfx942``."""
     if build.backend == "cuda":
         return divmod(int(build.arch), 10)
     digits = build.arch.removeprefix("gfx")
@@ -77,7 +77,7 @@ def _describe(device: Device, build: Build) -> None:
 
 
 def _saying(value: Any) -> Callable[..., Any]:
-    """A function of its own for each name: Dynamo's rules go by the function."""
+    """A separate function for each name: Dynamo's rules look up the function object."""
     return lambda *args, **kwargs: value
 
 
@@ -104,7 +104,7 @@ def _properties(device: Device, build: Build) -> SimpleNamespace:
 
 
 _STATE = torch.zeros(16, dtype=torch.uint8)
-"""Of the generator: Dynamo keeps it while it traces, and nothing is drawn there."""
+"""The generator's state: Dynamo saves it while it traces, and draws no random numbers."""
 
 _SAID: dict[str, Any] = {
     "is_available": True,
@@ -124,10 +124,10 @@ _SAID: dict[str, Any] = {
     "memory_allocated": 0,
     "is_current_stream_capturing": False,
 }
-"""What functions of ``torch.cuda`` say of the one device, by name."""
+"""Results of functions of ``torch.cuda`` for the device, by name."""
 
 _MISSING: dict[str, Any] = {"_cuda_cudaCachingAllocator_is_enabled": True}
-"""What functions of ``torch._C`` say that a build for the CPU lacks, by name: CUDA graphs ask."""
+"""Results of functions of ``torch._C`` that a CPU build lacks, by name: CUDA graphs call them."""
 
 
 def _drive_triton(device: Device, build: Build) -> None:
@@ -137,7 +137,7 @@ def _drive_triton(device: Device, build: Build) -> None:
 
     arch: int | str = int(build.arch) if build.backend == "cuda" else build.arch
     target = GPUTarget(build.backend, arch, build.warp_size)
-    # Triton works a bandwidth out: twice the clock, in kHz, times the width of the bus, in bits.
+    # Triton computes the bandwidth as twice the clock, in kHz, times the bus width, in bits.
     clock_khz = device.bandwidth_bytes_per_s / 2 / 1e3
     properties = {
         "max_shared_mem": build.shared_per_block_bytes,
@@ -149,7 +149,7 @@ def _drive_triton(device: Device, build: Build) -> None:
     }
 
     class Driver(DriverBase):  # type: ignore[misc]  # Triton is not typed
-        """Says what there is; runs nothing."""
+        """Triton's driver for the device: describes it, and runs nothing."""
 
         utils = SimpleNamespace(get_device_properties=lambda device: properties)
 

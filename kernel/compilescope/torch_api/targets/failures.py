@@ -1,7 +1,7 @@
-"""What an exception means that the subject raises only because there is no device.
+"""Explains exceptions that the subject raises only because the device is missing.
 
 Stands on the names of ``torch._subclasses.fake_tensor``'s exceptions for tensors without data, and
-on what torch says where a build has no kernel for the device; the same from 2.11 to 2.15.
+on torch's message for a build without a kernel for the device; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DRIVER = re.compile(r"AcceleratorError: (?:CUDA|HIP) error|No CUDA GPUs are ava
 
 
 def of_absence(problem: Problem) -> Problem:
-    """The problem as it is, or what the missing device makes of it."""
+    """The problem unchanged, or one that explains the missing device."""
     if _VALUE.search(problem.what):
         return Problem(
             severity="warning",

@@ -1,13 +1,14 @@
-"""Triton's interpreter, made fit for the kernels that Inductor generates.
+"""Extends Triton's interpreter to run the kernels that Inductor generates.
 
-It runs in a process of its own, with ``TRITON_INTERPRET=1`` in the environment before Triton is
-imported, and is changed there for good. What Triton's interpreter lacks and these kernels need:
+It runs in a separate process, with ``TRITON_INTERPRET=1`` in the environment before Triton is
+imported, and changes Triton there permanently. It adds what Triton's interpreter lacks and these
+kernels need:
 
 - libdevice's functions: torch's own, by name;
 - arithmetic, casts and products of bfloat16 and float8, which it keeps as plain bits;
 - reductions and scans by a function of the kernel's in fewer than one step for each element;
-- a look at every address: a kernel that reads or writes beside its arguments is told of instead of
-  ending the process.
+- a check of every address: a kernel that accesses memory outside its arguments raises an error
+  instead of ending the process.
 
 Stands on ``triton.runtime.interpreter`` (InterpreterBuilder, InterpretedFunction, ReduceOps,
 ScanOps, TensorHandle), ``triton.language.extra.libdevice`` and
@@ -44,30 +45,30 @@ _FLOATS: dict[Any, torch.dtype] = {
     tl.float8e5b16: torch.float8_e5m2fnuz,
     tl.float8e4b8: torch.float8_e4m3fnuz,
 }
-"""The types that the interpreter keeps as bits in unsigned integers."""
+"""The types that the interpreter stores as bits in unsigned integers."""
 
 
 class CannotInterpretError(Exception):
-    """The interpreter cannot run the kernel; says why, in a sentence's end."""
+    """The interpreter cannot run the kernel; the message is the end of a sentence that says why."""
 
 
 class KernelFaultError(Exception):
-    """The kernel did what none may: an assertion of its own fails, or it touches other memory."""
+    """The kernel is faulty: one of its assertions fails, or it accesses memory of no argument."""
 
 
 class OutOfTimeError(Exception):
-    """The kernel was not done in time."""
+    """The kernel did not finish in time."""
 
 
 class Kernel:
-    """A generated kernel, to be run by the interpreter.
+    """A generated kernel that the interpreter runs.
 
     Parameters
     ----------
     name, source
         As in the wrapper.
     folder
-        Where the source is put: the interpreter reads it from a file.
+        The folder for the source, which the interpreter reads from a file.
     """
 
     def __init__(self, name: str, source: str, folder: Path) -> None:
@@ -81,13 +82,13 @@ class Kernel:
         self.parameters: list[str] = list(self._tuner.fn.arg_names)
 
     def plan(self, args: Sequence[Any]) -> tuple[Any, int]:
-        """The launch configuration with the fewest blocks, and how many there are."""
+        """The launch configuration with the fewest blocks, and the number of blocks."""
         plans = [(self._grid(args, config)[1], config) for config in self._tuner.configs]
         grid, config = min(plans, key=lambda plan: int(np.prod(plan[0])))
         return config, int(np.prod(grid))
 
     def constants(self, config: Any) -> dict[str, Any]:
-        """What the configuration sets: block sizes."""
+        """The constants that the configuration sets: block sizes."""
         return dict(config.kwargs)
 
     def run(self, args: Sequence[Any], config: Any, seconds: float) -> None:
@@ -115,7 +116,7 @@ class Kernel:
 
 
 def install() -> None:
-    """Changes this process's Triton; once, before a kernel is loaded.
+    """Patches Triton in this process. Call it once, before a kernel is loaded.
 
     Raises
     ------
@@ -143,15 +144,15 @@ def install() -> None:
 
 
 def random_numbers(mode: str, seed: int, count: int, *, lanes: bool) -> torch.Tensor:
-    """Inductor's random numbers, straight from Triton's Philox.
+    """Inductor's random numbers, computed directly with Triton's Philox.
 
     Parameters
     ----------
     mode
         ``rand`` or ``randn``.
     lanes
-        Number ``i`` is one of the four at offset ``i // 4``, as ``rand4x`` gives them; else it is
-        the one at offset ``i``, as ``rand`` does.
+        Whether number ``i`` is one of the four at offset ``i // 4``, as from ``rand4x``; otherwise
+        it is the one at offset ``i``, as from ``rand``.
     """
     if lanes:
         kernel = target_random.uniform_lanes if mode == "rand" else target_random.normal_lanes
@@ -184,7 +185,7 @@ def _draw(kernel: Any, out: torch.Tensor, seed: int, *rest: Any) -> None:
 
 
 _state = SimpleNamespace(ranges=np.zeros((0, 2), np.uint64), until=0.0)
-"""Of the launch that runs: the addresses of its arguments, and when it must be done."""
+"""For the running launch: the address ranges of its arguments, and its deadline."""
 
 
 def _ranges(args: Sequence[Any]) -> Any:
@@ -199,7 +200,7 @@ def _ranges(args: Sequence[Any]) -> Any:
 
 
 def _cause(error: BaseException | None) -> Exception:
-    """What happened in the kernel: the interpreter wraps it, once for each function."""
+    """The original error in the kernel, which the interpreter wraps once for each function."""
     wrapped = error
     while isinstance(wrapped, triton.runtime.errors.InterpreterError) and wrapped.__cause__:
         wrapped = wrapped.__cause__
@@ -213,16 +214,16 @@ def _cause(error: BaseException | None) -> Exception:
 
 
 def _patch_once() -> None:
-    """Makes Triton's language run here for good, not anew for each function that is called."""
+    """Patches Triton's language once for the process instead of for each called function."""
     stand_in = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
     interpreter._patch_lang(stand_in)
-    # Triton 3.6 makes a number of an array with one element, which NumPy 2.4 refuses.
+    # Triton 3.6 converts a one-element array to a number, which NumPy 2.4 refuses.
     tl.tensor.__index__ = lambda self: int(self.handle.data.item())
     interpreter._patch_lang = lambda fn: interpreter._LangPatchScope()
 
 
 def _number(value: Any) -> Any:
-    """What a constant of the compiler's stands for; here most are plain."""
+    """The value of a compiler constant; most are plain values here."""
     return value.value if isinstance(value, tl.constexpr) else value
 
 
@@ -236,21 +237,21 @@ def _grid_barrier(sem: Any) -> None:
 
 
 def _decoded(data: Any, dtype: Any) -> Any:
-    """Numbers of a type that is kept as bits, in float32."""
+    """The float32 values of numbers that are stored as bits."""
     bits = torch.from_numpy(np.array(data))
     plain = torch.int16 if bits.element_size() == 2 else torch.uint8
     return bits.view(plain).view(_FLOATS[dtype]).float().numpy()
 
 
 def _encoded(data: Any, dtype: Any) -> Any:
-    """Numbers, rounded to the nearest of a type that is kept as bits."""
+    """Numbers rounded to the nearest value of a type that is stored as bits."""
     rounded = torch.from_numpy(np.array(data, np.float32)).to(_FLOATS[dtype])
     plain = torch.int16 if rounded.element_size() == 2 else torch.uint8
     return rounded.view(plain).numpy().view(interpreter._get_np_dtype(dtype))
 
 
 def _plain(handle: Any) -> Any:
-    """A handle's numbers in a type that NumPy computes with."""
+    """A handle's numbers in a type that NumPy can compute with."""
     dtype = handle.dtype.scalar
     return _decoded(handle.data, dtype) if dtype in _FLOATS else handle.data
 
@@ -337,7 +338,7 @@ def _in_time() -> None:
 
 
 def _look(pointers: Any, mask: Any) -> None:
-    """Raises where an address that is touched is beside all arguments."""
+    """Raises if an accessed address lies outside all arguments."""
     _in_time()
     touched = pointers.data[np.broadcast_to(mask.data, pointers.data.shape)]
     if not touched.size:
@@ -377,7 +378,7 @@ def _program(original: Any, self: Any, x: int, y: int, z: int) -> Any:
 
 
 def _bound(replacement: Any) -> Any:
-    """With the builder first, as ``partialmethod`` passes it."""
+    """A function that gets the builder first, as ``partialmethod`` passes it."""
 
     def call(self: Any, original: Any, *args: Any, **named: Any) -> Any:
         return replacement(original, self, *args, **named)
@@ -402,7 +403,7 @@ _BUILDER: dict[str, Any] = {
     "create_assume": _assert,
     "set_grid_idx": _program,
 }
-"""What is done in the place of the interpreter's own, which each is given first."""
+"""Replacements for the interpreter's methods; each gets the original first."""
 
 
 # Functions of libdevice -----------------------------------------------------------------------
@@ -430,7 +431,7 @@ def _library_call(name: str, *args: Any) -> Any:
 
 
 def _combined(self: Any, left: Sequence[Any], right: Sequence[Any], types: Sequence[Any]) -> Any:
-    """The kernel's function, for whole blocks at once."""
+    """The kernel's combine function, applied to whole blocks at once."""
     arrays = [*zip(left, types, strict=True), *zip(right, types, strict=True)]
     result = self.combine_fn.fn(*[self.to_tensor(data, dtype) for data, dtype in arrays])
     parts = result if isinstance(result, tuple) else (result,)
@@ -443,7 +444,7 @@ def _combined(self: Any, left: Sequence[Any], right: Sequence[Any], types: Seque
 
 
 def _reduce(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own name
-    """Pairs of neighbours, and pairs of these: as many steps as the size has bits."""
+    """Combines pairs of neighbours, then pairs of results: log2(size) steps."""
     types = [operand.dtype for operand in input]
     data = [operand.handle.data for operand in input]
     rank, axis = data[0].ndim, self.axis
@@ -466,13 +467,14 @@ def _reduce(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own
 
 
 def _scan(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own name
-    """Every element with the one 1, 2, 4 … before it: as many steps as the size has bits."""
+    """Combines every element with the one 1, 2, 4 … before it: log2(size) steps."""
     types = [operand.dtype for operand in input]
     data = [np.moveaxis(operand.handle.data, self.axis, -1) for operand in input]
     size, distance = data[0].shape[-1], 1
     place = np.arange(size)
     while distance < size:
-        # Blocks have sizes that are powers of two, so those without one before them are in it too.
+        # Blocks must have power-of-two sizes, so elements without a predecessor are combined too,
+        # and discarded.
         left = [np.roll(array, distance, axis=-1) for array in data]
         joined = _combined(self, left, data, types)
         data = [

@@ -1,13 +1,13 @@
-"""Kernels that a C++ wrapper cannot be written without, compiled for a device that is not there.
+"""Compiles, for a device that this machine lacks, the kernels that a C++ wrapper needs.
 
-torch 2.11's C++ wrapper, and AOTInductor's of any version, hold each kernel's compiled name, its
-warps, its shared memory and its launch grid. torch gets them by running every kernel on the device
-while it generates the wrapper; here each is compiled and none is run.
+torch 2.11's C++ wrapper, and AOTInductor's of any version, contain each kernel's compiled name,
+warps, shared memory and launch grid. torch obtains them by running every kernel on the device while
+it generates the wrapper; here each kernel is compiled and none runs.
 
 Stands on ``PythonWrapperCodegen.generate_and_run_autotune_block`` (kernel_autotune_defs),
 ``AsyncCompile.triton``, ``codecache._load_triton_kernel_from_source``, ``CachingAutotuner``
-(_precompile_config, whose result's make_launcher knows the arguments; save_gpu_kernel) and Triton's
-``CompiledKernel._init_handles``, which would load the kernel.
+(_precompile_config, whose result has make_launcher with the arguments; save_gpu_kernel) and
+Triton's ``CompiledKernel._init_handles``, which would load the kernel.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .assembly import describe, without_driver
 
 
 def compile_without_running(build: Build, tell: Callable[..., None]) -> None:
-    """For the rest of the process torch compiles kernels where it would run them to choose.
+    """Makes torch compile kernels instead of running them to choose, for the rest of the process.
 
     Parameters
     ----------
     tell
-        Called where torch would have measured several configurations.
+        Called whenever torch would have measured several configurations.
     """
     from torch._inductor.codegen.wrapper import PythonWrapperCodegen
 
@@ -54,7 +54,7 @@ def _defined(definitions: str) -> dict[str, str]:
 
 
 def _compile(name: str, source: str, build: Build, tell: Callable[..., None]) -> None:
-    """Puts a kernel under its first configuration that has room where the wrapper looks for it."""
+    """Compiles a kernel under its first configuration that fits, and stores it for the wrapper."""
     from torch._inductor import codecache
     from triton.compiler import CompiledKernel
 

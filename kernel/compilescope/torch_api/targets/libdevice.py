@@ -1,4 +1,4 @@
-"""What stands in for libdevice and single instructions where there is no device: torch's own."""
+"""Replaces libdevice and single instructions by torch's functions, without a device."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SAME_NAME = (
 
 
 def _exponent(x: Tensor) -> Tensor:
-    """As C's ``ilogb``, of finite numbers that are not zero."""
+    """C's ``ilogb`` for finite numbers other than zero."""
     return torch.frexp(x).exponent - 1
 
 
@@ -93,14 +93,14 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "y0": special.bessel_y0,
     "y1": special.bessel_y1,
 }
-"""Name → the function, of tensors of one type."""
+"""Name → the function, which takes tensors of one type."""
 
 INSTRUCTIONS: dict[str, Callable[..., Tensor]] = {
-    # The product of two float32 is exact in float64: rounded once, as the GPU does it.
+    # The product of two float32 is exact in float64, so it is rounded once, as on the GPU.
     "fma.rn.f32 $0, $1, $2, $3;": lambda x, y, z: (x.double() * y.double() + z.double()).float(),
     "rcp.approx.ftz.f32 $0, $1;": torch.reciprocal,
 }
-"""Instructions of NVIDIA's that Inductor writes itself (for ``atan``) → what they compute."""
+"""NVIDIA instructions that Inductor writes itself (for ``atan``) → the functions they compute."""
 
 INTEGERS: dict[str, str] = {
     "finitef": "int32",

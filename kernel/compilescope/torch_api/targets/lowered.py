@@ -1,8 +1,8 @@
-"""What Inductor generated code from, in a form that travels to another process.
+"""Describes Inductor's input to code generation in a form that another process can read.
 
-That is the post-grad graph, its wrapper, and which of its nodes each buffer of the wrapper holds.
-Sizes that are symbols become the numbers that torch compiled with. No tensor of the user travels:
-there is none.
+The description has the post-grad graph, its wrapper, and the node that each buffer of the wrapper
+holds. Symbolic sizes become the numbers that torch compiled with. It contains none of the user's
+tensors, because a target has none.
 
 Stands on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), on
 ``origin_node`` and ``origins`` of Inductor's buffers, and on the values that a shape environment
@@ -23,11 +23,11 @@ from torch import fx
 from ..process.patching import patched
 
 LARGEST_CONSTANT = 1 << 16
-"""Elements of a constant that travels."""
+"""The most elements of a constant whose values are included."""
 
 
 class CannotDescribeError(Exception):
-    """A graph that cannot be told of; says why, in a sentence's end."""
+    """The graph cannot be described; the message is the end of a sentence that says why."""
 
 
 class Shape(NamedTuple):
@@ -40,13 +40,13 @@ class Shape(NamedTuple):
 
 
 class Ref(NamedTuple):
-    """A node, where it is an argument of another."""
+    """A reference to a node that is an argument of another."""
 
     name: str
 
 
 class Named(NamedTuple):
-    """Something that is looked up by name: an operator, or a function of a module."""
+    """An object that is looked up by name: an operator, or a function of a module."""
 
     kind: str
     """operator, higher_order, function"""
@@ -61,7 +61,7 @@ class LoweredNode:
     name: str
     op: str
     target: Any
-    """`Named` of a call, the name of an attribute or a placeholder."""
+    """A `Named` for a call; the name for an attribute or a placeholder."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     value: Any
@@ -74,13 +74,13 @@ class LoweredBuffer:
 
     name: str
     shape: Shape | None
-    """None for what holds several tensors."""
+    """None for a variable that holds several tensors."""
     node: str
-    """The node whose value it is, or empty."""
+    """The node whose value it holds, or empty."""
     origins: list[str]
-    """The nodes that it was made from."""
+    """The nodes that it was lowered from."""
     mutates: str
-    """The buffer or input that it is written into."""
+    """The buffer or input whose memory it is written into."""
 
 
 @dataclasses.dataclass
@@ -94,15 +94,15 @@ class LoweredGraph:
     nodes: list[LoweredNode]
     buffers: dict[str, LoweredBuffer]
     constants: dict[str, Any]
-    """Name → the tensor, or its `Shape` where its values are not known."""
+    """Name → the tensor, or its `Shape` if its values are not known."""
     subgraphs: dict[str, LoweredGraph]
     problem: str = ""
-    """Why it cannot be run: its nodes are missing then."""
+    """Why it cannot be run; its nodes are then missing."""
 
 
 @contextlib.contextmanager
 def collecting(graphs: list[LoweredGraph]) -> Iterator[None]:
-    """Adds each graph that Inductor generates a Python wrapper for in the block."""
+    """Collects each graph for which Inductor generates a Python wrapper in the block."""
     from torch._inductor.graph import GraphLowering
 
     token = _collected.set(graphs)
@@ -154,7 +154,7 @@ def _described(lowering: Any, wrapper: str) -> LoweredGraph:
 
 
 class _Values:
-    """Sizes as numbers."""
+    """Replaces symbolic sizes by numbers."""
 
     def __init__(self, shape_env: Any) -> None:
         known = getattr(shape_env, "backed_var_to_val", None)
@@ -178,7 +178,7 @@ class _Values:
         return Shape(sizes, tuple(self.number(extent) for extent in stride), dtype, on_target)
 
     def of(self, value: Any) -> Any:
-        """A node's value without its numbers."""
+        """A node's value, with a `Shape` in place of each tensor."""
         if isinstance(value, torch.Tensor):
             if value.layout != torch.strided:
                 raise CannotDescribeError(f"a tensor's layout is {value.layout}")

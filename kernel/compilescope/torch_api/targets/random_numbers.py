@@ -1,4 +1,4 @@
-"""Inductor's random numbers as Triton's Philox gives them: kernels.
+"""Triton kernels that compute Inductor's random numbers with Philox.
 
 Stands on ``torch._inductor.runtime.triton_helpers``.
 """

@@ -1,9 +1,9 @@
-"""The part of a GPU's runtime that torch needs while it traces for a GPU that is not there.
+"""Provides the GPU runtime that torch needs to trace for a GPU that this machine lacks.
 
-A CPU build has no device guard for CUDA, without which autograd aborts the process, no hooks, so
-that its engine finds no accelerator, and no kernels for the constants that torch makes on the
-device while it compiles. ``target_runtime.cpp`` stands in for all of it. It is built once for each
-torch and kept in torch's cache folder.
+A CPU build lacks CUDA's device guard, without which autograd aborts the process; CUDA's hooks,
+without which its engine finds no accelerator; and kernels for the constants that torch creates on
+the device while it compiles. ``target_runtime.cpp`` replaces all of these. It is built once for
+each torch and cached in torch's cache folder.
 
 Stands on ``torch._inductor.cpp_builder.get_cpp_compiler`` and the symbols that the C++ file names.
 """
@@ -26,18 +26,18 @@ from .device import capability
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _SECONDS = 600.0
-"""More than a busy machine takes; alone it is a few."""
+"""In seconds: more than the build takes on a busy machine; on an idle one it takes a few."""
 CUDNN_VERSION = 91900
-"""Of the wheels for `device.CUDA_VERSION`, or later; taken where the build here has none."""
+"""The version of the wheels for `device.CUDA_VERSION`, or later; used if this build has none."""
 
 
 def stand_in(build: Build) -> None:
-    """Stands in for the runtime, for the rest of the process.
+    """Loads the replacement runtime for the rest of the process.
 
     Raises
     ------
     CompilescopeError
-        There is no C++ compiler, or it cannot build what stands in.
+        There is no C++ compiler, or it cannot build the replacement.
     """
     try:
         library = ctypes.CDLL(str(_built()))
@@ -60,7 +60,7 @@ def stand_in(build: Build) -> None:
 
 
 def _built() -> Path:
-    """The library, built if it is not there yet."""
+    """The path of the library, which is built if it does not exist yet."""
     from torch._inductor.cpp_builder import get_cpp_compiler
 
     from ..process import caches
@@ -72,7 +72,7 @@ def _built() -> Path:
     if library.exists():
         return library
     library.parent.mkdir(parents=True, exist_ok=True)
-    # Targets start beside each other: one builds, the others wait for it.
+    # Several targets may start in parallel: one builds, the others wait for it.
     with library.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not library.exists():

@@ -1,8 +1,8 @@
-"""The names that a generated Python wrapper finds in its module, as far as the CPU has them.
+"""The globals of a generated Python wrapper's module, as far as a CPU build has them.
 
 Stands on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels``,
-``torch._inductor.runtime.runtime_utils`` and ``torch._inductor.lowering``, which puts library
-functions of Inductor's own there.
+``torch._inductor.runtime.runtime_utils`` and ``torch._inductor.lowering``, which adds Inductor's
+own library functions there.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ def _names() -> dict[str, Any]:
 
 
 def names() -> dict[str, Any]:
-    """Name → what it stands for."""
+    """Name → its value."""
     return dict(_names())

@@ -1,1 +1,1 @@
-"""torch's structured trace, and what is added to it."""
+"""Torch's structured trace, and the artifacts that compilescope adds to it."""

@@ -1,13 +1,13 @@
-"""What ``torch.compile(...).aot_compile(...)`` returned, opened: its graphs, code and guards.
+"""Reads graphs, code and guards from the result of ``torch.compile(...).aot_compile(...)``.
 
 Stands on ``torch._dynamo.aot_compile`` (``AOTCompiledFunction``: ``_artifacts``, ``fn``,
 ``_extra_globals``, ``guard_check``, ``prepare_f_locals``; ``AOTCompiledModel``: ``model``,
 ``compiled_results``) as read in 2.13. Of ``_artifacts``: ``original_code``, ``backend_name``,
 ``guard_manager``, ``runtime_env`` (``closure``, ``argdefs``, ``kwdefaults``), and ``compiled_fn``.
-That one holds a graph module, where the backend is ``eager``; else its ``serialize()`` gives what
-AOTAutograd's cache would keep: ``aot_…_graph_str``, ``compiled_fw`` and ``compiled_bw``, whose
-``result`` has ``source_code`` and ``inductor_post_grad_graph_str``. What a torch does not have is
-left out.
+The last holds a graph module if the backend is ``eager``; otherwise its ``serialize()`` returns
+AOTAutograd's cache entry: ``aot_…_graph_str``, ``compiled_fw`` and ``compiled_bw``, whose
+``result`` has ``source_code`` and ``inductor_post_grad_graph_str``. Attributes that a version lacks
+are left out.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ import torch
 
 
 class AotCompiled(msgspec.Struct, frozen=True):
-    """What ``aot_compile`` returned."""
+    """The result of ``aot_compile``."""
 
     call: Callable[..., Any]
-    """As it was given: called with the subject's arguments."""
+    """The callable itself, which takes the subject's arguments."""
     functions: tuple[Any, ...]
-    """One compiled function for each input that a module was compiled for, else one."""
+    """One compiled function for each input that a module was compiled for; otherwise a single
+    one."""
 
     @property
     def backend(self) -> str:
-        """The backend's name; empty where torch does not say it."""
+        """The backend's name; empty if torch does not report it."""
         return str(getattr(self.functions[0]._artifacts, "backend_name", ""))
 
     @property
@@ -47,8 +48,8 @@ class AotCompiled(msgspec.Struct, frozen=True):
     def original(self) -> Callable[..., Any]:
         """The function, or the module, that it was compiled from.
 
-        The function is made anew of its code: with the globals that it was compiled with or loaded
-        with. Those may lack some, see `lacking`.
+        A function is rebuilt from its code with the globals that it was compiled or loaded with.
+        Some globals may be missing, see `lacking`.
         """
         if isinstance(module := getattr(self.call, "model", None), torch.nn.Module):
             return module
@@ -66,7 +67,7 @@ class AotCompiled(msgspec.Struct, frozen=True):
         return original
 
     def lacking(self) -> list[str]:
-        """Names that the original function needs and that are not in what was loaded."""
+        """Names that the original function needs and that the loaded globals lack."""
         if isinstance(getattr(self.call, "model", None), torch.nn.Module):
             return []
         function = self.functions[0]
@@ -80,14 +81,14 @@ class AotCompiled(msgspec.Struct, frozen=True):
         return [*names, *(name for name in code.co_freevars if name not in cells)]
 
     def refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-        """Which guard does not hold for a call, in torch's words; empty where one function's do."""
+        """The guard that fails for a call, in torch's words; empty if the call can run."""
         reason = ""
         model_argument = (self.call.model,) if hasattr(self.call, "model") else ()
         for function in self.functions:
             manager = function._artifacts.guard_manager
             if manager is None or not getattr(function, "_guard_check_enabled", True):
                 return ""
-            # Asked as torch words it, which counts nothing in the live tree.
+            # check_verbose does not count failures in the live tree.
             answer = manager.check_verbose(
                 function.prepare_f_locals(*model_argument, *args, **kwargs)
             )
@@ -98,11 +99,11 @@ class AotCompiled(msgspec.Struct, frozen=True):
 
 
 def aot_compiled(fn: object) -> AotCompiled | None:
-    """``fn`` as what ``aot_compile`` returned; None if it is something else."""
+    """``fn`` as an `AotCompiled`; None if ``aot_compile`` did not return it."""
     module: Any = sys.modules.get("torch._dynamo.aot_compile")
     if module is None:
         return None
-    # torch puts that of a module into the compiled module, in the place of its forward.
+    # For a module, torch stores the compiled function in the compiled module as its forward.
     if isinstance(fn, torch.nn.Module) and "forward" in vars(fn):
         fn = vars(fn)["forward"]
     call: Any = fn
@@ -117,7 +118,7 @@ CODE = "inductor_output_code"
 
 
 def events(function: Any) -> Iterator[tuple[str, str]]:
-    """What a compiled function holds: names and texts, as in torch's trace of compiling it."""
+    """The artifacts of a compiled function: names and texts, as in torch's trace."""
     held = function._artifacts.compiled_fn
     graph = getattr(held, "graph_module", None)
     if isinstance(graph, torch.fx.GraphModule):
@@ -154,14 +155,14 @@ _UNNAMED = "torch does not say which"
 
 
 def _globals(function: Any) -> dict[str, Any]:
-    """The globals it was compiled with or loaded with; without those, what its code holds."""
+    """The globals it was compiled or loaded with; without those, the ones stored with its code."""
     extra_globals: dict[str, Any] | None = getattr(function, "_extra_globals", None)
     held: dict[str, Any] = function.fn.__globals__
     return held if extra_globals is None else extra_globals
 
 
 def _cells(function: Any) -> dict[str, types.CellType]:
-    """The closure by names."""
+    """The closure's cells by name."""
     names = function.fn.__code__.co_freevars
     return dict(zip(names, function.fn.__closure__ or (), strict=False))
 

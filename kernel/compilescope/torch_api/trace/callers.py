@@ -1,11 +1,12 @@
-"""The line that called a frame which Dynamo compiles, and whose frame it is.
+"""Finds the line that called a frame that Dynamo compiles, and the function of the frame.
 
 ``dynamo_start`` has a stack, but torch leaves the innermost frames out of it, and with them the
-call itself (2.11 to 2.15). Around a callable whose file it would skip, as that of a library's
-module, torch puts a function of its own, and names only that. While the event is sent the whole
-stack is there to be looked at.
+call itself (2.11 to 2.15). If torch would skip a callable's file, such as that of a library's
+module, it wraps the callable in its own function and names only that. While torch sends the event,
+the whole stack can be inspected.
 
-Stands on the name ``fn`` that ``torch._dynamo.eval_frame`` gives what it calls (2.11 to 2.15).
+Stands on the name ``fn`` that ``torch._dynamo.eval_frame`` uses for the wrapped callable (2.11 to
+2.15).
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _OURS = str(PACKAGE)
 
 
 def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:
-    """The metadata of a ``dynamo_start`` with its ``caller``; any other's as it is.
+    """The metadata of a ``dynamo_start`` event with its ``caller``; any other event's unchanged.
 
-    With ``compiled`` too where torch names a function of its own: what that calls, as torch would
-    name it. To be called while torch sends the event. There is no caller where torch, a library
-    behind it or compilescope itself made the call.
+    If torch names its own wrapper function, adds ``compiled``: the wrapped function, named as torch
+    would name it. Call this while torch sends the event. There is no caller if torch, a library
+    that it uses or compilescope itself made the call.
     """
     start = metadata.get("dynamo_start")
     if not isinstance(start, dict):
@@ -55,7 +56,7 @@ def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _under_wrapper(frame: types.FrameType | None, named: dict[str, Any]) -> dict[str, Any] | None:
-    """What torch's own function calls, if that is the frame; None also for what has no code."""
+    """The callable inside torch's wrapper function, if that is the frame and it has code."""
     if named.get("name") != compiled.WRAPPER_NAME:
         return None
     while frame is not None:
@@ -68,7 +69,7 @@ def _under_wrapper(frame: types.FrameType | None, named: dict[str, Any]) -> dict
 
 
 def _span(frame: types.FrameType) -> list[int | None] | None:
-    """The call's first and last line, and where it begins and ends in them; known from 3.11 on."""
+    """The call's first and last line and its columns in them; known from Python 3.11 on."""
     positions = getattr(frame.f_code, "co_positions", None)
     if positions is None:
         return None
@@ -77,10 +78,10 @@ def _span(frame: types.FrameType) -> list[int | None] | None:
 
 
 def _outside(frame: types.FrameType | None, compiled: dict[str, Any]) -> types.FrameType | None:
-    """The innermost frame that is neither torch's nor the one that is being compiled."""
+    """The innermost frame that is neither torch's nor the one being compiled."""
     compiled_function = (compiled.get("name"), compiled.get("line"))
     while frame is not None and not frame.f_code.co_filename.startswith(_TORCH):
-        frame = frame.f_back  # the handler that was sent the event
+        frame = frame.f_back  # the handler that received the event
     while frame is not None:
         code = frame.f_code
         ours = code.co_filename.startswith(_OURS)

@@ -1,7 +1,7 @@
-"""Which call of ``torch.compile`` a frame is compiled for.
+"""Finds the call of ``torch.compile`` that a frame is compiled for.
 
-Stands on ``torch._dynamo.eval_frame``: ``_TorchDynamoContext.__call__``, in which every way to
-compile ends (``torch.compile`` as a call and as a decorator, ``nn.Module.compile``, a library's
+Stands on ``torch._dynamo.eval_frame``: ``_TorchDynamoContext.__call__``, which every way to compile
+calls in the end (``torch.compile`` as a call and as a decorator, ``nn.Module.compile``, a library's
 own), and the function that it wraps around a callable: ``compile_wrapper`` from 2.12 on, ``_fn``
 before. Both have the context as ``self`` in their closure.
 """
@@ -34,7 +34,7 @@ _ENTRANCES = (
     str(_FOLDER / "nn" / "modules" / "module.py"),
     str(PACKAGE / "torch_api"),
 )
-"""What stands between the user's line and the place that is patched."""
+"""The files between the user's line and the patched function on the stack."""
 
 _WRAPPERS = ("compile_wrapper", "_fn")
 _BASE = eval_frame._TorchDynamoContext
@@ -44,26 +44,26 @@ _sites: weakref.WeakKeyDictionary[Any, SourceLine] = weakref.WeakKeyDictionary()
 
 
 class Call(NamedTuple):
-    """The ``torch.compile`` behind a compilation, as far as it is known."""
+    """The ``torch.compile`` call behind a compilation, as far as it is known."""
 
     where: SourceLine | None
-    """Its line; None for one that took place unseen."""
+    """Its line; None for a call before `noting` began."""
     wrapped: str = ""
     """What it compiled: ``f (model.py:12)``."""
 
 
 @contextlib.contextmanager
 def noting() -> Iterator[None]:
-    """Notes where ``torch.compile`` is called while the block runs."""
+    """Records where ``torch.compile`` is called in the block."""
     with patched(_BASE, "__call__", _note):
         skip(_BASE.__call__, _note, _caller)
         yield
 
 
 def skip(*functions: Callable[..., Any]) -> None:
-    """Keeps Dynamo from compiling functions of ours that stand in for torch's.
+    """Keeps Dynamo from compiling compilescope's replacements for torch's functions.
 
-    It would take them for the user's where they run inside of a frame that it left to eager.
+    Otherwise it treats them as the user's if they run inside a frame that fell back to eager.
     """
     for function in functions:
         _skip(function.__code__)

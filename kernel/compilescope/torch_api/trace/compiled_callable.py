@@ -1,4 +1,4 @@
-"""What ``torch.compile`` was given, from what it returned.
+"""Finds the original callable inside the one that ``torch.compile`` returned.
 
 Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile`` returns),
 ``OptimizedModule._orig_mod`` and ``Module._compiled_call_impl`` / ``_call_impl``
@@ -21,15 +21,15 @@ from .aot_compiled import aot_compiled
 
 _WRAPPERS = CALLING_FILE = eval_frame.__file__
 WRAPPER_NAME = "inner"
-"""What Dynamo calls the function that it puts around library modules and builtins."""
+"""The name of the function in which Dynamo wraps library modules and builtins."""
 _INLINE = external_utils.__file__
 
 
 def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The callable under one layer of ``torch.compile``; ``fn`` itself if there is none.
 
-    A function under ``torch.compiler.disable`` is left as it is: the user wants it uncompiled. Of
-    what ``aot_compile`` returned it is the function or module that was compiled.
+    A function under ``torch.compiler.disable`` is returned unchanged, since the user wants it
+    uncompiled. For a result of ``aot_compile`` it is the function or module that was compiled.
     """
     if (ahead := aot_compiled(fn)) is not None:
         return ahead.original()
@@ -41,31 +41,31 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(fn, types.MethodType):
         inner = original(fn.__func__)
         return fn if inner is fn.__func__ else types.MethodType(inner, fn.__self__)
-    # functools.wraps copies the attribute to wrappers that are not torch's: the code must be too.
+    # functools.wraps copies the attribute to wrappers that are not torch's, so check the code too.
     if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _WRAPPERS:
         attributes = vars(fn)
         if not attributes.get("_torchdynamo_disable"):
             inner_function: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
             return inner_function
     if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _INLINE:
-        # What torch.compile puts around a function whose file it would skip (torch.no_grad's).
+        # torch.compile's wrapper around a function whose file it would skip (torch.no_grad's).
         wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
         return wrapped
     return fn
 
 
 def is_wrapper(frame: SourceLine | None) -> bool:
-    """Whether a frame is the function that Dynamo puts around library modules and builtins."""
+    """Whether a frame is Dynamo's wrapper function for library modules and builtins."""
     return frame is not None and frame.file == _INLINE
 
 
 def is_wrapper_code(code: types.CodeType) -> bool:
-    """Whether code is that of this function: ``inner(*args, **kwargs)``, which calls its ``fn``."""
+    """Whether this is the wrapper's code: ``inner(*args, **kwargs)``, which calls its ``fn``."""
     return code.co_filename == _INLINE and code.co_freevars == ("fn",)
 
 
 def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
-    """The code of the function that Dynamo put around what ``torch.compile`` was given, if any."""
+    """The code of Dynamo's wrapper around the original callable, if any."""
     outer = fn.forward if isinstance(fn, eval_frame.OptimizedModule) else fn
     inner = getattr(outer, "_torchdynamo_orig_callable", None)
     if isinstance(inner, types.FunctionType) and is_wrapper_code(inner.__code__):
@@ -74,7 +74,7 @@ def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
 
 
 def unwrapped(fn: Any) -> Any:
-    """What decorators stand around; the callable itself where ``__wrapped__`` leads in a circle."""
+    """The callable inside its decorators; the callable itself if ``__wrapped__`` forms a cycle."""
     try:
         return inspect.unwrap(fn)
     except ValueError:
@@ -82,9 +82,9 @@ def unwrapped(fn: Any) -> Any:
 
 
 def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
-    """Where a callable's Python code begins, named as in a stack of torch's; None without code.
+    """Where a callable's Python code begins, named as in torch's stacks; None without code.
 
-    That of a module's call is its ``forward``, named after the module's class.
+    For a module this is its ``forward``, named after the module's class.
     """
     owner = fn.__self__ if isinstance(fn, types.MethodType) else fn
     of = ""
@@ -103,7 +103,7 @@ def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
 
 
 def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
-    """The module whose uncompiled call `original` gave; None for any other callable."""
+    """The module whose uncompiled call `original` returned; None for any other callable."""
     if isinstance(fn, types.MethodType) and fn.__func__ is torch.nn.Module._call_impl:
         owner = fn.__self__
         return owner if isinstance(owner, torch.nn.Module) else None

@@ -1,4 +1,4 @@
-"""FX graphs as torch holds them, at the moment when torch prints them for its trace.
+"""Collects FX graphs at the moment when torch prints them for its trace.
 
 Stands on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
 the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``, and
@@ -26,10 +26,10 @@ from .trace import is_users_own
 
 
 class Collected(NotedNodes):
-    """The nodes of a graph that is at hand.
+    """The nodes of a live graph.
 
-    The nodes of a graph in the graph (a branch of ``torch.cond``) come behind the others and have
-    that graph's name before their own: ``true_graph_0.sin``.
+    The nodes of a subgraph (a branch of ``torch.cond``) come after the others, with the subgraph's
+    name as a prefix: ``true_graph_0.sin``.
     """
 
     def __init__(self, graph: GraphModule) -> None:
@@ -67,7 +67,7 @@ _last_text = LastText()
 
 @contextmanager
 def collecting(nodes: Nodes) -> Iterator[None]:
-    """Adds the nodes of every graph that torch prints in this context to ``nodes``, by the text."""
+    """Adds the nodes of graphs that torch prints in this context to ``nodes``, keyed by text."""
     token = _collected.set(nodes)
     try:
         with patched(GraphModule, "print_readable", _print_readable):
@@ -94,9 +94,9 @@ def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any)
 
 @contextmanager
 def collecting_everywhere(nodes: Nodes, failed: Callable[[Exception], None]) -> Iterator[None]:
-    """As `collecting`, of every graph of the user's that is compiled, in whichever thread.
+    """Like `collecting`, for every graph that the user's code compiles, in any thread.
 
-    Those of inspections are left out. Errors go to ``failed`` and never to the compilation.
+    Graphs of inspections are left out. Errors go to ``failed`` and never to the compilation.
     """
 
     def collect(text: str, graph: GraphModule) -> None:
@@ -115,7 +115,7 @@ def collecting_everywhere(nodes: Nodes, failed: Callable[[Exception], None]) -> 
 
 
 def _is_users_own() -> bool:
-    """Whether the graph is one that the user's code has compiled: people print graphs as well."""
+    """Whether torch prints the graph for the user's compilation; users print graphs as well."""
     compile_id = CompileContext.current_compile_id()
     return compile_id is not None and is_users_own(compile_id.frame_id)
 
@@ -129,7 +129,7 @@ def _add(nodes: Nodes, text: str, graph: GraphModule) -> None:
 
 
 def describe(node: FxNode) -> Node:
-    """An FX node as a report's node, with everything that its metadata gives."""
+    """Converts an FX node to a report's node, with all its metadata."""
     value = node.meta.get("val", node.meta.get("example_value"))
     tensor = value if isinstance(value, torch.Tensor) else None
     module, module_type = _module(node)
@@ -207,7 +207,7 @@ _ROOT = re.compile(r"^[LG]\.(?:(?:self|fn)(?:\.|$))?|^L__self___")
 
 
 def _module_path(source: str) -> str:
-    """Dynamo's name of a module as a path: ``L['net'].layers.0`` is ``net.layers.0``.
+    """The path of a module from Dynamo's name for it: ``L['net'].layers.0`` is ``net.layers.0``.
 
     The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``.
     """

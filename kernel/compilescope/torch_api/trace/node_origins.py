@@ -1,12 +1,12 @@
-"""What torch notes on an FX node of the nodes that it was made from.
+"""Reads from an FX node the nodes that it was derived from.
 
 Stands on keys of ``Node.meta``, the same from 2.11 to 2.15: ``source_fn_stack`` (Dynamo's names of
 the calls that a node was traced under; AOTAutograd copies it to what it traces),
-``fwd_source_fn_stack`` (of a backward node: that of its forward node, which torch finds by
-autograd's sequence numbers), ``original_aten`` (the operator whose decomposition gave it),
+``fwd_source_fn_stack`` (on a backward node: the stack of its forward node, which torch finds by
+autograd's sequence numbers), ``original_aten`` (the operator whose decomposition produced it),
 ``partitioner_tag`` (whether it belongs to the forward or to the backward), ``desc`` (which input of
 the graph a placeholder is) and ``from_node`` (with ``trace.provenance_tracking_level`` 1: the nodes
-that a pass put it in place of).
+that a pass replaced by it).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from torch.fx import Node as FxNode
 
 _LONGEST = 64
-"""Of a node's ancestors, how many are kept: enough for any chain of passes seen."""
+"""How many ancestors of a node are kept: enough for any chain of passes seen so far."""
 
 
 class Trail(msgspec.Struct, frozen=True):
-    """A node's past, as far as torch noted it."""
+    """The origins of a node, as far as torch recorded them."""
 
     calls: tuple[str, ...] = ()
     """Dynamo's names of the calls, outermost first: a call inside a ``torch.cond`` has two."""
     argument: int | None = None
-    """Which of the graph's inputs a placeholder is, from 0."""
+    """The index of a placeholder among the graph's inputs, from 0."""
     past: tuple[tuple[int, str], ...] = ()
-    """Nodes that it came from, nearest first: the graph's ``id`` and the node's name."""
+    """Its ancestors, nearest first: the graph's ``id`` and the node's name."""
     original: str = ""
     """The operator that it was decomposed from, or its own: ``aten.gelu.default``."""
     backward: bool = False
@@ -41,23 +41,23 @@ class Trail(msgspec.Struct, frozen=True):
 
 
 class NotedNodes(list[Node]):
-    """A graph's nodes, with what torch noted of the nodes that each was made from."""
+    """A graph's nodes, with their origins as torch recorded them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.graphs: set[int] = set()
-        """What torch knew the graph by while it lived; several, where copies print alike."""
+        """The graph's ids in torch while it was alive; several if copies print the same text."""
         self.trails: dict[str, Trail] = {}
 
 
 def trail(node: FxNode) -> Trail:
-    """Read what torch noted on a node."""
+    """Read the origins that torch recorded on a node."""
     meta = node.meta
     calls = meta.get("source_fn_stack") or meta.get("fwd_source_fn_stack") or ()
     argument = None
     if node.op == "placeholder":
         index = getattr(meta.get("desc"), "idx", None)
-        # A tangent or an output has an index too, within another list.
+        # A tangent or an output also has an index, but in another list.
         if isinstance(index, int) and type(meta["desc"]).__name__ == "PlainAOTInput":
             argument = index
     past: list[tuple[int, str]] = []

@@ -8,7 +8,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
-        """As torch counts them → counted from 0."""
+        """torch's id → the id counted from 0."""
         self._frames: dict[str, int] = {}
         self._compilations: dict[str, dict[str, int]] = {}
 

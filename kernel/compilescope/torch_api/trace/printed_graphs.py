@@ -1,12 +1,12 @@
-"""Graphs that torch prints several times over, unchanged.
+"""Reuses the text of a graph that torch prints again unchanged.
 
-With its trace on, torch prints a graph before and after most of its passes. Many of these leave it
-as it is, and printing is most of what tracing costs. So the last text is kept, with all that torch
-makes it of: if none of that has changed, the text is the same.
+With its trace on, torch prints a graph before and after most of its passes. Many passes do not
+change it, and printing is most of the overhead of tracing. So the last text is kept together with
+everything that it depends on: if none of that has changed, the text is the same.
 
 Stands on what ``torch.fx.graph.CodeGen._gen_python_code`` reads (as read in 2.13): of each node its
-name, operation, target, arguments, type, and the keys of ``Node.meta`` below. What is not known to
-print the same, symbolic sizes above all, is left to torch.
+name, operation, target, arguments, type, and the keys of ``Node.meta`` below. Where it is uncertain
+whether two values print the same, above all for symbolic sizes, torch prints the graph.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 class _UnknownError(Exception):
-    """There is something in the graph of which it is not known how torch prints it."""
+    """The graph contains a value whose printed form is not known here."""
 
 
 class LastText:
-    """The text of the graph that was printed last. Holds no node and no tensor."""
+    """The text of the graph that was printed last. Keeps no node and no tensor alive."""
 
     def __init__(self) -> None:
         self._last: tuple[Any, str] | None = None
 
     def of(self, graph: GraphModule, options: dict[str, Any], print_it: Callable[[], str]) -> str:
-        """What ``graph.print_readable(**options)`` returns, which ``print_it`` calls."""
+        """Returns ``graph.print_readable(**options)``, by calling ``print_it`` if needed."""
         looks, last = None, self._last
         try:
             looks = _looks(graph, options)
@@ -51,12 +51,12 @@ class LastText:
         return text
 
     def forget(self) -> None:
-        """Lets go of it."""
+        """Drops the text."""
         self._last = None
 
 
 def _looks(module: GraphModule, options: dict[str, Any]) -> Any:
-    """All that the text depends on, comparable."""
+    """Everything that the text depends on, as a comparable value."""
     graph = module.graph
     generator = graph._codegen
     if (
@@ -69,7 +69,7 @@ def _looks(module: GraphModule, options: dict[str, Any]) -> Any:
         or any(isinstance(child, GraphModule) for child in module._modules.values())
     ):
         raise _UnknownError
-    # Only symbolic sizes are printed in another way for it.
+    # It changes only how symbolic sizes are printed.
     relevant = {name: value for name, value in options.items() if name != "fast_sympy_print"}
     nodes = [_node(node) for node in graph.nodes]
     name: str = module._get_name()  # type: ignore[no-untyped-call]
@@ -97,7 +97,7 @@ def _value(value: Any) -> Any:
     if kind is Node:
         return (Node, value.name)
     if kind in _PLAIN:
-        # 1, 1.0 and True are equal, but not printed alike; -0.0 and nan are told apart as text.
+        # 1, 1.0 and True are equal but print differently; -0.0 and nan are compared as text.
         return (kind, repr(value) if kind is float else value)
     if isinstance(value, (torch._ops.OpOverload, torch.memory_format, torch.layout)):
         return value
@@ -109,12 +109,12 @@ def _value(value: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """What is printed of a node's value: a tensor's type, and nothing of what is no tensor."""
+    """The printed part of a node's value: a tensor's type, and nothing for other values."""
     if isinstance(value, torch.Tensor):
         if type(value) not in (FakeTensor, torch.Tensor) or value.layout is not torch.strided:
             raise _UnknownError
         if value._has_symbolic_sizes_strides:
-            raise _UnknownError  # to compare symbols would guard on them
+            raise _UnknownError  # comparing symbols would add guards on them
         return value.dtype, value.shape, value.stride(), value.device
     if isinstance(value, (*_SYMBOLS, TensorMetadata)):
         raise _UnknownError

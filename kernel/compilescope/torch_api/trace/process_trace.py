@@ -1,13 +1,14 @@
-"""torch's structured trace of the whole process, while it is watched.
+"""Receives torch's structured trace of the whole process while it is watched.
 
-Unlike `trace.listening`, which is for one context's own compilation, this hears every thread of the
-user's. Nothing is installed before and nothing stays after.
+Unlike `trace.listening`, which serves one context's own compilation, this receives the events of
+all the user's threads. It installs nothing before and leaves nothing behind.
 
-Most of what tracing costs is not what it tells: torch makes descriptions that nobody reads, and
-writes every event as JSON and as a log record. So while nobody else listens, events are taken where
-they are made. Those that nobody reads are not made, and spans and figures are written when somebody
-looks. That stands on the name and the arguments of ``torch._logging._internal.trace_structured``,
-from 2.11 to 2.15; where it is called in another way, torch does what it always does.
+Most of the overhead of tracing is avoidable: torch creates descriptions that nothing reads, and
+writes every event as JSON and as a log record. So while there is no other listener, events are
+intercepted at their source. Unread events are skipped, and spans and figures are serialized only
+when needed. That stands on the name and the arguments of
+``torch._logging._internal.trace_structured``, from 2.11 to 2.15; where it is called in another way,
+torch does what it always does.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .compile_calls import skip
 from .trace import Event, Handler, is_users_own, lock, raw
 
 Sink = Callable[[Event], None]
-"""Takes an event as it is; `trace.with_names` completes it when there is time."""
+"""Receives a raw event; `trace.with_names` completes it later."""
 
 _UNREAD = (
     "describe_storage",
@@ -42,17 +43,16 @@ _UNREAD = (
     "torch._functorch.config",
 )
 _UNREAD_ENDS = ("_ORIGINAL_BYTECODE", "_MODIFIED_BYTECODE")
-"""Nobody reads these, and some are long."""
+"""Nothing reads these, and some are long."""
 
 _METRICS = frozenset(("compilation_metrics", "bwd_compilation_metrics"))
 
 
 def overhear(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], None]:
-    """Sends the user's trace events to ``sink``, from whichever thread; returns the way to stop.
+    """Sends the user's trace events of all threads to ``sink``; returns a function that stops it.
 
-    The compilations of inspections are left out, and so is what nobody reads. ``sink`` runs within
-    the user's compilation: it shall be short. Its errors go to ``failed`` and never to the
-    compilation.
+    Events of inspections and unread events are left out. ``sink`` runs within the user's
+    compilation, so it must be fast. Its errors go to ``failed`` and never to the compilation.
     """
     handler = _Handler(sink, failed)
     with lock:
@@ -65,7 +65,8 @@ def overhear(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], No
             handlers = _internal.trace_log.handlers
             handlers[:] = [other for other in handlers if other is not handler]
             if not any(isinstance(other, _Handler) for other in handlers):
-                # Also in modules that were imported meanwhile and took ours for torch's.
+                # Also in modules that were imported meanwhile and got the replacement instead of
+                # torch's.
                 _replace(_trace, _torchs_own)
 
     return stop
@@ -88,7 +89,7 @@ def _torchs_modules() -> Iterator[types.ModuleType]:
 
 
 def _none() -> None:
-    """What torch has for an event without a payload."""
+    """The default of torch for an event without a payload."""
 
 
 @functools.wraps(_torchs_own)
@@ -140,13 +141,13 @@ class _Handler(Handler):
         context: CompileContext | None,
         compile_id: Any,
     ) -> None:
-        """Takes an event as torch has it, as `emit` does the record that would be made of it."""
+        """Handles an event directly, as `emit` handles its log record."""
         try:
             attempt = None
             if context is not None and context.compile_id is not None:
                 compile_id, attempt = context.compile_id, context.attempt
             frame = None if compile_id is None else compile_id.frame_id
-            # A forked child inherits the handler, but nobody there who empties the list.
+            # A forked child inherits the handler, but nothing there empties the list.
             if not is_users_own(frame) or os.getpid() != self.process:
                 return
             later = metadata_fn if name in _METRICS else None
@@ -163,7 +164,7 @@ class _Handler(Handler):
                 metadata = with_caller(metadata)
             payload, unwritten = payload_fn(), None
             if name == "chromium_event":
-                # torch goes on filling the arguments of some.
+                # torch modifies the arguments of some events afterwards.
                 unwritten = {**payload, "args": dict(payload.get("args") or {})}
                 payload = None
             elif payload is not None and not isinstance(payload, str):
@@ -193,7 +194,7 @@ def _is_unread(artifact: Any) -> bool:
 
 
 def _written(payload: Any) -> str:
-    """A payload as torch writes it into its log: a list's items each on a line."""
+    """A payload as torch writes it to its log: each item of a list on its own line."""
     if isinstance(payload, list):
         return "[\n" + ",\n".join(json.dumps(item) for item in payload) + "\n]"
     return json.dumps(payload, default=_listed, indent=0)

@@ -1,9 +1,9 @@
-"""The ids by which torch's log lines name an inspection's compilations: those of the report.
+"""Makes torch's log lines name an inspection's compilations by the report's ids.
 
-Torch begins its log lines with the id of what is compiled, ``[0/1]``. An inspection counts its
-frames far from the user's (`trace.FIRST_FRAME`), which nobody should have to read.
+Torch begins its log lines with a compile id, ``[0/1]``. An inspection uses frame numbers far from
+the user's (`trace.FIRST_FRAME`), which would confuse a reader.
 
-Stands on ``torch._guards.TraceId``, which torch's log formatter alone makes a text of; the same
+Stands on ``torch._guards.TraceId``, which only torch's log formatter converts to text; the same
 from 2.11 to 2.15.
 """
 
@@ -19,9 +19,9 @@ from torch._guards import TraceId
 from .numbering import Numbering
 
 FIRST_FRAME = 1_000_000
-"""The frame number from which on inspections count theirs. Far from the user's."""
+"""The first frame number of inspections, far from the user's."""
 _MOST = 1024
-"""How many ids are remembered: of variants that are generated after others were captured, too."""
+"""How many ids are kept, including those of variants generated after others were captured."""
 _UNKNOWN = "inspection"
 
 
@@ -29,18 +29,18 @@ _shown: dict[str, str] = {}
 _numbering = Numbering()
 _lock = threading.Lock()
 _blocks = 0
-"""How many blocks of `shown` are open."""
+"""How many `shown` blocks are open."""
 _before = TraceId.__str__
 
 
 def begin() -> None:
-    """What is compiled from now on is counted anew: it is of another variant."""
+    """Restarts the numbering for another variant."""
     global _numbering
     _numbering = Numbering()
 
 
 def note(metadata: dict[str, Any]) -> None:
-    """Counts the compilation of an event of an inspection, where it is the first of it."""
+    """Numbers the compilation of an inspection's event, if it is the first event of it."""
     compile_id = f"{metadata.get('frame_id')}/{metadata.get('frame_compile_id')}"
     if "None" in compile_id or compile_id in _numbering.ids:
         return
@@ -52,10 +52,10 @@ def note(metadata: dict[str, Any]) -> None:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """In the block torch's log lines name what an inspection compiles as its report does.
+    """Makes torch's log lines use the report's ids for an inspection's compilations in the block.
 
-    Blocks of several threads may overlap: the user's calls are captured in one, code is generated
-    in another. What the user's own code compiles meanwhile keeps its id.
+    Blocks of several threads may overlap: one captures the user's calls, another generates code.
+    Compilations of the user's own code keep their ids.
     """
     global _blocks, _before
     with _lock:

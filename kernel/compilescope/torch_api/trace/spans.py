@@ -1,13 +1,12 @@
-"""Spans of compile time that torch records none for, in compilations of our own.
+"""Records spans of compile time that torch does not record, in an inspection's compilations.
 
-torch times its stages, but not what its caches do nor which of its C++ compiler's runs is which,
-and nothing that it hands to a compile thread. While `timed` is on, the functions below are timed
-too, and their spans join the trace as torch's own do. Outside of it nothing is patched and nothing
-is paid.
+torch times its stages, but not its caches, the individual runs of the C++ compiler, or tasks of
+compile threads. While `timed` is on, the functions below are timed too, and their spans join
+torch's own in the trace. Outside of it nothing is patched, so there is no overhead.
 
 Stands on ``torch._inductor.cpp_builder.CppBuilder`` (build, _preprocessing, _precompiling,
 _compile_only, _name), ``torch._inductor.async_compile.AsyncCompile.submit`` and the cache methods
-in `_FUNCTIONS`. Whatever a version lacks is left untimed.
+in `_FUNCTIONS`. Functions that a version lacks are not timed.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FUNCTIONS = (
 
 @contextlib.contextmanager
 def timed() -> Iterator[None]:
-    """Times what torch does not, for whoever listens to the trace in this context."""
+    """Adds spans that torch does not record to this context's trace."""
     with contextlib.ExitStack() as stack:
         for module, owner, name in _FUNCTIONS:
             patched_owner = _owner(module, owner, name)
@@ -73,7 +72,7 @@ def _timed(name: str, original: Callable[..., Any], *args: Any, **kwargs: Any) -
 
 
 def _build(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-    """One run of the C++ compiler, by what it does."""
+    """One run of the C++ compiler, named after its purpose."""
     sink = current_sink()
     if sink is None:
         return original(self, *args, **kwargs)
@@ -93,7 +92,7 @@ def _task(builder: Any) -> str:
 
 
 def _submit(original: Callable[..., Any], task: Callable[..., Any]) -> Any:
-    """Has a task of a compile thread heard by the one that listens where it is handed over."""
+    """Sends the events of a compile thread's task to the listener of the submitting thread."""
     return original(carrying(task))
 
 
@@ -115,7 +114,7 @@ def _span(sink: Sink, name: str, detail: str) -> Iterator[None]:
 
 
 def identity(event: str, detail: Any, owner: Any = None) -> tuple[str, dict[str, Any]]:
-    """The compile id under way (or ``owner``), as text, and an event's metadata with it."""
+    """The current compile id (or ``owner``) as text, and the metadata of an event with it."""
     owner = owner or CompileContext.current_compile_id()
     metadata: dict[str, Any] = {event: detail}
     if owner is not None and owner.frame_id is not None:

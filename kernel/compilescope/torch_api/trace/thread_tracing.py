@@ -1,9 +1,9 @@
-"""Tracing a graph in one thread while others call what is compiled.
+"""Lets one thread trace a graph while other threads call compiled code.
 
-While ``torch.fx`` traces, a flag of the whole process is set, and what ``torch.compile`` returned
-raises an error when it is called, in whatever thread. Stands on
-``torch.fx._symbolic_trace`` (``_is_fx_tracing_flag``, which ``Tracer.trace`` sets and
-``is_fx_symbolic_tracing`` reads); without the flag nothing is changed.
+While ``torch.fx`` traces, it sets a flag of the whole process, and compiled callables raise an
+error when any thread calls them. Stands on ``torch.fx._symbolic_trace`` (``_is_fx_tracing_flag``,
+which ``Tracer.trace`` sets and ``is_fx_symbolic_tracing`` reads); without the flag nothing is
+changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLAG = "_is_fx_tracing_flag"
 
 @contextlib.contextmanager
 def traced_unseen() -> Iterator[None]:
-    """What this thread traces in the block, other threads do not notice."""
+    """Hides this thread's tracing in the block from other threads."""
     if not hasattr(_symbolic_trace, _FLAG):
         yield
         return
@@ -34,7 +34,7 @@ def traced_unseen() -> Iterator[None]:
 
 
 class _ThreadFlag:
-    """torch's flag, as the thread sees it that reads it."""
+    """A thread-local replacement for torch's flag."""
 
     def __bool__(self) -> bool:
         return getattr(_thread, "traces", False)
@@ -58,7 +58,7 @@ def _this_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _held_flag() -> Iterator[None]:
-    """Puts the thread's flag in the place of torch's, unless another thread traces just then."""
+    """Replaces torch's flag by the thread-local one, unless another thread is tracing."""
     global _holders
     module = vars(_symbolic_trace)
     with _lock:
@@ -70,14 +70,15 @@ def _held_flag() -> Iterator[None]:
     finally:
         with _lock:
             _holders -= 1
-            # Another thread that traces still puts back what it met, which is false for all.
+            # Another thread that is still tracing restores the value it found, which is false for
+            # all.
             if not _holders and module[_FLAG] is _flag:
                 module[_FLAG] = False
 
 
 def _trace(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Does what the original does, with a flag that is not the process's."""
-    # What Dynamo has put around it, so as not to compile it, is put around its twin too.
+    """Traces as the original does, but with the thread-local flag."""
+    # Dynamo wraps the original so as not to compile it; wrap the copy in the same way.
     function: Any = inspect.unwrap(original)
     is_known = getattr(function, "__globals__", None) is vars(_symbolic_trace)
     if not (is_known and getattr(_thread, "is_unseen", False)):

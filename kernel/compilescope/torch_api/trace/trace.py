@@ -1,4 +1,4 @@
-"""torch's structured trace, live.
+"""Torch's structured trace, live.
 
 Stands on ``torch._logging._internal`` (``trace_log``) and ``torch._logging.structured``
 (``INTERN_TABLE``); the same from 2.11 to 2.15.
@@ -22,23 +22,23 @@ from .shown_ids import FIRST_FRAME
 
 
 class Event(NamedTuple):
-    """One event of the trace, as torch's logger has it."""
+    """One event of the trace, from torch's logger."""
 
     metadata: dict[str, Any]
-    """torch's own, with interned file names turned back into text."""
+    """torch's metadata, with interned file names replaced by their text."""
     payload: str | None
     time_s: float
     thread: int
     unwritten: dict[str, Any] | None = None
-    """The payload, where it is an object that nobody has written as JSON yet."""
+    """The payload, if it is an object that is not serialized to JSON yet."""
     details: Callable[[], dict[str, Any]] | None = None
-    """What says the metadata's own part, where nobody has asked for it yet."""
+    """The function that computes the event's own metadata, if it was not called yet."""
 
 
 Sink = Callable[[Event], None]
 
 lock = threading.Lock()
-"""Over the trace's list of handlers: several threads may begin and end listening at once."""
+"""Protects the trace's list of handlers: several threads may start and stop listening at once."""
 
 _sink: ContextVar[Sink | None] = ContextVar("compilescope_sink", default=None)
 _shared: ContextVar[bool] = ContextVar("compilescope_shared", default=False)
@@ -46,27 +46,27 @@ _inspections: set[logging.Handler] = set()
 
 
 class Handler(logging.Handler):
-    """The base of all handlers of ours."""
+    """The base of all handlers of compilescope."""
 
 
 @contextmanager
 def listening(sink: Sink, *, shared: bool = False) -> Iterator[None]:
     """Sends this context's trace events to ``sink`` while the block runs.
 
-    Events of other Python threads are somebody else's compilation and are left out; events of
-    threads that Python did not start are autograd's, which compiles the backward of CUDA graphs on
-    a thread of its own, and belong to the one that listens. Errors of ``sink`` do not reach the
-    compilation: they are kept and raised when the block ends without an error of its own.
+    Events of other Python threads belong to other compilations and are left out. Events of threads
+    that Python did not start are autograd's, which compiles the backward of CUDA graphs on its own
+    thread; they belong to this listener. Errors of ``sink`` do not reach the compilation: they are
+    raised at the end of the block, unless the block raises an error itself.
 
-    With ``shared`` it is the user's own code that runs in the block, so that whoever overhears
-    the process (`process_trace`) hears it too.
+    With ``shared`` the block runs the user's own code, so a watch of the process (`process_trace`)
+    receives the events too.
     """
     handler = _Handler(sink, shared=shared)
     log = _internal.trace_log
     with lock:
         before = [other for other in log.handlers if not isinstance(other, Handler)]
         # First, because torch's own lazy handler removes itself during the first event, and the
-        # logging module would then skip the handler behind it.
+        # logging module would then skip the next handler.
         log.handlers.insert(0, handler)
         if not shared:
             _inspections.add(handler)
@@ -79,7 +79,7 @@ def listening(sink: Sink, *, shared: bool = False) -> Iterator[None]:
         with lock:
             _inspections.discard(handler)
             rest = [other for other in log.handlers if other is not handler and other not in before]
-            # Behind the handlers of others that listen yet, for the reason above.
+            # After the handlers of other active listeners, for the reason above.
             others = any(isinstance(other, Handler) for other in rest)
             log.handlers[:] = rest + before if others else before + rest
     if handler.failure is not None:
@@ -87,9 +87,9 @@ def listening(sink: Sink, *, shared: bool = False) -> Iterator[None]:
 
 
 def current_sink() -> Sink | None:
-    """Where this context's trace events go; None where nobody listens.
+    """The sink of this context's trace events; None without a listener.
 
-    On a thread that Python did not start, autograd's, it is the inspection's that is under way.
+    On a thread that Python did not start, autograd's, it is the sink of the running inspection.
     """
     sink = _sink.get()
     if sink is None and _inspections and is_foreign():
@@ -99,7 +99,7 @@ def current_sink() -> Sink | None:
 
 
 def carrying(task: Callable[..., Any]) -> Callable[..., Any]:
-    """A task for another thread whose trace events belong to the one that listens here."""
+    """Wraps a task for another thread so that its trace events go to this context's listener."""
     sink, shared = _sink.get(), _shared.get()
     if sink is None:
         return task
@@ -116,11 +116,11 @@ def carrying(task: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_users_own(frame: int | None) -> bool:
-    """Whether what is traced now, here, is the user's own and not an inspection's.
+    """Whether the current event belongs to the user's own code and not to an inspection.
 
-    ``frame`` is the frame's number, where there is one. An inspection knows its own by the context;
-    threads that have none of it (autograd's, and those that build kernels) are told by the number,
-    and without one are the inspection's while one is under way.
+    ``frame`` is the frame's number, if there is one. The context identifies an inspection's events.
+    In threads without that context (autograd's, and those that build kernels) the frame number
+    does; without one, events belong to the running inspection, if any.
     """
     if _sink.get() is not None:
         return _shared.get()
@@ -130,7 +130,7 @@ def is_users_own(frame: int | None) -> bool:
 
 
 def is_foreign() -> bool:
-    """Whether this thread is one that Python did not start."""
+    """Whether Python did not start this thread."""
     return isinstance(threading.current_thread(), threading._DummyThread)
 
 
@@ -159,7 +159,7 @@ class _Handler(Handler):
 
 
 def raw(record: logging.LogRecord) -> Event:
-    """The event of a log record as it is: file names are numbers yet."""
+    """The raw event of a log record; file names are still numbers."""
     return Event(
         metadata=with_caller(getattr(record, "metadata", {})),
         payload=getattr(record, "payload", None),
@@ -169,7 +169,7 @@ def raw(record: logging.LogRecord) -> Event:
 
 
 def with_names(event: Event) -> Event:
-    """The event complete: file names turned back into text, its payload written, details asked."""
+    """The complete event: file names as text, payload serialized, details computed."""
     payload, metadata = event.payload, event.metadata
     if event.unwritten is not None:
         payload = json.dumps(event.unwritten, default=repr)
@@ -179,10 +179,10 @@ def with_names(event: Event) -> Event:
 
 
 def _with_names(value: Any) -> Any:
-    """The metadata with interned file names turned back into text.
+    """The metadata with interned file names replaced by their text.
 
-    A frame's ``filename`` is a number in torch's intern table, which is sent as an event only once
-    in a process: usually before anybody listens.
+    A frame's ``filename`` is an index into torch's intern table. torch sends each entry as an event
+    only once per process, usually before anything listens.
     """
     if isinstance(value, dict):
         return {

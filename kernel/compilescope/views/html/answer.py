@@ -1,4 +1,4 @@
-"""What the cell's output says in about eight lines; the rest is in the panel or folded."""
+"""The summary of a cell's output in about eight lines; the rest is in the panel or folded."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from ...report import Overview, Report, Result, TargetResult, conclude
 from .. import summary, wording
 
 _ROWS = 5
-"""Variants in the table: more are in the panel, and in the fold where there is none."""
+"""The most variants in the table: more are in the panel, or folded if there is none."""
 _TARGETS = 3
 
 
 class Error(NamedTuple):
-    """The worst problem of a report, where it is an error."""
+    """The worst problem of a report, if it is an error."""
 
     variant: str
     text: str
 
 
 class Answer(NamedTuple):
-    """The lines of the cell's output; empty where there is nothing to say."""
+    """The lines of the cell's output; fields without content are empty."""
 
     results: list[Result]
     targets: list[TargetResult]
@@ -31,13 +31,13 @@ class Answer(NamedTuple):
     """Titles and texts."""
     counts: str
     foot: str
-    """What the report is of, and where it was made."""
+    """The subject of the report, and its environment."""
     hover: str
     """The arguments and the versions."""
 
 
 def answer(report: Report) -> Answer:
-    """Return what a report comes to, short enough for a cell."""
+    """Return the summary of a report, short enough for a cell."""
     overview = conclude(report)
     return Answer(
         results=_rows(overview.results),
@@ -82,7 +82,7 @@ def _lines(overview: Overview) -> list[tuple[str, str]]:
     timed = any(result.latency_us is not None for result in overview.results)
     limit = overview.limit
     lines = []
-    # Where nothing is timed, the headline says so.
+    # If nothing is timed, the headline says so.
     if overview.wrapper is not None and timed:
         lines.append(("C++ wrapper?", overview.wrapper.headline))
     if limit is not None and limit.bound != "unknown":

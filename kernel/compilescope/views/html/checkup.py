@@ -18,7 +18,7 @@ MARKS: dict[CheckState, str] = {
 
 
 def summary(checkup: Checkup) -> str:
-    """Return how many checks came out how, in one line."""
+    """Return the number of checks by result, in one line."""
     counts = [
         wording.count(number, state) if state in ("problem", "warning") else f"{number} {state}"
         for state in STATES
@@ -41,7 +41,7 @@ def text(checkup: Checkup) -> str:
 
 
 def html(checkup: Checkup) -> str:
-    """Return a checkup for a cell: what is wrong first, then everything in a table."""
+    """Return a checkup for a cell: first the problems, then everything in a table."""
     return render(
         "checkup.html",
         checkup=checkup,
@@ -58,7 +58,7 @@ def html(checkup: Checkup) -> str:
 
 
 def by_subject(checkup: Checkup) -> dict[str, list[Check]]:
-    """Return the checks under their subjects, in the order in which they stand."""
+    """Return the checks by subject, in their order."""
     grouped: dict[str, list[Check]] = {}
     for check in checkup.checks:
         grouped.setdefault(check.subject, []).append(check)

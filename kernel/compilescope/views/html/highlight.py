@@ -41,8 +41,8 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
     Parameters
     ----------
     text
-        The code. Every line of it comes back, blank ones at either end too, so that the numbers
-        of a region hold.
+        The code. Every line is returned, including blank ones at both ends, so that regions' line
+        numbers stay valid.
     language
         ``python``, ``triton``, ``cpp``, ``fx``, ``llir``, ``ptx``; anything else stays without
         colour.
@@ -67,7 +67,7 @@ def _pieces_of(text: str, language: str) -> Iterable[tuple[str, str]]:
         return [("", text)]
     from pygments.lexers import get_lexer_by_name
 
-    # The slow part of a report: what a cell leaves out never comes here.
+    # The slow part of a report, so lines that a cell leaves out are not passed here.
     lexer = get_lexer_by_name(_LEXERS[language], stripnl=False, ensurenl=False)
     return ((_style(str(kind)), value) for kind, value in lexer.get_tokens(text))
 

@@ -23,7 +23,7 @@ def render(
     name: str = "report",
     notice: Markup | None = None,
 ) -> str:
-    """Return a report as HTML without scripts and without anything from outside.
+    """Return a report as HTML without scripts and external resources.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def render(
         False: a fragment for a cell, with inline styles, in which long texts are cut and say so.
         True: a whole page with everything, which follows the reader's light or dark scheme.
     panel
-        Whether a panel shows the rest of the report: then a cell holds the answer alone.
+        Whether a panel shows the rest of the report: a cell then has only the summary.
     left, right
         The variants whose wrappers stand side by side; by default the first with a Python wrapper
         and the first with a C++ wrapper.
     name
         The variable that holds the report, for the notes that say how to see all.
     notice
-        What stands above a whole page.
+        A text at the top of a whole page.
     """
     return render_template(
         "page.html" if full else "cell.html",

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 
 class Colour(NamedTuple):
-    """A colour: JupyterLab's variable for it, and what stands in where there is none."""
+    """A colour: JupyterLab's variable for it, and a fallback."""
 
     variable: str
     light: str
@@ -37,8 +37,8 @@ PALETTE = {
     "bar": Colour("--jp-brand-color1", "#2f6feb", "#4493f8"),
 }
 
-# Beside code blocks, which bring their own paper, text keeps the colour of the page around it and
-# greys are made by opacity: the one way that reads on any background without knowing it.
+# Except in code blocks, which have their own background, text keeps the page's colour and greys are
+# made by opacity: that is readable on any background.
 _CELL = "padding:3px 10px;text-align:left;vertical-align:top;max-width:none;"
 _CODE = (
     "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre;overflow-x:auto;"

@@ -65,8 +65,8 @@ _GLOBALS = {
     "wording": wording,
     "wrappers": wrappers,
 }
-"""What templates call. The module of one thing's rows is named in the plural: `package` is free
-for the package that a loop is at."""
+"""The names available in templates. Modules of rows have plural names, so that `package` is free as
+a loop variable."""
 
 
 def render(template: str, *, page: bool = False, **values: object) -> str:
@@ -79,15 +79,15 @@ def render(template: str, *, page: bool = False, **values: object) -> str:
     page
         Whether elements name classes, for a page with a style sheet, or carry their styles.
     values
-        What the template reads beside the globals. A `str` is escaped where it is written; a
-        `markupsafe.Markup` is not.
+        The values that the template reads besides the globals. A `str` is escaped where it is
+        written; a `markupsafe.Markup` is not.
     """
     return _environment(page).get_template(template).render(page=page, **values)
 
 
 @cache
 def _environment(page: bool) -> Environment:
-    # Importing Jinja2 takes a tenth of a second, which `import compilescope` need not.
+    # Importing Jinja2 takes a tenth of a second, which `import compilescope` avoids.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -22,7 +22,7 @@ class Column(NamedTuple):
         return self.side.title
 
     def content(self, chunk: Chunk) -> list[str]:
-        """Return the lines of a chunk; where they are shown, without blank ones at the end."""
+        """Return the lines of a chunk; if they are shown, without blank ones at the end."""
         lines = self.lines[chunk.start - 1 : chunk.end]
         while lines and not chunk.fold and not lines[-1].strip():
             lines.pop()
@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Lines of each column that belong on one height."""
+    """Lines of each column that are aligned."""
 
     cells: list[tuple[Column, Chunk | None]]
     launch: int | None
@@ -54,7 +54,7 @@ def shown(pair: Pair, most: int) -> Shown:
     pair
         One wrapper or two.
     most
-        Lines after which rows are left out, not counting those that are folded.
+        The most lines shown, not counting folded ones; later rows are left out.
     """
     columns = [Column(side, highlight.split(side.text)) for side in (pair.left, pair.right) if side]
     left, right = columns[0], columns[1] if len(columns) == 2 else None
@@ -78,8 +78,8 @@ def shown(pair: Pair, most: int) -> Shown:
 def tint(launch: int) -> str:
     """Return the CSS of a launch's cells: one hue for the launch in both columns.
 
-    From teal to violet: red and yellow would read as "wrong". The tint is an image, which lies over
-    the paper's colour.
+    From teal to violet: red and yellow would read as "wrong". The tint is an image over the
+    background colour.
     """
     hue = f"{170 + launch * 55 % 150},65%,50%"
     wash = f"linear-gradient(hsla({hue},.13),hsla({hue},.13))"

@@ -1,1 +1,1 @@
-"""What the views show, as rows of words and figures: the same in text and HTML."""
+"""The contents of views as rows of words and figures, shared by text and HTML."""

@@ -1,4 +1,4 @@
-"""What each variant changed, in sentences: the same in text and HTML."""
+"""The differences of each variant in sentences, shared by text and HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAME = ("identical", "renamed")
 
 
 class Row(NamedTuple):
-    """A line about a kernel or something else, and why it is so."""
+    """A line about a kernel or another difference, with the reason."""
 
     what: str
     why: str
@@ -33,7 +33,7 @@ def changed(report: Report) -> Iterator[tuple[VariantReport, Changes]]:
 
 
 def only_inductor(variant: VariantReport, changes: Changes) -> str:
-    """Return what another back end does not give; nothing for Inductor."""
+    """Return what backends other than Inductor do not provide; nothing for Inductor."""
     if not changes.only_inductor:
         return ""
     backend = variant.requested.backend
@@ -50,7 +50,7 @@ def kernels(changes: Changes) -> list[Row]:
 
 
 def others(changes: Changes) -> list[Row]:
-    """Return what differs beside kernels, a line each."""
+    """Return differences other than kernels, a line each."""
     return [
         Row(
             f"{change.what}: {change.here or 'none'} instead of {change.baseline or 'none'}",
@@ -61,7 +61,7 @@ def others(changes: Changes) -> list[Row]:
 
 
 def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
-    """Return what a variant changed, a line each, and how many lines are left out."""
+    """Return a variant's differences, a line each, and how many lines are left out."""
     rows = [*kernels(changes), *others(changes)]
     left_out = len(rows) - most
     return [

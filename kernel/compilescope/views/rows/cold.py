@@ -1,4 +1,4 @@
-"""What settings change in the first call, as rows of words."""
+"""The effects of settings on the first call, as rows of words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def studied(report: Report) -> Iterator[VariantReport]:
 
 
 def headline(variant: VariantReport) -> str:
-    """Return what the rows are, and which of them help most."""
+    """Return the title of the rows, and the settings that help most."""
     sentence = f"{variant.name}: what settings change in the first call"
     helps = [
         f"{words} {_title(row)}"

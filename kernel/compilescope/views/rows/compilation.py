@@ -1,4 +1,4 @@
-"""A compilation in lines: the graphs that it has, and what it lacks."""
+"""Lines about a compilation: its graphs, and what is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stages(compilation: Compilation, only: Collection[str] = ()) -> list[str]:
 
 
 def absent(compilation: Compilation) -> list[str]:
-    """Return what torch did not give of a compilation and of its code, with the reasons."""
+    """Return what torch did not provide for a compilation and its code, with the reasons."""
     missing = dict(compilation.absent)
     for code in codes(compilation):
         missing.update(code.absent)

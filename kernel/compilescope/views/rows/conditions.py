@@ -1,4 +1,4 @@
-"""What must stay as it is for a compilation to be reused, as rows."""
+"""The conditions under which a compilation is reused, as rows."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def left_out(compilation: Compilation, most: int) -> int:
 
 
 def requirement(condition: Condition) -> str:
-    """Return what must stay as it is, and whether it did not."""
+    """Return a condition, and whether it failed."""
     return f"{condition.requirement} ({FAILED})" if condition.failed else condition.requirement

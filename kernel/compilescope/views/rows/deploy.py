@@ -29,12 +29,12 @@ HOW = (
 
 
 def studied(report: Report) -> Iterator[VariantReport]:
-    """Yield the variants of which ways to deploy were compared."""
+    """Yield the variants whose ways to deploy were compared."""
     yield from (variant for variant in report.variants if variant.ways)
 
 
 def headline(variant: VariantReport) -> str:
-    """Return what the rows are."""
+    """Return the title of the rows."""
     return f"{variant.name}: ways to deploy"
 
 
@@ -58,7 +58,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 
 def remarks(variant: VariantReport) -> list[str]:
-    """Return how it was measured, what each way gives up, and why some have no figure."""
+    """Return how it was measured, the restrictions of each way, and why some have no figure."""
     lines = [HOW, *_recommended(variant)]
     for way in variant.ways:
         if way.problem is not None:

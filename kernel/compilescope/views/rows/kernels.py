@@ -1,4 +1,4 @@
-"""A kernel in lines: where it is launched, the code that it is from, what it fuses."""
+"""Lines about a kernel: its launches, its source lines, its fusion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import plans, routes
 
 _WRAPPERS = {"cpp": "C++", "python": "Python", "aot": "ahead of time"}
 _SOURCES, _MODULES = 4, 4
-"""How many of each a kernel names."""
+"""The most items of each kind shown for a kernel."""
 
 
 def language(kernel: Kernel) -> str:
@@ -17,12 +17,12 @@ def language(kernel: Kernel) -> str:
 
 
 def modules(kernel: Kernel) -> str:
-    """Return the modules that a kernel runs: ``of layers.0, layers.1``; empty where none is."""
+    """Return the modules that a kernel runs: ``of layers.0, layers.1``; empty if there is none."""
     return f"of {', '.join(kernel.modules[:_MODULES])}" if kernel.modules else ""
 
 
 def lines(kernel: Kernel) -> list[str]:
-    """Return what there is to say of a kernel beside its name, its operators and its code."""
+    """Return lines about a kernel besides its name, its operators and its code."""
     return [
         *_launches(kernel),
         *(f"from {_source(source)}" for source in kernel.sources[-_SOURCES:]),

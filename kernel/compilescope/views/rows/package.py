@@ -1,4 +1,4 @@
-"""What was compiled ahead of time, in words and rows."""
+"""Packages compiled ahead of time, in words and rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def packaged(report: Report) -> Iterator[VariantReport]:
 
 
 def headline(variant: VariantReport, package: Package) -> str:
-    """Return what the package is, in a line."""
+    """Return a description of the package, in a line."""
     start = f"{variant.name}: ahead of time"
     if package.problem is not None and not package.files:
         return f"{start}, {package.problem.what}"
@@ -34,7 +34,7 @@ def headline(variant: VariantReport, package: Package) -> str:
 
 
 def lines(package: Package) -> Iterator[str]:
-    """Yield what is to be said of a package beside its entries."""
+    """Yield lines about a package besides its entries."""
     if package.problem is not None:
         yield package.problem.why or package.problem.what
         if package.problem.remedy:

@@ -1,4 +1,4 @@
-"""What Inductor planned, in a line: memory, changes of layout, what a kernel fuses."""
+"""Inductor's plans, in a line each: memory, changes of layout, fusion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plans(compilation: Compilation) -> Iterator[str]:
 
 
 def kernel(kernel: Kernel) -> str:
-    """What a kernel fuses and how it is cut up; empty for a library call."""
+    """A kernel's fusion and tiling; empty for a library call."""
     parts = fusion(kernel)
     if kernel.tiling is not None:
         tiles = [f"{name}={value}" for name, value in kernel.tiling.tile.items()]

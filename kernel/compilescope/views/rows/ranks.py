@@ -24,7 +24,7 @@ def graphed(report: Report) -> Iterator[tuple[VariantReport, CudaGraphs]]:
 
 
 def graphs_line(graphs: CudaGraphs) -> str:
-    """What became of CUDA graphs: counted, or foreseen."""
+    """The use of CUDA graphs: counted or predicted."""
     if graphs.calls:
         figures = f"in {wording.count(graphs.calls, 'call')} {graphs.captured} recorded, "
         figures += f"{graphs.replayed} replayed, {graphs.re_recorded} recorded again"
@@ -34,7 +34,7 @@ def graphs_line(graphs: CudaGraphs) -> str:
 
 
 def graphs_why(graphs: CudaGraphs) -> list[str]:
-    """Why, and what changes it."""
+    """The reason, and the remedy."""
     if graphs.outcome == "no GPU" or not graphs.skips:
         return [graphs.why] if graphs.why else []
     return [
@@ -46,7 +46,7 @@ def graphs_why(graphs: CudaGraphs) -> list[str]:
 
 
 def partition_lines(graphs: CudaGraphs) -> list[str]:
-    """Return what became of each part of the graphs, a line each."""
+    """Return whether each partition of the graphs is captured, a line each."""
     return [
         f"{part.compilation} {part.name}: {'captured' if part.captured else 'not captured'}, "
         f"{wording.count(part.kernels, 'launch', 'launches')}. {part.why}"
@@ -55,7 +55,7 @@ def partition_lines(graphs: CudaGraphs) -> list[str]:
 
 
 def rank_line(report: Report) -> str:
-    """Which rank the report is of; nothing where it is of none."""
+    """The rank that the report belongs to; empty if it belongs to none."""
     rank = report.rank
     if rank is None:
         return ""
@@ -67,7 +67,7 @@ def rank_line(report: Report) -> str:
 
 
 def differences(report: Report) -> list[RankDifference]:
-    """What differs from other ranks, what may hang first."""
+    """Differences from other ranks, those that may cause a hang first."""
     unsorted = report.rank.differences if report.rank is not None else []
     return sorted(unsorted, key=lambda difference: not difference.serious)
 

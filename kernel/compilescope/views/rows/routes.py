@@ -1,4 +1,4 @@
-"""Custom operators, and how kernels came to be there, as rows of words."""
+"""Custom operators, and the loading of kernels, as rows of words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def routes(report: Report) -> list[tuple[str, ...]]:
 
 
 def loaded(report: Report) -> Iterator[VariantReport]:
-    """Yield the variants of whose kernels it is known how they came to be there."""
+    """Yield the variants for which the loading of kernels was recorded."""
     yield from (variant for variant in report.variants if variant.kernel_loads)
 
 
@@ -66,7 +66,7 @@ def loads(variant: VariantReport) -> list[tuple[str, ...]]:
 
 
 def descriptors(kernel_descriptors: list[Descriptor]) -> str:
-    """Return a kernel's TMA descriptors in a few words; empty where it has none."""
+    """Return a kernel's TMA descriptors in a few words; empty if it has none."""
     texts = [
         f"{descriptor.name} [{', '.join(descriptor.block)}] built {descriptor.built}"
         for descriptor in kernel_descriptors

@@ -1,4 +1,4 @@
-"""Rows of two generated files: what does the same thing stands on the same height."""
+"""Aligns two generated files by rows: matching launches are in the same row."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Chunk(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Lines of both files that belong on one height; None where a file has nothing there."""
+    """Aligned lines of both files; None if a file has no lines there."""
 
     left: Chunk | None
     right: Chunk | None = None
     launch: int | None = None
-    """The how-manyth common launch this is, from 0; None for lines between launches."""
+    """The index of the common launch, from 0; None for lines between launches."""
 
     @property
     def height(self) -> int:
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: int) -> list[Row]:
     """Align two files by the launches that they share.
 
-    Every line of both files is in exactly one row, in the file's order. What stands around the
+    Every line of both files is in exactly one row, in the file's order. The code around the
     wrapper's entry (imports, declarations, the kernels' sources) is folded.
 
     Parameters
@@ -50,7 +50,7 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
     left, right
         The files' regions, by start line.
     left_lines, right_lines
-        How many lines the files have; 0 for a file that is not there.
+        How many lines the files have; 0 for a missing file.
     """
     aligned: list[Row] = []
     launches = 0
@@ -69,7 +69,7 @@ def _facing(regions: list[Region]) -> list[Region]:
 
 
 def _cut(regions: list[Region], lines: int, start: int, end: int) -> list[Chunk | None]:
-    """Cut a run of lines into what is before the wrapper's entry, in it and after it."""
+    """Split a range of lines into the parts before, in and after the wrapper's entry."""
     entry = next((region for region in regions if region.kind == "entry"), None)
     first, last = (entry.start, entry.end) if entry else (1, lines)
     inside = Chunk(max(start, first), min(end, last))

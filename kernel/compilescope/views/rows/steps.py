@@ -1,4 +1,4 @@
-"""What the steps of measured wrappers cost, by kind, as rows of words."""
+"""The times of measured wrappers' steps, by kind, as rows of words."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Graph(NamedTuple):
     compilation: str
     direction: str
     wrappers: list[tuple[str, Steps]]
-    """Names of variants with what their wrappers do."""
+    """Names of variants, and their wrappers' steps."""
 
 
 def measured(report: Report) -> Iterator[Graph]:
-    """Yield the graphs of which a wrapper's steps were measured."""
+    """Yield the graphs with measured steps of a wrapper."""
     by_graph: dict[tuple[str, str, int], list[tuple[str, Steps]]] = {}
     for variant in compared(report):
         for compilation in variant.compilations:
@@ -35,7 +35,7 @@ def measured(report: Report) -> Iterator[Graph]:
 
 
 def headline(graph: Graph) -> str:
-    """Return what the rows are, and what a call of each wrapper takes."""
+    """Return the title of the rows, and the time of a call of each wrapper."""
     calls = ", ".join(
         f"{name} {wording.duration(steps.whole_us or 0.0)}" for name, steps in graph.wrappers
     )

@@ -17,7 +17,7 @@ HEAD = (
     "",
     "differs",
 )
-"""The columns; the one without a name says what became of a cell, or what it is best at."""
+"""The columns; the one without a name has a cell's outcome, or what it is best at."""
 
 
 def rows(sweep: Sweep) -> list[tuple[str, ...]]:
@@ -34,7 +34,7 @@ def rows(sweep: Sweep) -> list[tuple[str, ...]]:
 
 
 def headline(sweep: Sweep) -> str:
-    """How many cells there are and what became of them."""
+    """The number of cells and their outcomes."""
     states = [cell.state for cell in sweep.cells]
     parts = [
         f"{states.count(state)} {word}"
@@ -46,7 +46,7 @@ def headline(sweep: Sweep) -> str:
 
 
 def verdicts(sweep: Sweep) -> list[str]:
-    """Which cell is fastest, a sentence or two for each shape; empty where nothing was measured."""
+    """Which cell is fastest, a sentence or two for each shape; empty if nothing was measured."""
     sentences = [
         f"{shape}: {verdict}" if len(sweep.verdicts) > 1 else verdict
         for shape, verdict in sweep.verdicts.items()

@@ -1,6 +1,6 @@
-"""A variant for a GPU that is not there as rows of words and figures, the same in every view.
+"""A variant for a GPU that is not present, as rows of words and figures for every view.
 
-Nothing of it was measured: what is reckoned carries ``≥`` or ``≈`` and the word for it.
+Nothing was measured: estimates are marked with ``≥`` or ``≈`` and a word.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ HEAD = (
 )
 """The columns of a target's kernels."""
 WORDS = frozenset((0, 1, 6, 12))
-"""Those that hold words, which may wrap; the others are figures."""
+"""The columns with words, which may wrap; the others have figures."""
 
 
 class Decided(NamedTuple):
-    """A choice that the device would have made, and how often it came up."""
+    """A choice that needs the device, and how often it occurred."""
 
     decision: Decision
     times: int
@@ -58,7 +58,7 @@ def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
 
 
 def device(target: TargetReport) -> str:
-    """Return what the device is, in one line."""
+    """Return a description of the device, in one line."""
     build, spec = target.device.build, target.device
     known = [spec.name]
     if build is not None:
@@ -71,7 +71,7 @@ def device(target: TargetReport) -> str:
 
 
 def nothing_ran(target: TargetReport) -> str:
-    """Return the sentence that stands over all figures of a target."""
+    """Return the sentence above all figures of a target."""
     note = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
     return (
         f"{note}The code is what torch generates for this device. Nothing ran there: times are "
@@ -80,7 +80,7 @@ def nothing_ran(target: TargetReport) -> str:
 
 
 def estimated(variant: VariantReport) -> str:
-    """Return a variant's estimate in a few words; empty where there is none."""
+    """Return a variant's estimate in a few words; empty if there is none."""
     estimate = variant.target.estimate if variant.target is not None else None
     if estimate is None or not estimate.launches:
         return ""
@@ -94,7 +94,7 @@ def estimated(variant: VariantReport) -> str:
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:
-    """Yield what the estimate says, how it was made, and what binds."""
+    """Yield the estimate, its method, and the bounding resource."""
     estimate = variant.target.estimate if variant.target is not None else None
     if estimate is None:
         return
@@ -111,7 +111,7 @@ def estimate_lines(variant: VariantReport) -> Iterator[str]:
 
 
 def lines(variant: VariantReport, target: TargetReport) -> list[str]:
-    """Return what is known of a variant for a target beside its kernels and decisions."""
+    """Return lines about a variant for a target besides its kernels and decisions."""
     return [
         nothing_ran(target),
         *estimate_lines(variant),
@@ -131,7 +131,7 @@ def kernels(variant: VariantReport) -> list[tuple[str, ...]]:
 
 
 def decisions(variant: VariantReport) -> list[Decided]:
-    """Return what was decided without the device, each choice once."""
+    """Return the decisions made without the device, each once."""
     grouped: dict[tuple[str, ...], list[Decision]] = {}
     for compilation in variant.compilations:
         for decision in compilation.decisions:
@@ -155,7 +155,7 @@ def decided(choice: Decided) -> str:
 
 
 def reasons(choice: Decided) -> Iterator[str]:
-    """Yield the rule that made a choice, and what makes it on the device."""
+    """Yield the rule that made a choice, and how the device itself would decide."""
     if choice.decision.rule:
         yield choice.decision.rule
     if choice.decision.instead:
@@ -163,7 +163,7 @@ def reasons(choice: Decided) -> Iterator[str]:
 
 
 def checked(variant: VariantReport) -> str:
-    """Return how many kernels were checked and with what outcome; empty where none was tried."""
+    """Return how many kernels were checked, and the outcomes; empty if none was."""
     checks = [
         kernel.check
         for compilation in variant.compilations
@@ -188,7 +188,7 @@ def forms(kernel: Kernel) -> list[str]:
 
 
 def form_title(form: str) -> str:
-    """Return what a compiled form is called; a form that is not known, by its own name."""
+    """Return the title of a compiled form; an unknown form keeps its name."""
     return FORMS[form][0] if form in FORMS else form
 
 
@@ -208,7 +208,7 @@ def compiled(variant: VariantReport) -> list[Kernel]:
 
 
 def configuration(config: KernelConfig) -> str:
-    """Return what a launch configuration takes, or why it was not compiled."""
+    """Return the resources of a launch configuration, or why it was not compiled."""
     return config.why or ", ".join(f"{name} {value:g}" for name, value in config.resources.items())
 
 

@@ -1,4 +1,4 @@
-"""The table of variants: what was requested, what was done, and whether it is right."""
+"""The table of variants: requested settings, stage, and accuracy."""
 
 from __future__ import annotations
 

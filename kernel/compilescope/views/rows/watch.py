@@ -1,4 +1,4 @@
-"""What a watch saw, as the rows of a table: the same in a terminal and in a cell."""
+"""The compilations of a watch as rows of a table, for a terminal and a cell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(report: Report) -> list[Row]:
 
 
 def headline(report: Report) -> str:
-    """Return what was seen, in a line."""
+    """Return a summary in one line."""
     compilations = report.compilations
     seconds = sum(compilation.duration_s or 0.0 for compilation in compilations)
     parts = [

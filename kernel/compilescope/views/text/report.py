@@ -46,9 +46,9 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     width
         Columns of the terminal; text wraps, tables do not.
     color
-        Mark with ANSI escapes what a terminal can colour.
+        Whether to colour text with ANSI escapes.
     name
-        The variable that holds the report, for the lines that say what to do next.
+        The variable that holds the report, for lines with the next steps.
     """
     paint = _Paint(color)
     if report.subject.kind == "watch":
@@ -125,7 +125,7 @@ def _result(report: Report, paint: _Paint) -> Iterator[str]:
 
 
 def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    """Yield what follows from the result: what limits a call, what to change, what happened."""
+    """Yield the conclusions: what limits a call, what to change, what happened."""
     overview = conclude(report)
     if overview.wrapper is not None:
         sentence = f"{overview.wrapper.headline} {overview.wrapper.text}".strip()

@@ -15,7 +15,7 @@ def render(report: Report) -> str:
 
 
 def sweep(result: Sweep) -> list[str]:
-    """Return the lines of a sweep: its cells, then what it came to."""
+    """Return the lines of a sweep: its cells, then its result."""
     lines = [sweep_rows.headline(result)]
     lines += [
         f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()

@@ -1,4 +1,4 @@
-"""Variants for a GPU that is not there, as plain text."""
+"""Variants for a GPU that is not present, as plain text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def head(variant: VariantReport, target: TargetReport) -> str:
 
 
 def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, str]]:
-    """Yield what is known of a variant there: how far a line is indented, and the line."""
+    """Yield lines about a variant on its target, each with its indentation."""
     yield "  ", target_rows.nothing_ran(target)
     for line in target_rows.estimate_lines(variant):
         yield "  ", line
@@ -40,7 +40,7 @@ def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, s
 def kernels(variant: VariantReport) -> tuple[list[tuple[str, ...]], int]:
     """Return the rows of the kernels' table, its head first, and how many are left out.
 
-    Names of kernels are long: they come last, where they push nothing aside.
+    Names of kernels are long, so they come last, where they shift no other column.
     """
     rows = target_rows.kernels(variant)
     shown = [target_rows.HEAD, *rows[:_SHOWN_KERNELS]]
