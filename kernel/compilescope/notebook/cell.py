@@ -76,8 +76,8 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         tree = shell.compile.ast_parse(code, filename=file)
     except SyntaxError as error:
         error.filename = "cell"
-        told = "".join(traceback.format_exception_only(error)).strip()
-        raise CompilescopeError(f"Syntax error in the cell.\n  {told}") from None
+        message = "".join(traceback.format_exception_only(error)).strip()
+        raise CompilescopeError(f"Syntax error in the cell.\n  {message}") from None
     statements = shell.transform_ast(tree).body
     if not statements:
         raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)
@@ -166,8 +166,8 @@ def run(
 
 def _execute(shell: Shell, statement: ast.stmt, file: str, mode: str) -> None:
     __tracebackhide__ = "__ipython_bottom__"
-    made = ast.Interactive([statement]) if mode == "single" else ast.Module([statement], [])
-    exec(shell.compile(made, file, mode), shell.user_global_ns, shell.user_ns)
+    module = ast.Interactive([statement]) if mode == "single" else ast.Module([statement], [])
+    exec(shell.compile(module, file, mode), shell.user_global_ns, shell.user_ns)
 
 
 def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.stmt]:
@@ -179,8 +179,8 @@ def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.s
     )
     call = ast.parse(f"{_HOLDER}.fn(*{_HOLDER}.args, **{_HOLDER}.kwargs)", mode="eval").body
     held = ast.Expr(hold)
-    for made in (held, hold, hold.func, call):
-        for node in ast.walk(made) if made in (hold.func, call) else (made,):
+    for new_node in (held, hold, hold.func, call):
+        for node in ast.walk(new_node) if new_node in (hold.func, call) else (new_node,):
             ast.copy_location(node, called)
     last.value = call
     return held, last

@@ -80,7 +80,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
 
     names = (options.variants or ("cpp" if options.cpp_wrapper else "python,cpp")).split(",")
     chosen = parse([name.strip() for name in names if name.strip()])
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "mode": options.mode,
         "cpp_wrapper": options.cpp_wrapper or None,
         "dynamic": {"on": True, "off": False}.get(options.dynamic),
@@ -88,17 +88,17 @@ def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
         "backend": options.backend,
         "options": dict(_setting(text) for text in options.option) or None,
     }
-    given = {switch: value for switch, value in given.items() if value is not None}
+    settings = {switch: value for switch, value in settings.items() if value is not None}
     targets = [name.strip() for name in (options.target or "").split(",") if name.strip()]
-    if not given and not targets:
+    if not settings and not targets:
         return chosen if options.variants or options.dynamic else None
-    if given.get("backend", "inductor") != "inductor" and options.variants is None:
+    if settings.get("backend", "inductor") != "inductor" and options.variants is None:
         # Python and C++ wrappers are Inductor's: of another backend there is one variant.
         chosen = {"python": Variant()}
     changed = [
         variant
         if variant.backend is None
-        else msgspec.structs.replace(variant, **given, target=target)
+        else msgspec.structs.replace(variant, **settings, target=target)
         for target in targets or [None]
         for variant in chosen.values()
     ]

@@ -55,9 +55,9 @@ def compile_graph(
     RuntimeError
         There is no such mode or option of Inductor's.
     """
-    given = dict(options or {})
-    tiers = parse(given.pop(OPTION, TIERS))
-    settings = both_wrappers.settings_of(mode, given)
+    inductor_options = dict(options or {})
+    tiers = parse(inductor_options.pop(OPTION, TIERS))
+    settings = both_wrappers.settings_of(mode, inductor_options)
     if len(tiers) == 1 or both_wrappers.is_cpp(settings) or not _is_supported():
         return both_wrappers.compile_plainly(graph, inputs, settings)
     return both_wrappers.compile_noticing(graph, inputs, settings, _receiver())
@@ -71,14 +71,14 @@ def parse(tiers: object) -> tuple[str, ...]:
     CompilescopeError
         They are no tiers, or in another order.
     """
-    found = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
-    if found not in (TIERS, TIERS[:1]):
+    names = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
+    if names not in (TIERS, TIERS[:1]):
         raise CompilescopeError(
             f"tiers is {tiers!r}.",
             "The first tier is the Python wrapper, the second the C++ wrapper.",
             f"Give {TIERS!r}, or {TIERS[:1]!r} for no second tier.",
         )
-    return found
+    return names
 
 
 def tiered(

@@ -68,8 +68,11 @@ class Check:
     def _compare(self, inputs: list[Any]) -> Any:
         changes = range(len(inputs)) if self._changes is None else self._changes
         # The wrappers empty their lists.
-        own = list(inputs)
-        copies = [copied(each) if place in changes else each for place, each in enumerate(own)]
+        inputs_of_check = list(inputs)
+        copies = [
+            copied(value) if place in changes else value
+            for place, value in enumerate(inputs_of_check)
+        ]
         actual: list[Any] = []
         wrong: list[OutputError] | Exception | None = None
         try:
@@ -82,7 +85,7 @@ class Check:
             kept = [] if self._changes is None else sorted(self._changes)
             with torch.no_grad():
                 wrong = _differences(
-                    [*expected, *(own[place] for place in kept)],
+                    [*expected, *(inputs_of_check[place] for place in kept)],
                     [*actual, *(copies[place] for place in kept)],
                 )
         self._is_settled = True
@@ -96,9 +99,9 @@ def _differences(expected: Sequence[Any], actual: Sequence[Any]) -> list[OutputE
         return [error for error in errors if not error.ok]
     wrong = [
         error
-        for place, (one, other) in enumerate(zip(expected, actual, strict=True))
-        if not _is_same(one, other)
-        for error in compare({f"output {place}": one}, {f"output {place}": other})
+        for place, (left, other) in enumerate(zip(expected, actual, strict=True))
+        if not _is_same(left, other)
+        for error in compare({f"output {place}": left}, {f"output {place}": other})
         if not error.ok
     ]
     return wrong or None

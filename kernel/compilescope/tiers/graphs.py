@@ -201,7 +201,7 @@ def add(context: Any, graph: TieredGraph) -> None:
     """Remembers a graph; ``context`` stands for the call of ``torch.compile`` it belongs to."""
     with _lock:
         graphs = _others if context is None else _graphs.setdefault(context, [])
-        graphs[:] = [each for each in graphs if each.is_alive]
+        graphs[:] = [known for known in graphs if known.is_alive]
         graphs.append(graph)
 
 
@@ -214,8 +214,8 @@ def of(context: Any) -> list[TieredGraph]:
 def every() -> list[TieredGraph]:
     """All that can still be called."""
     with _lock:
-        found = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
-    return [graph for graph in found if graph.is_alive]
+        known = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
+    return [graph for graph in known if graph.is_alive]
 
 
 def after_fork() -> None:

@@ -59,15 +59,15 @@ def add_conditions(compilation: Compilation) -> None:
 def mark_failed(guards: Sequence[Guard], tree: Sequence[GuardManager]) -> None:
     """Set `Guard.failed` from the counts of guards and of the nodes of their tree."""
     # torch counts a failure at its node and at all its ancestors.
-    own = [manager.fails or 0 for manager in tree]
+    failures = [manager.fails or 0 for manager in tree]
     for manager in tree:
-        if manager.parent is not None and 0 <= manager.parent < len(own):
-            own[manager.parent] -= manager.fails or 0
+        if manager.parent is not None and 0 <= manager.parent < len(failures):
+            failures[manager.parent] -= manager.fails or 0
     for guard in guards:
         if guard.fails is not None:
             guard.failed = guard.fails > 0
-        elif guard.manager is not None and 0 <= guard.manager < len(own):
-            guard.failed = own[guard.manager] > 0
+        elif guard.manager is not None and 0 <= guard.manager < len(failures):
+            guard.failed = failures[guard.manager] > 0
         else:
             guard.failed = False
 

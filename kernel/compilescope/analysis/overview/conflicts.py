@@ -16,7 +16,11 @@ def conflicts(report: Report) -> list[KernelTimeConflict]:
     Kernels are timed under the profiler, in a build with timers. Something else that ran meanwhile
     can make each launch appear a thousand times as long as it is.
     """
-    return [found for variant in report.variants if (found := conflict(variant)) is not None]
+    return [
+        kernel_conflict
+        for variant in report.variants
+        if (kernel_conflict := conflict(variant)) is not None
+    ]
 
 
 def conflict(variant: VariantReport) -> KernelTimeConflict | None:
@@ -35,7 +39,7 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
     total = sum(us for _, us in times)
     if not times or total <= latency * _TOLERANCE:
         return None
-    name, longest = max(times, key=lambda each: each[1])
+    name, longest = max(times, key=lambda timed: timed[1])
     kernels = count(len(times), "measured launch", "measured launches")
     text = (
         f"Kernel times and latency do not agree: {kernels} add up to {duration(total)}, but a call "

@@ -29,35 +29,39 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     """
     if report.subject.kind in ("watch", "trace", "package"):
         return None
-    looked = [one for one in report.variants if one.layers and one.target is None and one.verdict]
+    looked = [
+        candidate
+        for candidate in report.variants
+        if candidate.layers and candidate.target is None and candidate.verdict
+    ]
     variant = now if now.layers or now.target or not looked else looked[0]
     if variant.stage == "failed" or not (variant.compilations or variant.layers):
         return None
-    found = Limit(variant=variant.name, title=title(variant), headline=UNMEASURED)
+    limits = Limit(variant=variant.name, title=title(variant), headline=UNMEASURED)
     verdict = variant.verdict
     if verdict is None:
-        found.text = variant.absent.get("layers", "") or variant.absent.get("verdict", "") or ASK
-        return found
-    found.parts = _parts(variant)
+        limits.text = variant.absent.get("layers", "") or variant.absent.get("verdict", "") or ASK
+        return limits
+    limits.parts = _parts(variant)
     if noise := disturbance(variant):
-        found.headline, found.text, found.parts = "Too noisy to judge.", noise, []
-        return found
-    found.basis = "estimated" if verdict.estimated else "measured"
-    found.text = verdict.evidence
-    found.bound = _bound(variant, verdict)
-    kernels = sum(part.share for part in found.parts if part.kind == "kernels")
-    if found.bound in ("launch", "overhead"):
-        where = "kernels run" if found.parts else ""
+        limits.headline, limits.text, limits.parts = "Too noisy to judge.", noise, []
+        return limits
+    limits.basis = "estimated" if verdict.estimated else "measured"
+    limits.text = verdict.evidence
+    limits.bound = _bound(variant, verdict)
+    kernels = sum(part.share for part in limits.parts if part.kind == "kernels")
+    if limits.bound in ("launch", "overhead"):
+        where = "kernels run" if limits.parts else ""
         # Kernels that take next to nothing may be measured as nothing.
-        told = percent(kernels or _LEAST / 2)
-        share = f": {where} for {told} of a call" if where else ""
-        found.headline = f"{_TITLES[found.bound]}{share}."
-    elif found.bound in ("memory", "compute"):
-        found.headline = f"{_TITLES[found.bound]}."
+        kernel_share = percent(kernels or _LEAST / 2)
+        share = f": {where} for {kernel_share} of a call" if where else ""
+        limits.headline = f"{_TITLES[limits.bound]}{share}."
+    elif limits.bound in ("memory", "compute"):
+        limits.headline = f"{_TITLES[limits.bound]}."
     else:
-        share = f"Kernels take {percent(kernels)} of a call." if found.parts else ""
-        found.headline = share or "Not clear."
-    return found
+        share = f"Kernels take {percent(kernels)} of a call." if limits.parts else ""
+        limits.headline = share or "Not clear."
+    return limits
 
 
 def _bound(variant: VariantReport, verdict: Verdict) -> Limited:

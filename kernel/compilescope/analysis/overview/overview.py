@@ -26,12 +26,12 @@ def overview(report: Report) -> Overview:
     file.
     """
     shown = places(report)
-    results = [_result(one) for one in shown if one.target is None]
+    results = [_result(variant) for variant in shown if variant.target is None]
     best = _best(report, shown)
     for result in results:
         result.best = best is not None and result.variant == best.name
-    bounded = [_reach(one) for one in results]
-    targets = [_target(one) for one in shown if one.target is not None]
+    bounded = [_reach(result) for result in results]
+    targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
     return Overview(
         headline=_headline(report, shown, best),
@@ -61,8 +61,8 @@ def _result(variant: VariantReport) -> Result:
     timing = variant.timing
     result.accurate = all(error.ok for error in variant.accuracy) if variant.accuracy else None
     result.first_call_s = first_call(variant)
-    here = variant.compile_time
-    result.cold = here is None or here.cold or bool(variant.startups)
+    compile_time = variant.compile_time
+    result.cold = compile_time is None or compile_time.cold or bool(variant.startups)
     if variant.stage == "failed":
         result.state = "failed"
         result.why = next(
@@ -113,7 +113,11 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         and (over := over_baseline(variant.timing)) is not None
         and over.standing == "faster"
     ]
-    return min(faster, key=lambda one: one.timing.median_us if one.timing else 0.0, default=None)
+    return min(
+        faster,
+        key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
+        default=None,
+    )
 
 
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
@@ -126,8 +130,8 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         gain = f"{over.text} than {over.over}" if over is not None else ""
         noisy = is_noisy(best.timing.interval_us)
         takes = gain if noisy else f"{duration(best.timing.median_us)} a call, {gain}"
-        pairs = [(each, between(each, best)) for each in compiled if each is not best]
-        beside_best = {title(each): pair.standing for each, pair in pairs if pair is not None}
+        pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
+        beside_best = {title(variant): pair.standing for variant, pair in pairs if pair is not None}
         same = [name for name, standing in beside_best.items() if standing == "same"]
         if same:
             return f"{title(best)} and {same[0]} show no difference: {takes}."
@@ -141,11 +145,11 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     failed = [variant for variant in shown if variant.stage == "failed"]
     if compiled:
         standings = [
-            found.standing
+            ratio.standing
             for variant in compiled
-            if variant.timing is not None and (found := over_baseline(variant.timing)) is not None
+            if variant.timing is not None and (ratio := over_baseline(variant.timing)) is not None
         ]
-        if standings and all(one == "slower" for one in standings):
+        if standings and all(standing == "slower" for standing in standings):
             return "torch.compile makes this call slower: eager is fastest."
         if "noisy" in standings:
             return "Too noisy to judge: measure for longer, or while the machine is idle."
@@ -155,14 +159,16 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     if failed and all(
         variant.stage == "failed" for variant in shown if variant.requested.backend is not None
     ):
-        problem = next((one for one in failed[0].problems if one.severity == "error"), None)
+        problem = next(
+            (candidate for candidate in failed[0].problems if candidate.severity == "error"), None
+        )
         return f"torch.compile failed: {problem.what}" if problem else "torch.compile failed."
     targets = [_target(variant) for variant in shown if variant.target is not None]
-    known = [one for one in targets if one.call_us is not None]
+    known = [target for target in targets if target.call_us is not None]
     if known and len(targets) == len(
         [variant for variant in shown if variant.requested.backend is not None]
     ):
-        first = min(known, key=lambda one: one.call_us or 0.0)
+        first = min(known, key=lambda target: target.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
         return "Nothing is compiled yet."
@@ -170,26 +176,26 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 
 def _happened(report: Report) -> str:
-    found = report.compilations
-    recompiles = sum(compilation.recompile is not None for compilation in found)
+    compilations = report.compilations
+    recompiles = sum(compilation.recompile is not None for compilation in compilations)
     breaks = sum(len(variant.breaks) for variant in report.variants)
-    told = count(len(found), "compilation")
+    summary = count(len(compilations), "compilation")
     parts = [count(recompiles, "recompile"), count(breaks, "graph break")]
-    spent = sum(compilation.duration_s or 0.0 for compilation in found)
+    spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
     time = f", {duration(spent * 1e6)} of compile time" if spent else ""
-    return f"{told}: {' and '.join(parts)}{time}."
+    return f"{summary}: {' and '.join(parts)}{time}."
 
 
 def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     """What happened, of the variant that the overview is about."""
     if report.subject.kind in _WITHOUT_CALL:
-        found = report.compilations
+        compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-        effective = [one for variant in report.variants for one in variant.effective]
-        total_s = sum(compilation.duration_s or 0.0 for compilation in found) or None
+        effective = [setting for variant in report.variants for setting in variant.effective]
+        total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = ""
     elif now is not None:
-        found, effective = now.compilations, now.effective
+        compilations, effective = now.compilations, now.effective
         breaks = now.breaks
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
@@ -197,9 +203,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         return []
     graphs = sum(
         bool(compilation.graphs) or compilation.code != type(compilation.code)()
-        for compilation in found
+        for compilation in compilations
     )
-    recompiles = sum(compilation.recompile is not None for compilation in found)
+    recompiles = sum(compilation.recompile is not None for compilation in compilations)
     again = Count(
         number=recompiles,
         text=count(recompiles, "recompile"),
@@ -207,16 +213,24 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         warning=recompiles > 0,
     )
     # One call of the variant recompiles nothing; the loop in the user's cell may have.
-    own = next((one for one in report.variants if is_record(one)), None)
-    if own is not None and recompiles == 0 and (number := counts(own)["recompiles"]):
-        again.number, again.warning, again.of = number, True, own.name
+    cell_record = next((variant for variant in report.variants if is_record(variant)), None)
+    if (
+        cell_record is not None
+        and recompiles == 0
+        and (number := counts(cell_record)["recompiles"])
+    ):
+        again.number, again.warning, again.of = number, True, cell_record.name
         again.text = f"{count(number, 'recompile')} in the cell"
-    kernels = [kernel for compilation in found for kernel in compilation.kernels]
+    kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
-    by = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
-    guards = sum(compilation.counts.get("guards", len(compilation.guards)) for compilation in found)
-    differs = {one.setting for one in effective if one.differs}
+    by = [
+        f"{n} {_LANGUAGES[language]}" for language, n in languages.items() if language in _LANGUAGES
+    ]
+    guards = sum(
+        compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
+    )
+    differs = {setting.setting for setting in effective if setting.differs}
     occurrences = sum(graph_break.count for graph_break in breaks)
     often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
     happened = [
@@ -230,9 +244,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         again,
     ]
     if kernels:
-        told = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
-        told += f" ({', '.join(by)})" if by else ""
-        happened.append(Count(number=launches, text=told, view="kernels"))
+        summary = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
+        summary += f" ({', '.join(by)})" if by else ""
+        happened.append(Count(number=launches, text=summary, view="kernels"))
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     if differs:
@@ -264,5 +278,5 @@ def _largest(variant: VariantReport) -> str:
         ((seconds, _PARTS[name]) for name, seconds in compiled.parts.items() if name in _PARTS),
         reverse=True,
     )
-    told = [f"{name} {duration(seconds * 1e6)}" for seconds, name in parts[:2] if seconds > 0]
-    return f" ({', '.join(told)})" if told else ""
+    longest = [f"{name} {duration(seconds * 1e6)}" for seconds, name in parts[:2] if seconds > 0]
+    return f" ({', '.join(longest)})" if longest else ""

@@ -57,14 +57,16 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     rankeds: list[Ranked] = []
     if now is not None:
         rankeds += _measured(report, now)
-        tried = {one.suggestion.variant for one in rankeds}
-        rankeds += [one for one in _helps(now) if one.suggestion.variant not in tried]
+        tried = {ranked.suggestion.variant for ranked in rankeds}
+        rankeds += [
+            candidate for candidate in _helps(now) if candidate.suggestion.variant not in tried
+        ]
         rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
         rankeds += [*_recompiles(variant, now), *_breaks(variant), *_settings(variant)]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.
-        for variant in (each for each in report.variants if is_record(each)):
+        for variant in (recorded for recorded in report.variants if is_record(recorded)):
             for ranked in _recompiles(variant, now):
                 ranked.suggestion.of = variant.name
                 rankeds.append(ranked)
@@ -74,8 +76,8 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         key = (ranked.suggestion.what, ranked.suggestion.code)
         if key not in seen or seen[key].promise < ranked.promise:
             seen[key] = ranked
-    ordered = sorted(seen.values(), key=lambda one: -one.promise)
-    return [one.suggestion for one in ordered[:MOST]]
+    ordered = sorted(seen.values(), key=lambda ranked: -ranked.promise)
+    return [ranked.suggestion for ranked in ordered[:MOST]]
 
 
 def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
@@ -94,42 +96,48 @@ def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
 
 
 def _find(report: Report, wanted: Variant | None) -> VariantReport | None:
-    found = (one for one in report.variants if not is_record(one) and one.requested == wanted)
-    return next(found, None)
+    matches = (
+        variant
+        for variant in report.variants
+        if not is_record(variant) and variant.requested == wanted
+    )
+    return next(matches, None)
 
 
 def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     """Other variants of the report that are faster for certain, and right."""
-    for one in report.variants:
-        if one is now or one.requested.backend is None or one.target is not None:
+    for variant in report.variants:
+        if variant is now or variant.requested.backend is None or variant.target is not None:
             continue
-        found = between(one, now)
-        right = all(error.ok for error in one.accuracy)
-        if found is None or found.standing != "faster" or is_marginal(found):
+        ratio = between(variant, now)
+        right = all(error.ok for error in variant.accuracy)
+        if ratio is None or ratio.standing != "faster" or is_marginal(ratio):
             continue
         if right:
             yield Ranked(
-                1 - 1 / found.ratio,
+                1 - 1 / ratio.ratio,
                 Suggestion(
-                    what=f"Use {_switch(one)}",
+                    what=f"Use {_switch(variant)}",
                     why=next(
                         (
                             help_.why
                             for help_ in (now.verdict.helps if now.verdict else [])
-                            if help_.variant == one.name
+                            if help_.variant == variant.name
                         ),
                         "",
                     ),
-                    gain=f"{found.text} than the {title(now)}"
+                    gain=f"{ratio.text} than the {title(now)}"
                     if title(now).endswith("wrapper")
-                    else f"{found.text} than {title(now)}",
+                    else f"{ratio.text} than {title(now)}",
                     basis="measured",
-                    code=code_of(one.requested),
-                    variant=one.name,
+                    code=code_of(variant.requested),
+                    variant=variant.name,
                     view="timings",
                 ),
             )
-    eager = next((one for one in report.variants if one.requested.backend is None), None)
+    eager = next(
+        (variant for variant in report.variants if variant.requested.backend is None), None
+    )
     over = between(now, eager) if eager is not None else None
     if over is not None and over.standing == "slower":
         yield Ranked(
@@ -156,31 +164,31 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
     verdict = now.verdict
     if verdict is None or (now.layers and not trusted(now)):
         return
-    for position, one in enumerate(verdict.helps):
-        if one.what == BREAKS[0]:
+    for position, help_ in enumerate(verdict.helps):
+        if help_.what == BREAKS[0]:
             continue  # each break is a suggestion of its own
-        if one.speedup is not None and one.speedup.standing not in ("noisy", "few"):
+        if help_.speedup is not None and help_.speedup.standing not in ("noisy", "few"):
             continue  # it was tried: it is among what is faster, or it brought nothing
-        saved = _at_most(now, one)
+        saved = _at_most(now, help_)
         whole = sum(layers.whole_us for layers in now.layers)
         # Nothing can be measured on a device that is not there.
         gain, promise = "not measured" if now.target is None else "not estimated", 0.05
         if saved is not None and whole > 0:
-            if saved / whole < (SMALL if one.what == CPP[0] else _LEAST):
+            if saved / whole < (SMALL if help_.what == CPP[0] else _LEAST):
                 continue
             gain = f"up to {duration(saved)} ({percent(saved / whole)}) less per call"
             promise = 0.5 * saved / whole
         yield Ranked(
             promise - position / 1000,
             Suggestion(
-                what=one.what,
-                why=one.why,
+                what=help_.what,
+                why=help_.why,
                 gain=gain,
                 basis="unknown" if saved is None else "estimated",
-                code=one.code,
-                variant=one.variant,
-                requested=one.requested,
-                place=one.place,
+                code=help_.code,
+                variant=help_.variant,
+                requested=help_.requested,
+                place=help_.place,
                 view="verdict",
             ),
         )
@@ -196,7 +204,7 @@ def _at_most(now: VariantReport, help_: Help) -> float | None:
     kinds = _SAVES.get(help_.what)
     if kinds is None or not now.layers:
         return None
-    layers = [layer for one in now.layers for layer in one.layers]
+    layers = [layer for layers in now.layers for layer in layers.layers]
     return sum(layer.us for layer in layers if layer.kind in kinds)
 
 
@@ -215,8 +223,8 @@ def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[R
             ended.append((compilation, recompile, advice))
     for ended in by_change.values():
         compilation, _, advice = ended[0]
-        took_s = sum(one.duration_s or 0.0 for one, _, _ in ended)
-        ids = [one.id for one, _, _ in ended]
+        took_s = sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
+        ids = [compilation.id for compilation, _, _ in ended]
         which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
         cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
         yield Ranked(
@@ -309,17 +317,19 @@ def _promise(saved_s: float | None) -> float:
 
 
 def _settings(variant: VariantReport) -> Iterator[Ranked]:
-    for one in variant.effective:
-        if one.differs and one.remedy:
+    for setting in variant.effective:
+        if setting.differs and setting.remedy:
+            deviation = f"asked for {setting.requested}, got {setting.actual}"
             yield Ranked(
                 0.3,
                 Suggestion(
-                    what=one.remedy,
-                    why=f"{one.setting}: asked for {one.requested}, got {one.actual}. {one.why}",
+                    what=setting.remedy,
+                    why=f"{setting.setting}: {deviation}. {setting.why}",
                     gain="not measured",
-                    code=one.code or (code_of(one.trial) if one.trial is not None else ""),
-                    place=BEFORE if one.code and one.trial is None else "",
-                    requested=one.trial,
+                    code=setting.code
+                    or (code_of(setting.trial) if setting.trial is not None else ""),
+                    place=BEFORE if setting.code and setting.trial is None else "",
+                    requested=setting.trial,
                     view="requested",
                 ),
             )
@@ -336,31 +346,31 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             for compilation in now.compilations
             if (blocks := repeated_blocks(compilation)) is not None
         ),
-        key=lambda one: one[0].share,
+        key=lambda repeated: repeated[0].share,
         default=None,
     )
     if best is None:
         return
-    found, compilation = best
-    left_s = cold_s * (1 - found.share * (1 - 1 / found.number))
+    blocks, compilation = best
+    left_s = cold_s * (1 - blocks.share * (1 - 1 / blocks.number))
     if left_s > _WORTH * cold_s:
         return
-    kind = found.type or "block"
+    kind = blocks.type or "block"
     costs = ""
     if now.layers and trusted(now):
         entry = sum(
             layer.us
-            for one in now.layers
-            for layer in one.layers
+            for layers in now.layers
+            for layer in layers.layers
             if layer.kind in ("guards", "bytecode", "aot", "inductor")
         )
-        costs = f", but about {duration(entry * (found.number - 1))} more per call"
+        costs = f", but about {duration(entry * (blocks.number - 1))} more per call"
     shorter = f"{duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
-    path = written_path(found.path, compilation, report.subject)
+    path = written_path(blocks.path, compilation, report.subject)
     yield Ranked(
         0.25 * (1 - left_s / cold_s),
         Suggestion(
-            what=f"Compile the repeated block once: {kind} \u00d7 {found.number} in {path}",
+            what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
             why="Equal blocks share one compilation; each is then a call of its own.",
             gain=f"first call {shorter}{costs}",
             basis="estimated",

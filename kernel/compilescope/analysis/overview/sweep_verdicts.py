@@ -36,14 +36,14 @@ def _verdict(winner: SweepCell, sweep: Sweep) -> str:
     ]
     latency = duration(latency_us(winner))
     if winner.variant.backend is None:
-        said = f"No variant is faster than eager: {latency} per call."
+        sentence = f"No variant is faster than eager: {latency} per call."
     elif not rivals:
-        said = f"Only {winner.name} is measured: {latency} per call."
+        sentence = f"Only {winner.name} is measured: {latency} per call."
     else:
-        said = _against(winner, min(rivals, key=latency_us))
+        sentence = _against(winner, min(rivals, key=latency_us))
     compiled = winner.compile_time
     first = f"Its first call takes {duration(compiled.total_s * 1e6)}." if compiled else ""
-    return " ".join(part for part in (said, _over_eager(winner), first) if part)
+    return " ".join(part for part in (sentence, _over_eager(winner), first) if part)
 
 
 def _against(winner: SweepCell, second: SweepCell) -> str:

@@ -19,21 +19,26 @@ def title(variant: VariantReport) -> str:
 
 def places(report: Report) -> list[VariantReport]:
     """The variants to compare: eager first, then in the report's order."""
-    found = [variant for variant in report.variants if not is_record(variant)]
-    return sorted(found, key=lambda one: one.requested.backend is not None)
+    compared = [variant for variant in report.variants if not is_record(variant)]
+    return sorted(compared, key=lambda variant: variant.requested.backend is not None)
 
 
 def current(report: Report) -> VariantReport | None:
     """The variant that questions are about: the first that is compiled and runs, if any does."""
     compiled = [place for place in places(report) if place.requested.backend is not None]
     whole = [variant for variant in compiled if variant.stage != "failed"] or compiled
-    here = [variant for variant in whole if variant.target is None] or whole
-    return next(iter(here), None)
+    measurable = [variant for variant in whole if variant.target is None] or whole
+    return next(iter(measurable), None)
 
 
 def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
     """The variant that differs from another one by some switches alone."""
     wanted = msgspec.structs.replace(variant.requested, **changes)
     return next(
-        (one for one in report.variants if not is_record(one) and one.requested == wanted), None
+        (
+            variant
+            for variant in report.variants
+            if not is_record(variant) and variant.requested == wanted
+        ),
+        None,
     )

@@ -67,12 +67,12 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
         return Verdict(bound="unclear", limited_by="noisy", evidence=noise)
     reached = _reached(variant)
     if spent.outside >= _BOUND:
-        found = Verdict(bound="cpu", evidence=_around(spent, variant))
+        result = Verdict(bound="cpu", evidence=_around(spent, variant))
     else:
-        found = _by_kernels(spent, reached, report)
-    found.limited_by = limit_of(variant, found.bound, estimated=False)
-    found.helps = helps_for(found.bound, variant, report, spent.device)
-    return found
+        result = _by_kernels(spent, reached, report)
+    result.limited_by = limit_of(variant, result.bound, estimated=False)
+    result.helps = helps_for(result.bound, variant, report, spent.device)
+    return result
 
 
 def _spent(variant: VariantReport) -> Spent | None:
@@ -129,9 +129,9 @@ def _reached(variant: VariantReport) -> Reached:
         if time.bandwidth_share is not None or time.compute_share is not None
     ]
     return Reached(
-        _weighed([(one.us, one.bandwidth_share) for one in known]),
-        _weighed([(one.us, one.compute_share) for one in known]),
-        sum(one.us for one in known),
+        _weighed([(kernel.us, kernel.bandwidth_share) for kernel in known]),
+        _weighed([(kernel.us, kernel.compute_share) for kernel in known]),
+        sum(kernel.us for kernel in known),
     )
 
 

@@ -47,10 +47,10 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
     """
     requested = variant.requested
     on_gpu = not device.startswith("cpu")
-    found: list[Help | None] = []
+    helps: list[Help | None] = []
 
     def change(help_: tuple[str, str], **changes: Any) -> None:
-        found.append(_change(help_, variant, report, changes))
+        helps.append(_change(help_, variant, report, changes))
 
     if bound == "cpu":
         change(CPP, cpp_wrapper=True)
@@ -64,19 +64,19 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
             compilation.breaks for compilation in variant.compilations
         ):
             change(BREAKS, fullgraph=True)
-        found.append(_help(BATCH, BATCH_CODE, "where the samples of a call are put together"))
+        helps.append(_help(BATCH, BATCH_CODE, "where the samples of a call are put together"))
     if bound == "memory":
         change(FUSION, options={**requested.options, "aggressive_fusion": True})
         if not _short(variant):
-            found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device)), AROUND))
+            helps.append(_help(PRECISION, AUTOCAST.format(device=_kind(device)), AROUND))
     if bound == "compute":
         if on_gpu and _float32(variant):
-            found.append(_help(TF32, TF32_CODE, BEFORE))
+            helps.append(_help(TF32, TF32_CODE, BEFORE))
         if not _short(variant):
-            found.append(_help(UNITS, AUTOCAST.format(device=_kind(device)), AROUND))
+            helps.append(_help(UNITS, AUTOCAST.format(device=_kind(device)), AROUND))
     if bound in ("compute", "unclear"):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
-    return [one for one in found if one is not None]
+    return [candidate for candidate in helps if candidate is not None]
 
 
 BATCH_CODE = "compiled(torch.cat([x] * 8))  # more samples a call"
@@ -103,13 +103,13 @@ def _change(
     wanted = msgspec.structs.replace(requested, **changes)
     if wanted == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
         return None
-    found = _help(text, code_of(wanted))
-    found.requested = wanted
+    suggestion = _help(text, code_of(wanted))
+    suggestion.requested = wanted
     other = _measured(wanted, variant, report)
     if other is not None:
-        found.variant = other.name
-        _bring(found, variant, other)
-    return found
+        suggestion.variant = other.name
+        _bring(suggestion, variant, other)
+    return suggestion
 
 
 def _is_plain(requested: Variant, mode: str) -> bool:
@@ -132,28 +132,31 @@ def _measured(wanted: Variant, variant: VariantReport, report: Report) -> Varian
     return None
 
 
-def _alike(one: Variant, other: Variant) -> bool:
+def _alike(left: Variant, other: Variant) -> bool:
     plain = [
-        msgspec.structs.replace(each, mode=None if each.mode == "default" else each.mode)
-        for each in (one, other)
+        msgspec.structs.replace(variant, mode=None if variant.mode == "default" else variant.mode)
+        for variant in (left, other)
     ]
     return plain[0] == plain[1]
 
 
-def _bring(found: Help, variant: VariantReport, other: VariantReport) -> None:
+def _bring(suggestion: Help, variant: VariantReport, other: VariantReport) -> None:
     """What the other variant brought."""
-    found.speedup = between(other, variant)
-    if found.speedup is not None:
-        found.ratio, found.ratio_interval = found.speedup.ratio, found.speedup.interval
+    suggestion.speedup = between(other, variant)
+    if suggestion.speedup is not None:
+        suggestion.ratio, suggestion.ratio_interval = (
+            suggestion.speedup.ratio,
+            suggestion.speedup.interval,
+        )
 
 
 def _share(variant: VariantReport, kind: str) -> float:
     """What a kind of layer takes of the whole."""
     whole = sum(layer.whole_us for layer in variant.layers)
-    own = sum(
+    guarded = sum(
         layer.us for layers in variant.layers for layer in layers.layers if layer.kind == kind
     )
-    return own / whole if whole > 0 else 0.0
+    return guarded / whole if whole > 0 else 0.0
 
 
 _IN_MODULE = ("._modules[", "._parameters[", "._buffers[")
@@ -161,7 +164,7 @@ _IN_MODULE = ("._modules[", "._parameters[", "._buffers[")
 
 def _guards_modules(variant: VariantReport) -> bool:
     """Whether guards check modules' members, as far as guards are known."""
-    sources = [guard.source for one in variant.compilations for guard in one.guards]
+    sources = [guard.source for compilation in variant.compilations for guard in compilation.guards]
     return not sources or any(part in source for source in sources for part in _IN_MODULE)
 
 

@@ -32,21 +32,25 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
         return None
     python, cpp = _pair(report, now)
-    own = _own(python or now)
+    wrapper_time = _own(python or now)
     if python is None or python.timing is None:
-        return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
+        return Answer(
+            "Not measured yet.", _never(wrapper_time, "Build and time both wrappers."), _VIEW
+        )
     if cpp is None:
-        if own is not None and own[0] / own[1] < SMALL:
-            return Answer("It cannot help.", _never(own, ""), _VIEW)
+        if wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL:
+            return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
         wanted = msgspec.structs.replace(python.requested, cpp_wrapper=True)
-        text = _never(own, "Add the C++ wrapper to compare.")
+        text = _never(wrapper_time, "Add the C++ wrapper to compare.")
         return Answer("Not tried yet.", text, _VIEW, wanted)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
-        return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
-    return _compared(report, now, python, python.timing, cpp, own)
+        return Answer(
+            "Not measured yet.", _never(wrapper_time, "Build and time both wrappers."), _VIEW
+        )
+    return _compared(report, now, python, python.timing, cpp, wrapper_time)
 
 
 def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:
@@ -76,37 +80,40 @@ def _compared(
     python: VariantReport,
     timing: Timing,
     cpp: VariantReport,
-    own: tuple[float, float] | None,
+    wrapper_time: tuple[float, float] | None,
 ) -> Answer:
-    found = between(cpp, python)
-    told = f" The Python wrapper takes {of_whole(*own)}." if own is not None else ""
+    ratio = between(cpp, python)
+    sentence = (
+        f" The Python wrapper takes {of_whole(*wrapper_time)}." if wrapper_time is not None else ""
+    )
     if now is not python and now is not cpp:
-        told = (
-            f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper.{told}"
+        sentence = (
+            f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper."
+            f"{sentence}"
         )
     cost = _cost(python, cpp)
-    if found is None or cpp.timing is None:
+    if ratio is None or cpp.timing is None:
         return Answer("They were measured on different devices.", "", _VIEW)
     both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
     both += " with the C++ one."
-    if found.standing == "noisy":
-        both += f" Round by round, the C++ one is {estimate(found)}."
-    if found.standing in ("noisy", "few"):
-        return Answer(f"{found.text.capitalize()}.", f"A call takes {both}{told}{cost}", _VIEW)
-    if found.standing == "same":
-        small = own is not None and own[0] / own[1] < SMALL
+    if ratio.standing == "noisy":
+        both += f" Round by round, the C++ one is {estimate(ratio)}."
+    if ratio.standing in ("noisy", "few"):
+        return Answer(f"{ratio.text.capitalize()}.", f"A call takes {both}{sentence}{cost}", _VIEW)
+    if ratio.standing == "same":
+        small = wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL
         head = "No: there is too little of it." if small else "No: it makes no difference."
-        return Answer(head, f"A call takes {both}{told}{cost}", _VIEW)
-    if found.standing == "slower":
-        return Answer(f"No: {found.text} per call.", f"A call takes {both}{told}{cost}", _VIEW)
-    saved_us = timing.median_us * (1 - 1 / found.ratio)
+        return Answer(head, f"A call takes {both}{sentence}{cost}", _VIEW)
+    if ratio.standing == "slower":
+        return Answer(f"No: {ratio.text} per call.", f"A call takes {both}{sentence}{cost}", _VIEW)
+    saved_us = timing.median_us * (1 - 1 / ratio.ratio)
     text = f"It saves {of_whole(saved_us, timing.median_us)} per call "
-    text += f"({percent(1 - 1 / found.ratio)}).{told}{_cost(python, cpp, saved_us)}"
+    text += f"({percent(1 - 1 / ratio.ratio)}).{sentence}{_cost(python, cpp, saved_us)}"
     graphs = _with_graphs(report, cpp)
     if graphs is not None:
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
-    head = "Marginal" if is_marginal(found) else "Yes"
-    return Answer(f"{head}: {found.text} per call.", text, _VIEW)
+    head = "Marginal" if is_marginal(ratio) else "Yes"
+    return Answer(f"{head}: {ratio.text} per call.", text, _VIEW)
 
 
 def is_marginal(speedup: Speedup) -> bool:
@@ -143,9 +150,11 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
     """
     if python.requested.cpp_wrapper or not trusted(python):
         return None
-    whole = sum(one.whole_us for one in python.layers)
-    own = sum(layer.us for one in python.layers for layer in one.layers if layer.kind == "wrapper")
-    return (own, whole) if whole > 0 else None
+    whole = sum(layers.whole_us for layers in python.layers)
+    wrapper_us = sum(
+        layer.us for layers in python.layers for layer in layers.layers if layer.kind == "wrapper"
+    )
+    return (wrapper_us, whole) if whole > 0 else None
 
 
 def trusted(variant: VariantReport) -> bool:
@@ -161,12 +170,12 @@ _NEAR = 2.0
 """How many times the timed median the layers' whole may be."""
 
 
-def _never(own: tuple[float, float] | None, otherwise: str) -> str:
+def _never(wrapper_time: tuple[float, float] | None, otherwise: str) -> str:
     """The most that it could save, where that is known; else what to do."""
-    if own is None:
+    if wrapper_time is None:
         return otherwise
-    share = own[0] / own[1]
-    least = f"The Python wrapper is {of_whole(*own)} ({percent(share)})"
+    share = wrapper_time[0] / wrapper_time[1]
+    least = f"The Python wrapper is {of_whole(*wrapper_time)} ({percent(share)})"
     return f"{least}: a C++ one can save no more than that. {otherwise}".rstrip()
 
 
@@ -176,7 +185,7 @@ def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
         graphs = variant.requested.mode in _GRAPHS or variant.requested.options.get(
             "triton.cudagraphs"
         )
-        found = between(variant, cpp) if graphs and variant.target is None else None
-        if found is not None and found.standing == "faster":
+        ratio = between(variant, cpp) if graphs and variant.target is None else None
+        if ratio is not None and ratio.standing == "faster":
             return variant
     return None

@@ -95,7 +95,7 @@ def complete(report: Report) -> None:
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
     for variant in report.variants:
-        if not variant.breaks and any(each.breaks for each in variant.compilations):
+        if not variant.breaks and any(compilation.breaks for compilation in variant.compilations):
             completing["breaks"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
@@ -104,10 +104,10 @@ def complete(report: Report) -> None:
 
 
 def _timings(report: Report) -> Iterator[Timing]:
-    found = [variant.timing for variant in report.variants]
+    timings = [variant.timing for variant in report.variants]
     if report.sweep is not None:
-        found += [cell.timing for cell in report.sweep.cells]
+        timings += [cell.timing for cell in report.sweep.cells]
     for variant in report.variants:
         if variant.package is not None:
-            found += [entry.timing for entry in variant.package.entries]
-    return (timing for timing in found if timing is not None)
+            timings += [entry.timing for entry in variant.package.entries]
+    return (timing for timing in timings if timing is not None)

@@ -105,8 +105,8 @@ def settings_of(mode: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
         There is no such mode or option, or the value is of another type.
     """
     wrapper: Any = torch._TorchCompileInductorWrapper
-    found: dict[str, Any] = wrapper(mode, dict(options), None).config
-    return found
+    settings: dict[str, Any] = wrapper(mode, dict(options), None).config
+    return settings
 
 
 def is_cpp(settings: Mapping[str, Any]) -> bool:
@@ -192,7 +192,7 @@ def _noticed(compiled: Any, given: Sequence[Any], packed: Packed | None, seconds
     if compiled.guards_expr is None:
         # torch writes it only where it caches the graph.
         compiled.guards_expr = _guards(given[0])
-    settings = [each for each in given if isinstance(each, Mapping)]
+    settings = [argument for argument in given if isinstance(argument, Mapping)]
     return Noticed(
         compiled=compiled,
         compile_id=str(torch._guards.CompileContext.current_compile_id()),
@@ -200,17 +200,17 @@ def _noticed(compiled: Any, given: Sequence[Any], packed: Packed | None, seconds
         key=_key(compiled),
         packed=packed,
         has_cuda_graphs="cuda" in compiled.device_types
-        and any(bool(each.get("cudagraphs")) for each in settings),
+        and any(bool(setting.get("cudagraphs")) for setting in settings),
         seconds=seconds,
     )
 
 
 def _key(compiled: Any) -> str:
-    found = getattr(compiled, "_fx_graph_cache_key", None)
-    if not found:
+    key = getattr(compiled, "_fx_graph_cache_key", None)
+    if not key:
         return ""
     # One key has several entries where their guards on sizes differ.
-    return hashlib.sha256(f"{found}\n{compiled.source_code}".encode()).hexdigest()[:40]
+    return hashlib.sha256(f"{key}\n{compiled.source_code}".encode()).hexdigest()[:40]
 
 
 class _Unpicklable(Exception):  # noqa: N818 - it says what it means
@@ -253,15 +253,15 @@ def _pack(graph: Any, inputs: Sequence[Any], given: Mapping[str, Any]) -> Packed
             _light_context(),
             _any_operator(),
         ):
-            found = _SubprocessFxCompile().serialize_compile(graph, inputs, checked, whole)
+            serialized = _SubprocessFxCompile().serialize_compile(graph, inputs, checked, whole)
             carried = settings.save_config_portable()
     except BypassFxGraphCache as error:
         return Packed(b"", f"{error}.")
     except _Unpicklable as error:
         return Packed(b"", str(error))
-    if found is None:
+    if serialized is None:
         return Packed(b"", "it calls a Triton kernel of the user's, which torch does not pickle.")
-    state = {"graph": found[0].value, "settings": carried, "process": _process_state()}
+    state = {"graph": serialized[0].value, "settings": carried, "process": _process_state()}
     return Packed(pickle.dumps(state))
 
 
@@ -399,7 +399,7 @@ def load(built: bytes, first: Any) -> Inner:
     from torch._inductor.output_code import CompiledFxGraphConstants
     from torch._inductor.utils import BoxedBool
 
-    found = pickle.loads(built)
+    result = pickle.loads(built)
     settings: Any = config
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
@@ -408,11 +408,11 @@ def load(built: bytes, first: Any) -> Inner:
         with (
             compile_lock,
             torch._guards.tracing(None),
-            settings.patch(found["settings"]),
+            settings.patch(result["settings"]),
             patched(codecache, _HEADER, _without_header),
             patched(CppBuilder, "build", _refuse),
         ):
-            second: Any = pickle.loads(found["graph"])
+            second: Any = pickle.loads(result["graph"])
             second.after_deserialization(constants)
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))

@@ -9,8 +9,8 @@ FAILED = "has failed"
 
 def rows(compilation: Compilation, most: int) -> list[Condition]:
     """Return the first conditions of inputs and values, and those of groups of guards."""
-    single = [one for one in compilation.conditions if one.guard is not None]
-    groups = [one for one in compilation.conditions if one.guard is None]
+    single = [condition for condition in compilation.conditions if condition.guard is not None]
+    groups = [condition for condition in compilation.conditions if condition.guard is None]
     return [*single[:most], *groups]
 
 
