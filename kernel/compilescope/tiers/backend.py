@@ -11,7 +11,7 @@ from ..report.errors import CompilescopeError
 from ..report.tiers import Tiers
 from ..torch_api.inductor import both_wrappers
 from ..torch_api.inductor.both_wrappers import Noticed
-from ..torch_api.trace import compile_calls
+from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
 from .graphs import TieredGraph, TierWarning
@@ -58,7 +58,9 @@ def compile_graph(
     inductor_options = dict(options or {})
     tiers = parse(inductor_options.pop(OPTION, TIERS))
     settings = both_wrappers.settings_of(mode, inductor_options)
-    if len(tiers) == 1 or both_wrappers.is_cpp(settings) or not _is_supported():
+    # An inspection shows and times the first tier: nothing may swap it meanwhile.
+    is_single = len(tiers) == 1 or both_wrappers.is_cpp(settings) or shown_ids.is_inspection()
+    if is_single or not _is_supported():
         return both_wrappers.compile_plainly(graph, inputs, settings)
     return both_wrappers.compile_noticing(graph, inputs, settings, _receiver())
 

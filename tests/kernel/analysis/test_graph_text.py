@@ -6,7 +6,7 @@ import time
 
 import pytest
 from compilescope.analysis.graphs.annotations import read_annotation
-from compilescope.analysis.graphs.graph_text import parse_graph
+from compilescope.analysis.graphs.graph_text import Statements, parse_graph
 from compilescope.report import Node, SourceLine
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -213,6 +213,25 @@ def test_every_line_of_real_graphs_is_understood(case, wrapper, compiled):
 )
 def test_annotations(text, expected):
     assert read_annotation(text) == expected
+
+
+@given(
+    st.lists(st.sampled_from(["x", "f(", ")", "g([", "])", "h(1)", "f(  # )", "# ("]), max_size=12)
+)
+def test_a_statement_ends_where_its_brackets_balance(lines):
+    def expected(start: int) -> tuple[str, int]:
+        level, parts = 0, []
+        for index in range(start, len(lines)):
+            parts.append(lines[index].split("  #")[0])
+            level += sum(parts[-1].count(c) for c in "([") - sum(parts[-1].count(c) for c in ")]")
+            if level <= 0:
+                return (lines[start] if index == start else "\n".join(parts)), index
+        return lines[start], start
+
+    statements = Statements(lines)
+    for start, line in enumerate(lines):
+        if not line.startswith("#"):
+            assert statements.read(start) == expected(start)
 
 
 def test_a_big_graph_is_read_in_linear_time():

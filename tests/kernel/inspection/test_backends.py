@@ -20,7 +20,8 @@ from torch._dynamo.backends.registry import list_backends
 from torch._guards import CompileId, TraceId
 from torch._logging._internal import TorchLogsFormatter
 
-OTHERS = [name for name in list_backends(exclude_tags=()) if name != "inductor"]
+USE_INDUCTOR = ("inductor", "compilescope")
+OTHERS = [name for name in list_backends(exclude_tags=()) if name not in USE_INDUCTOR]
 
 
 def subject(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -64,6 +65,23 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
     assert changes.baseline == "python"
     assert "the kernels" in changes.only_inductor
     assert f"the back end {name} generates no kernels" in changes.summary
+
+
+@pytest.mark.slow
+def test_the_backend_with_tiers_is_shown_with_inductors_code() -> None:
+    variants = [cs.Variant(), cs.Variant(backend="compilescope")]
+    report = cs.inspect(subject, (torch.randn(8, 8), torch.randn(8, 8)), variants=variants)
+    assert cs.tiers().graphs == []  # nothing is built behind an inspection
+    variant = of(report, "compilescope")
+    plain = report.variant("python").compilations[0]
+    assert variant.compilations[0].code.python
+    assert [kernel.source for kernel in variant.compilations[0].kernels] == [
+        kernel.source for kernel in plain.kernels
+    ]
+    setting = next(row for row in variant.effective if row.setting == "backend")
+    assert (setting.actual, setting.why, setting.differs) == ("compilescope", "", False)
+    assert variant.changes is not None
+    assert not variant.changes.only_inductor
 
 
 @pytest.mark.slow

@@ -44,6 +44,7 @@ def parse_graph(text: str) -> list[Node]:
     nodes: list[Node] = []
     stack: list[tuple[int, _Reader]] = []
     lines = text.split("\n")
+    statements = Statements(lines)
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -63,7 +64,7 @@ def parse_graph(text: str) -> list[Node]:
                 number += 1
                 continue
             stack.append((-1, _Reader("", nodes)))
-        statement, end = _statement(lines, number)
+        statement, end = statements.read(number)
         indent = len(line) - len(line.lstrip())
         while (
             len(stack) > 1
@@ -78,21 +79,51 @@ def parse_graph(text: str) -> list[Node]:
     return nodes
 
 
-def _statement(lines: list[str], start: int) -> tuple[str, int]:
-    """The lines from ``start`` until its brackets balance, without the ends' comments."""
-    first = lines[start]
-    if first.lstrip().startswith("#"):
-        return first, start
-    if first.endswith((";", "None")) or (level := depth(_uncommented(first))) <= 0:
-        return first, start
-    parts = [_uncommented(first)]
-    for index in range(start + 1, len(lines)):
-        part = _uncommented(lines[index])
-        parts.append(part)
-        level += depth(part)
-        if level <= 0:
-            return "\n".join(parts), index
-    return first, start
+class Statements:
+    """Statements that may take several lines, until their brackets balance."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._ends: dict[int, int] | None = None
+        """First line → last line, once a statement was read that never ends."""
+
+    def read(self, start: int) -> tuple[str, int]:
+        """The statement from line ``start``, without the ends' comments, and its last line."""
+        first = self._lines[start]
+        if first.lstrip().startswith("#") or first.endswith((";", "None")):
+            return first, start
+        if depth(_uncommented(first)) <= 0:
+            return first, start
+        end = self._end(start)
+        if end is None:
+            return first, start
+        return "\n".join(map(_uncommented, self._lines[start : end + 1])), end
+
+    def _end(self, start: int) -> int | None:
+        if self._ends is not None:
+            return self._ends.get(start)
+        level = 0
+        for index in range(start, len(self._lines)):
+            level += depth(_uncommented(self._lines[index]))
+            if level <= 0:
+                return index
+        # To search again from each line after it would take quadratic time.
+        self._ends = _ends([depth(_uncommented(line)) for line in self._lines])
+        return None
+
+
+def _ends(depths: list[int]) -> dict[int, int]:
+    """Where the brackets balance that a line opens: first line → last line."""
+    ends: dict[int, int] = {}
+    unbalanced: list[tuple[int, int]] = []  # (first line, level before it), levels ascending
+    level = 0
+    for index, change in enumerate(depths):
+        before, level = level, level + change
+        while unbalanced and level <= unbalanced[-1][1]:
+            ends[unbalanced.pop()[0]] = index
+        if change > 0:
+            unbalanced.append((index, before))
+    return ends
 
 
 def _uncommented(line: str) -> str:

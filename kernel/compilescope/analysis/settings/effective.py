@@ -64,7 +64,7 @@ def effective(
         return []
     if variant.backend != "inductor":
         return [
-            *_backend(variant),
+            *_backend(variant, compilations),
             *cuda_graphs_row(facts.cuda_graphs, variant),
             *_dynamic(variant, compilations, records),
         ]
@@ -83,12 +83,16 @@ def effective(
     return [setting for rule in rules for setting in rule()]
 
 
-def _backend(variant: Variant) -> Iterator[Effective]:
+def _backend(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
+    # A backend of another name may hand its graphs to Inductor, as compilescope's own does.
+    uses_inductor = any(compilation.kernels for compilation in compilations)
     yield Effective(
         setting="backend",
         requested=str(variant.backend),
         actual=str(variant.backend),
-        why="Only Inductor generates wrappers and kernels, and takes modes and options.",
+        why=""
+        if uses_inductor
+        else "Only Inductor generates wrappers and kernels, and takes modes and options.",
     )
 
 

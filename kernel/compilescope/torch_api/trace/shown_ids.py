@@ -3,8 +3,8 @@
 Torch begins its log lines with a compile id, ``[0/1]``. An inspection uses frame numbers far from
 the user's (`trace.FIRST_FRAME`), which would confuse a reader.
 
-Stands on ``torch._guards.TraceId``, which only torch's log formatter converts to text; the same
-from 2.11 to 2.15.
+Stands on ``torch._guards.TraceId``, which only torch's log formatter converts to text, and
+``CompileContext.current_compile_id``; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from torch._guards import TraceId
+from torch._guards import CompileContext, TraceId
 
 from .numbering import Numbering
 
@@ -31,6 +31,13 @@ _lock = threading.Lock()
 _blocks = 0
 """How many `shown` blocks are open."""
 _before = TraceId.__str__
+
+
+def is_inspection() -> bool:
+    """Whether what torch compiles on this thread now belongs to an inspection."""
+    compile_id = CompileContext.current_compile_id()
+    frame = compile_id.frame_id if compile_id is not None else None
+    return frame is not None and frame >= FIRST_FRAME
 
 
 def begin() -> None:
