@@ -298,7 +298,7 @@ def sweep(
         args,
         kwargs,
         factory=factory,
-        wanted=combinations(modes=every_mode()) if variants is None else parse(variants),
+        variants=combinations(modes=every_mode()) if variants is None else parse(variants),
         shapes=shapes,
         limits=Limits(
             timeout_s=timeout_s, memory_bytes=None if memory_gb is None else memory_gb * 1e9

@@ -10,6 +10,7 @@ from compilescope.isolation.user_state import preserved
 from compilescope.progress.progress import Monitor
 from compilescope.report import VariantReport
 from compilescope.studies.context import StudyContext
+from compilescope.studies.run import run_here
 from compilescope.studies.table import STUDIES
 from compilescope.subject.functions import functions_of
 from compilescope.torch_api.dynamo.process_state import isolated
@@ -28,9 +29,8 @@ def study(
     with preserved(fn, args) as snapshot:
         code_copies = CodeCopies(functions_of(fn, args, {}))
         with code_copies.guarded(), isolated(), workers.temporary():
-            run = STUDIES[name].run
-            assert run is not None
-            run(
+            run_here(
+                STUDIES[name],
                 StudyContext(
                     fn=fn,
                     args=args,
@@ -41,5 +41,5 @@ def study(
                     snapshot=snapshot,
                     monitor=monitor or Monitor(),
                     changed=changed,
-                )
+                ),
             )

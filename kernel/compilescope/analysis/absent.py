@@ -35,7 +35,7 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
     graphs, code = compilation.graphs, compilation.code
     training = code.direction != "inference" or "forward" in graphs
     # A frame that never came to AOTAutograd is neither.
-    known = training or hit or "inference" in graphs or bool(code.python or code.cpp)
+    is_complete = training or hit or "inference" in graphs or bool(code.python or code.cpp)
     failure = _failure(records)
     loose = compilation.id == LOOSE
     # "!0" is compiled autograd's graph, of which Dynamo's frame is another compilation.
@@ -46,7 +46,7 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
                 _nothing(records)
                 if nothing
                 else _stage(stage, training=training, hit=hit, compilation=compilation)
-                if known
+                if is_complete
                 else SILENT
             )
             if failure and absent[stage] in (SILENT, LAZY):

@@ -23,10 +23,10 @@ def complete(built: Compilation, sources: Compilation) -> None:
     theirs, ours = sources.code.backward, built.code.backward
     if theirs is None or ours is None or _nodes(built) != _nodes(sources):
         return
-    known = {kernel.name: kernel for kernel in _backward(sources)}
+    linked = {kernel.name: kernel for kernel in _backward(sources)}
     kernels = _backward(built)
     if {kernel.name: kernel.source for kernel in kernels} != {
-        name: kernel.source for name, kernel in known.items()
+        name: kernel.source for name, kernel in linked.items()
     }:
         return
     for artifact in ours.regions:
@@ -37,7 +37,7 @@ def complete(built: Compilation, sources: Compilation) -> None:
             launch.nodes = launch.nodes or list(same.nodes)
             launch.sources = launch.sources or list(same.sources)
     for kernel in kernels:
-        same_kernel = known[kernel.name]
+        same_kernel = linked[kernel.name]
         if kernel.estimated_bytes is None and kernel.estimated_operations is None:
             _take_estimates(kernel, same_kernel)
         if kernel.fusion is None and same_kernel.fusion is not None:
@@ -51,11 +51,11 @@ def complete(built: Compilation, sources: Compilation) -> None:
             kernel.absent.pop("sources", None)
 
 
-def _take_estimates(kernel: Kernel, known: Kernel) -> None:
-    for launch, same in zip(kernel.launches, known.launches, strict=False):
+def _take_estimates(kernel: Kernel, linked: Kernel) -> None:
+    for launch, same in zip(kernel.launches, linked.launches, strict=False):
         launch.estimated_bytes = same.estimated_bytes
         launch.estimated_operations = same.estimated_operations
-    kernel.estimated_for = dict(known.estimated_for)
+    kernel.estimated_for = dict(linked.estimated_for)
     summarize(kernel)
 
 

@@ -44,7 +44,7 @@ _NONE: Opened = MappingProxyType({})
 
 
 def build_variants(
-    kept: BuiltVariants,
+    builds: BuiltVariants,
     variants: Mapping[str, Variant],
     snapshot: Snapshot,
     monitor: Monitor,
@@ -54,14 +54,14 @@ def build_variants(
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
-    The caller keeps ``snapshot``, from which every variant starts, and has ``kept`` open, which has
-    the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
+    The caller keeps ``snapshot``, from which every variant starts, and has ``builds`` open, which
+    has the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
     when all is done. Who work ``together`` call the subject equally often, whatever one finds.
     Variants of ``opened`` are compiled already: what stands there calls them, and nothing is built.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
     try:
-        reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot, together)
+        reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         problem = failures.own(error.error) if isinstance(error, SubjectError) else fault(error)
         for name, variant in variants.items():
@@ -82,14 +82,14 @@ def build_variants(
             continue
         if name in opened:
             monitor.step("running", variant=name, fraction=index / (len(variants) + 1))
-            yield _called(name, variant, opened[name], kept, snapshot, reference, together)
+            yield _called(name, variant, opened[name], builds, snapshot, reference, together)
             continue
         monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
         make = functools.partial(
             build,
-            kept.fn,
-            kept.args,
-            kept.kwargs,
+            builds.fn,
+            builds.args,
+            builds.kwargs,
             name=name,
             variant=variant,
             gradients=gradients_of(snapshot),
@@ -100,16 +100,16 @@ def build_variants(
             yield _failed(name, variant, failures.explain(error))
             together.all(False)
             continue
-        kept.begin(name)
+        builds.begin(name)
         try:
             # Agreed on before the call: a rank without a folder does not make it.
             if not together.all(True):
                 yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
                 continue
-            code_set = kept.code_set()
+            code_set = builds.code_set()
             counts = Counts()
             with counting(counts):
-                built = make(code_copies=kept.code_copies, code_set=code_set, folder=folder)
+                built = make(code_copies=builds.code_copies, code_set=code_set, folder=folder)
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)
             snapshot.restore()
@@ -125,28 +125,28 @@ def build_variants(
                     yield report
                 continue
             _compare(report, built, reference, random=random)
-            _count_graphs(report, built, kept, snapshot, counts, together)
-            kept.add(built, variant)
+            _count_graphs(report, built, builds, snapshot, counts, together)
+            builds.add(built, variant)
             add_first_runs(
                 report,
                 built,
-                functools.partial(built.call, *kept.args, **kept.kwargs),
+                functools.partial(built.call, *builds.args, **builds.kwargs),
                 snapshot=snapshot,
                 gradients=gradients_of(snapshot),
                 folder=folder,
                 together=together,
             )
             yield report
-            if variant.backend == "inductor":
+            if variant.uses_inductor:
                 monitor.step(
                     "compiling again, with warm caches",
                     variant=name,
                     fraction=(index + 0.8) / (len(variants) + 1),
                 )
-                again = kept.code_copies.copy()
-                warm = make(code_copies=kept.code_copies, code_set=again, folder=folder)
+                again = builds.code_copies.copy()
+                warm = make(code_copies=builds.code_copies, code_set=again, folder=folder)
                 add_warm(report, warm)
-                kept.code_copies.install(code_set)
+                builds.code_copies.install(code_set)
                 yield report
                 together.all(warm.problem is None)
         except OSError as error:
@@ -163,19 +163,19 @@ def _called(
     name: str,
     variant: Variant,
     call: Callable[..., Built],
-    kept: BuiltVariants,
+    builds: BuiltVariants,
     snapshot: Snapshot,
     reference: Reference,
     together: RankAgreement,
 ) -> VariantReport:
     """A variant that was compiled before: called, compared and kept."""
-    kept.begin(name)
+    builds.begin(name)
     try:
         built = call(
-            kept.args,
-            kept.kwargs,
+            builds.args,
+            builds.kwargs,
             name=name,
-            code_set=kept.code_set(),
+            code_set=builds.code_set(),
             gradients=gradients_of(snapshot),
         )
         if built.outcome is not None:
@@ -190,7 +190,7 @@ def _called(
             report.absent["accuracy"] = MAYBE_RANDOM
         else:
             _compare(report, built, reference, random=False)
-        kept.add(built, variant)
+        builds.add(built, variant)
     elif built.problem is None:
         report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
     return report
@@ -199,7 +199,7 @@ def _called(
 def _count_graphs(
     report: VariantReport,
     built: Built,
-    kept: BuiltVariants,
+    builds: BuiltVariants,
     snapshot: Snapshot,
     counts: Counts,
     together: RankAgreement,
@@ -212,7 +212,7 @@ def _count_graphs(
     gradients = gradients_of(snapshot)
 
     def call() -> None:
-        outcome_of(built.call(*kept.args, **kept.kwargs), gradients)
+        outcome_of(built.call(*builds.args, **builds.kwargs), gradients)
 
     able = True
     try:
@@ -231,7 +231,7 @@ def _count_graphs(
 
 
 def time_variants(
-    kept: BuiltVariants, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+    builds: BuiltVariants, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
 ) -> dict[str, Timing]:
     """Times builds in turns with eager.
 
@@ -240,16 +240,16 @@ def time_variants(
     Parameters
     ----------
     names
-        Of builds that are kept; the caller has ``kept`` open.
+        Of builds that are kept; the caller has ``builds`` open.
 
     Returns
     -------
     dict[str, Timing]
         By name; also of ``"eager"``.
     """
-    calls = {name: kept.call(name) for name in dict.fromkeys([EAGER, *names])}
+    calls = {name: builds.call(name) for name in dict.fromkeys([EAGER, *names])}
     monitor.step("timing", fraction=len(names) / (len(names) + 1))
-    state = State(kept, snapshot)
+    state = State(builds, snapshot)
     with undisturbed(), quiet():
         timings = time_calls(
             calls,
@@ -269,7 +269,7 @@ def _report(built: Built, variant: Variant) -> VariantReport:
         name=built.name,
         requested=variant,
         stage="built",
-        config=differing_settings(settings_of(variant)) if variant.backend == "inductor" else {},
+        config=differing_settings(settings_of(variant)) if variant.uses_inductor else {},
         effective=built.effective,
         cuda_graphs=built.cuda_graphs,
         compilations=built.compilations,
@@ -285,7 +285,7 @@ def _report(built: Built, variant: Variant) -> VariantReport:
 
 def _compare(report: VariantReport, built: Built, reference: Reference, *, random: bool) -> None:
     """Adds the errors of the variant's results against eager's, if they can be compared."""
-    if random and "fallback_random" not in report.config and report.requested.backend == "inductor":
+    if random and "fallback_random" not in report.config and report.requested.uses_inductor:
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
         report.accuracy = reference.compare(built.outcome)

@@ -66,10 +66,10 @@ def outcome_of(
         and not value.is_complex()
     ]
     if roots:
-        ones = [torch.ones_like(root) for root in roots]
+        output_gradients = [torch.ones_like(root) for root in roots]
         with backward():
             try:
-                torch.autograd.backward(roots, ones)
+                torch.autograd.backward(roots, output_gradients)
             except RuntimeError as error:
                 if "second time" not in str(error):
                     raise

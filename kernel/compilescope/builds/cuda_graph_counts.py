@@ -35,7 +35,7 @@ def foresee(
     ids
         Those → the report's.
     """
-    inductor = variant.backend == "inductor"
+    inductor = variant.uses_inductor
     settings = inductor_warnings.in_force(compile_variant.settings_of(variant)) if inductor else {}
     reasons = [
         Said(cuda_graph_skip.reason, ids.get(cuda_graph_skip.compile_id, ""))

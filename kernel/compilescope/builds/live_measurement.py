@@ -48,9 +48,9 @@ class Measurement:
         Read it from any thread.
     """
 
-    def __init__(self, kept: BuiltVariants) -> None:
+    def __init__(self, builds: BuiltVariants) -> None:
         self.standing = MeasurementProgress()
-        self._kept = kept
+        self._built = builds
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
@@ -72,7 +72,7 @@ class Measurement:
     def goes_on(self, names: Sequence[str]) -> bool:
         """Whether what was measured is among ``names``, in the same builds."""
         return bool(self._builds) and all(
-            name in names and self._kept.holds(name, build) for name, build in self._builds.items()
+            name in names and self._built.holds(name, build) for name, build in self._builds.items()
         )
 
     def measure(
@@ -123,8 +123,8 @@ class Measurement:
         }
 
     def _prepare(self, names: Sequence[str], snapshot: Snapshot, *, again: bool) -> Sampler:
-        state = State(self._kept, snapshot)
-        calls = {name: self._kept.call(name) for name in [EAGER, *names]}
+        state = State(self._built, snapshot)
+        calls = {name: self._built.call(name) for name in [EAGER, *names]}
         prepares = state.before_each is not None
         same = prepares == (self._before_each is not None)
         self._before_each = state.before_each
@@ -145,7 +145,7 @@ class Measurement:
                 sampler.add(name, calls[name])
         sampler.keeping, sampler.changes = state.keeping, state.changes
         self._sampler = sampler
-        self._builds = {name: self._kept.build(name) for name in names}
+        self._builds = {name: self._built.build(name) for name in names}
         return sampler
 
     def _before(self, name: str) -> None:

@@ -11,7 +11,7 @@ class RankAgreement(Protocol):
     Each process asks the same questions in the same order, whatever its own state.
     """
 
-    def any(self, wanted: bool) -> bool:
+    def any(self, mine: bool) -> bool:
         """Whether it is true in at least one process."""
         ...
 
@@ -23,9 +23,9 @@ class RankAgreement(Protocol):
 class SingleProcess:
     """The only process: what it says counts."""
 
-    def any(self, wanted: bool) -> bool:
+    def any(self, mine: bool) -> bool:
         """What was said."""
-        return wanted
+        return mine
 
     def all(self, able: bool) -> bool:
         """What was said."""

@@ -37,16 +37,16 @@ class State:
         Where the call runs. It may have CPU tensors only, and yet use the GPU.
     """
 
-    def __init__(self, kept: BuiltVariants, snapshot: Snapshot) -> None:
-        self._kept = kept
+    def __init__(self, builds: BuiltVariants, snapshot: Snapshot) -> None:
+        self._builds = builds
         before = _cuda_allocations()
         with quiet():
-            kept.fn(*kept.args, **kept.kwargs)
-        self.device = kept.device
-        if kept.device == "cpu" and _cuda_allocations() != before:
+            builds.fn(*builds.args, **builds.kwargs)
+        self.device = builds.device
+        if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
-        self._begin = begin_of(kept.fn, kept.args, kept.kwargs, snapshot, changes)
+        self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
 
@@ -58,7 +58,7 @@ class State:
         return self._prepare
 
     def _prepare(self, name: str) -> None:
-        self._kept.install(name)
+        self._builds.install(name)
         if self._begin is not None:
             self._begin.restore()
 

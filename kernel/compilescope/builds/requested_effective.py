@@ -35,7 +35,7 @@ def effects_of(
     cuda_graphs
         What became of them.
     """
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         facts = Facts(built=built, cuda_graphs=cuda_graphs)
         return effective(variant, compilations, records, facts)
     settings = compile_variant.settings_of(variant)

@@ -89,14 +89,14 @@ class Blocks:
         self._file = file
         self._buffer = bytearray(_BLOCK_BYTES)
         self._buffer[0] = _NEWLINE
-        self._kept = 1
+        self._remaining = 1
         """How many bytes at the beginning of the buffer are in no block yet."""
         self._offset = -1
 
     @property
     def position(self) -> int:
         """The read position in the file, in bytes."""
-        return self._offset + self._kept
+        return self._offset + self._remaining
 
     @property
     def next_offset(self) -> int:
@@ -108,34 +108,34 @@ class Blocks:
         while True:
             # The caller may read elsewhere in the file between blocks.
             self._file.seek(self.position)
-            if self._kept > len(self._buffer) // 2:
+            if self._remaining > len(self._buffer) // 2:
                 self._buffer = self._buffer + bytearray(len(self._buffer))
             with memoryview(self._buffer) as view:
-                size = self._file.readinto(view[self._kept :])  # type: ignore[attr-defined]
+                size = self._file.readinto(view[self._remaining :])  # type: ignore[attr-defined]
             if not size:
                 return
-            end = self._kept + size
+            end = self._remaining + size
             boundary = _last_boundary(self._buffer, end)
             if boundary > 0:
                 yield Block(self._buffer, boundary, self._offset)
-            self._kept = end - boundary
-            self._buffer[: self._kept] = self._buffer[boundary:end]
+            self._remaining = end - boundary
+            self._buffer[: self._remaining] = self._buffer[boundary:end]
             self._offset += boundary
 
     def last(self) -> Block | None:
         """The data after the complete records: the file's last record, or a part of it."""
-        end = self._kept - (self._buffer[self._kept - 1] == _NEWLINE)
+        end = self._remaining - (self._buffer[self._remaining - 1] == _NEWLINE)
         return Block(self._buffer, end, self._offset) if end > 1 else None
 
     def take_last(self) -> None:
         """Skip `last`: later data begins another record."""
-        self._offset += self._kept - 1
-        self._buffer[0], self._kept = _NEWLINE, 1
+        self._offset += self._remaining - 1
+        self._buffer[0], self._remaining = _NEWLINE, 1
 
     def last_is_complete(self) -> bool:
         """Whether the last record is whole: its line ends, and its text has the checksum."""
         block = self.last()
-        if block is None or self._buffer[self._kept - 1] != _NEWLINE:
+        if block is None or self._buffer[self._remaining - 1] != _NEWLINE:
             return False
         head = EVERY_HEAD.match(block.buffer, 0, block.end)
         if head is None or head[1] is None:

@@ -57,8 +57,8 @@ def environment(ground: Ground) -> Check:
     )
     unread = variables.unread(list(present))
     if unread:
-        known = sorted(variables.known())
-        similar = [difflib.get_close_matches(variable, known, 1) for variable in unread]
+        read_variables = sorted(variables.read_by_torch())
+        similar = [difflib.get_close_matches(variable, read_variables, 1) for variable in unread]
         suggestions = [f"{matches[0]}?" for matches in similar if matches]
         return warning(
             name,

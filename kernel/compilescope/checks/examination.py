@@ -182,7 +182,7 @@ def _folder() -> Path:
 
 def _environment() -> str:
     machine = environment()
-    known = (
+    parts = (
         f"compilescope {machine.compilescope}",
         f"torch {machine.torch}",
         f"triton {machine.triton}" if machine.triton else "",
@@ -190,7 +190,7 @@ def _environment() -> str:
         machine.platform,
         ", ".join(machine.gpus) or machine.cpu,
     )
-    return " · ".join(part for part in known if part)
+    return " · ".join(part for part in parts if part)
 
 
 def kernel_info() -> Mapping[str, object] | None:

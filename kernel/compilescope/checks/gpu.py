@@ -45,9 +45,9 @@ def driver(ground: Ground) -> Check:
             f"There is one, for CUDA {has[0]}.{has[1]}, and this torch is built without CUDA.",
             "Install torch for CUDA if the GPU is to be used.",
         )
-    wanted = tuple(int(part) for part in str(torch.version.cuda).split(".")[:2])
+    required = tuple(int(part) for part in str(torch.version.cuda).split(".")[:2])
     finding = f"The driver is for CUDA {has[0]}.{has[1]}, torch for {torch.version.cuda}."
-    if has[0] < wanted[0]:
+    if has[0] < required[0]:
         return problem(name, finding, "Install a newer driver, or torch for an older CUDA.")
     return ok(name, finding)
 

@@ -15,7 +15,7 @@ _OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
 _ENDINGS = (".gch", ".pch")
 
 
-def kept(ground: Ground) -> Check:
+def present(ground: Ground) -> Check:
     """Those that there are, and whether more can be kept."""
     name = "kept headers"
     if not toolchain.precompiles():
@@ -74,4 +74,4 @@ def works(ground: Ground) -> Check:
     return ok(name, "The compiler makes one and takes it.")
 
 
-CHECKS: tuple[Look, ...] = (kept, works)
+CHECKS: tuple[Look, ...] = (present, works)

@@ -29,21 +29,23 @@ def installed(ground: Ground) -> Check:
 def fits(ground: Ground) -> Check:
     """Whether it is the version that this torch was made for."""
     name = "fits torch"
-    torch, version, required, known = (
+    torch, version, required, made_for = (
         environment().torch,
         environment().triton,
         _required(),
-        _known(),
+        _made_for(),
     )
     if not required and version is None:
         return not_needed(name, "This torch asks for none.")
-    if not required and not known:
+    if not required and not made_for:
         return not_needed(name, f"Which Triton torch {torch} was made for is not known here.")
-    wanted = required or known
-    requirement = f"torch asks for {wanted}" if required else f"torch {torch} was made for {wanted}"
+    expected = required or made_for
+    requirement = (
+        f"torch asks for {expected}" if required else f"torch {torch} was made for {expected}"
+    )
     if version is None:
         return problem(name, f"{requirement}; there is none.", _install())
-    if not _takes(wanted, version):
+    if not _takes(expected, version):
         return warning(name, f"{requirement}; there is {version}.", _install())
     return ok(name, f"{requirement}, and {version} is there.")
 
@@ -54,23 +56,27 @@ def _required() -> str:
     return next((line for line in lines if "triton" in line), "")
 
 
-def _known() -> str:
+def _made_for() -> str:
     version = triton_of(environment().torch)
     return version and f"triton=={version}"
 
 
 def _install() -> str:
-    wanted = _required() or _known()
-    return f"pip install '{wanted}'" if wanted else "Install torch with its own requirements."
+    requirement = _required() or _made_for()
+    return (
+        f"pip install '{requirement}'"
+        if requirement
+        else "Install torch with its own requirements."
+    )
 
 
-def _takes(wanted: str, version: str) -> bool:
+def _takes(requirement: str, version: str) -> bool:
     """Whether a version is one of those asked for; torch 2.14 on asks for a range."""
     try:
         from packaging.requirements import Requirement
     except ImportError:
-        return wanted.partition("==")[2].strip() in ("", version)
-    return Requirement(wanted).specifier.contains(version, prereleases=True)
+        return requirement.partition("==")[2].strip() in ("", version)
+    return Requirement(requirement).specifier.contains(version, prereleases=True)
 
 
 def compiles(ground: Ground) -> Check:

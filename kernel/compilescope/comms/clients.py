@@ -45,7 +45,7 @@ class Client(msgspec.Struct, kw_only=True):
     events: Line | None = None
     follows: bool = True
     """Whether it switches to each new subject. A panel in a cell's output stays with its report."""
-    heard: float = msgspec.field(default_factory=time.monotonic)
+    last_request_at: float = msgspec.field(default_factory=time.monotonic)
 
 
 class Clients:
@@ -64,11 +64,11 @@ class Clients:
         with self._lock:
             client = self._clients.setdefault(name, Client(follows=follows))
             setattr(client, end, line)
-            client.heard = time.monotonic()
+            client.last_request_at = time.monotonic()
             silent = [
                 self._clients.pop(other)
-                for other, known in list(self._clients.items())
-                if time.monotonic() - known.heard > SILENCE_S
+                for other, other_client in list(self._clients.items())
+                if time.monotonic() - other_client.last_request_at > SILENCE_S
             ]
         for client in silent:
             for gone in (client.requests, client.events):
@@ -79,7 +79,7 @@ class Clients:
         """Notes that a client has sent a request."""
         with self._lock:
             if name in self._clients:
-                self._clients[name].heard = time.monotonic()
+                self._clients[name].last_request_at = time.monotonic()
 
     def close(self, line: Line) -> None:
         """Removes a line that the client closed."""
@@ -108,7 +108,7 @@ class Clients:
             return any(
                 client.follows
                 and client.events is not None
-                and time.monotonic() - client.heard <= SILENCE_S
+                and time.monotonic() - client.last_request_at <= SILENCE_S
                 for client in self._clients.values()
             )
 

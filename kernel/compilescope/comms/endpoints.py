@@ -37,7 +37,7 @@ class Endpoints:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._clients = Clients()
-        self._told = SentRounds()
+        self._sent_rounds = SentRounds()
         self._stop = session.observe(self._observe)
         session.is_shown = self.is_heard
         self._put_back = replies.through_stream()
@@ -143,7 +143,7 @@ class Endpoints:
         if subject not in self._session.inspections:
             return  # the subject was dropped: its measurement ends at the next round
         # Also without a listener: a panel that connects later asks for the earlier rounds.
-        news = self._told.news(subject, self._session.measurement(subject))
+        news = self._sent_rounds.news(subject, self._session.measurement(subject))
         if len(self._clients):
             self._clients.tell("measured", messages.Measured(measurement=news))
 

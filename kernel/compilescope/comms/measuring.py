@@ -51,7 +51,7 @@ class SentRounds:
 
     def news(self, subject: str, standing: MeasurementProgress) -> messages.Measurement:
         """The samples since the last event of a subject."""
-        known, rounds = self._until.get(subject, ("", 0))
-        news = measurement(subject, standing, rounds if known == standing.id else 0)
+        measurement_id, rounds = self._until.get(subject, ("", 0))
+        news = measurement(subject, standing, rounds if measurement_id == standing.id else 0)
         self._until[subject] = news.id, news.rounds
         return news

@@ -317,8 +317,8 @@ def _raw_label(event: RawEvent) -> str:
 
 
 def _label(name: str) -> str:
-    known, _ = WRAPPERS.get(name.removeprefix("backward."), (name, ""))
-    return known
+    label, _ = WRAPPERS.get(name.removeprefix("backward."), (name, ""))
+    return label
 
 
 def _reason(compilation: Compilation, name: str) -> str:

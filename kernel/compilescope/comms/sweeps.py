@@ -33,7 +33,7 @@ def start(session: Session, request: messages.StartSweep) -> messages.SweepResul
         inspection.fn,
         inspection.args,
         inspection.kwargs,
-        wanted={name_of(variant): variant for variant in request.variants},
+        variants={name_of(variant): variant for variant in request.variants},
         shapes=_shapes(inspection, request.shapes) if request.shapes else None,
         limits=Limits(
             timeout_s=request.timeout_s,

@@ -220,10 +220,10 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
             "Use backend='gloo', or fewer ranks.",
         )
     if not dist.is_backend_available(backend):
-        known = [name for name in dist.Backend.backend_list if dist.is_backend_available(name)]
+        available = [name for name in dist.Backend.backend_list if dist.is_backend_available(name)]
         raise CompilescopeError(
             f"There is no backend {backend!r} for torch.distributed here.",
-            remedy=f"There are {', '.join(known)}.",
+            remedy=f"There are {', '.join(available)}.",
         )
 
 

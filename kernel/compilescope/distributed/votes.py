@@ -55,9 +55,9 @@ class Votes:
         self._rank = rank
         self._others = [number for number in range(size) if number != rank]
         self.patience_s = patience_s
-        self._asked = 0
+        self._votes = 0
 
-    def any(self, wanted: bool) -> bool:
+    def any(self, mine: bool) -> bool:
         """Whether a rank says so.
 
         Raises
@@ -65,7 +65,7 @@ class Votes:
         OutOfStep
             Another rank has ended.
         """
-        return _YES in self._ask(_YES if wanted else _NO, None)
+        return _YES in self._ask(_YES if mine else _NO, None)
 
     def all(self, able: bool) -> bool:
         """Whether each rank says so.
@@ -100,8 +100,8 @@ class Votes:
 
     def _ask(self, mine: str, patience_s: float | None) -> set[str]:
         """Publishes this rank's vote, and waits for the others' votes."""
-        self._asked += 1
-        self._store.set(_answer(self._asked, self._rank), mine)
+        self._votes += 1
+        self._store.set(_answer(self._votes, self._rank), mine)
         until = None if patience_s is None else time.monotonic() + patience_s
         while missing := [other for other in self._others if not self._has_answered(other)]:
             ended = [number for number in missing if self._has_ended(number)]
@@ -114,11 +114,11 @@ class Votes:
             time.sleep(_POLL_S)
         return {
             mine,
-            *(self._store.get(_answer(self._asked, other)).decode() for other in self._others),
+            *(self._store.get(_answer(self._votes, other)).decode() for other in self._others),
         }
 
     def _has_answered(self, rank: int) -> bool:
-        return bool(self._store.check([_answer(self._asked, rank)]))
+        return bool(self._store.check([_answer(self._votes, rank)]))
 
     def _has_ended(self, rank: int) -> bool:
         return bool(self._store.check([_end(rank)]))

@@ -44,17 +44,17 @@ def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
     wrapper = compiled_callable.wrapper_code_of(fn)
     if wrapper is not None:
         codes.append(wrapper)
-    kept = [live_guard for code in dict.fromkeys(codes) for live_guard in live_guards(code)]
+    all_guards = [live_guard for code in dict.fromkeys(codes) for live_guard in live_guards(code)]
     around = skipping.wrapper_of(fn)
     # Where torch compiles nothing, it does not ask whose compilation it is either.
     if around is None or skipping.stance() == "eager_on_recompile":
-        tried = kept
+        tried = all_guards
     else:
-        tried = [guards for guards in kept if around.may_use(guards)]
+        tried = [guards for guards in all_guards if around.may_use(guards)]
     answer = ask(subject, name_of(subject), args, kwargs, tried)
-    skipped = skipping.skipped(answer.subject, codes, kept)
+    skipped = skipping.skipped(answer.subject, codes, all_guards)
     values = [*args, *kwargs.values()]
-    if skipped and not kept and skipping.is_torchs_alone(fn, values):
+    if skipped and not all_guards and skipping.is_torchs_alone(fn, values):
         answer.verdict, answer.why = "eager", _TORCHS.format(name=answer.subject)
         return answer
     return _beyond_guards(answer, skipped, values)
@@ -88,12 +88,12 @@ def ask_compilation(
     compilation: str,
     text: str,
     namespace: Mapping[str, Any],
-    known: Mapping[str, Compilation] | None = None,
+    compilations: Mapping[str, Compilation] | None = None,
 ) -> WhatIf:
     """The same for the frame of a compilation that was watched, with arguments as typed.
 
-    ``known`` are the compilations of the report, by id. Whether gradients are recorded counts as it
-    did when the compilation was made: another thread, which may ask, has a grad mode of its own.
+    ``compilations`` are those of the report, by id. Whether gradients are recorded counts as it did
+    when the compilation was made: another thread, which may ask, has a grad mode of its own.
 
     Raises
     ------
@@ -122,11 +122,13 @@ def ask_compilation(
     args, kwargs = evaluate_arguments(text, namespace)
     name = function.__qualname__.rpartition("<locals>.")[2]
     modes = SavedModes()
-    guards = known[compilation].guards if known and compilation in known else []
+    guards = (
+        compilations[compilation].guards if compilations and compilation in compilations else []
+    )
     torch.set_grad_enabled(recorded_gradients(guards, torch.is_grad_enabled()))
     try:
-        live = by_report_id(live_guards(function.__code__), report_ids(known or {}))
-        answer = ask(function, name, args, kwargs, list(live.values()), known)
+        live = by_report_id(live_guards(function.__code__), report_ids(compilations or {}))
+        answer = ask(function, name, args, kwargs, list(live.values()), compilations)
         skipped = skipping.skipped(name, [code], live_guards(code))
         return _beyond_guards(answer, skipped, [*args, *kwargs.values()])
     finally:

@@ -20,7 +20,7 @@ _NO_VALUES = "The frame's values were not at hand when the guards could be measu
 
 def add_guard_costs(
     compilations: Iterable[Compilation],
-    kept: Mapping[str, KeptGuards],
+    guards_by_id: Mapping[str, KeptGuards],
     *,
     budget_s: float = SECONDS,
 ) -> None:
@@ -30,28 +30,28 @@ def add_guard_costs(
 
     Parameters
     ----------
-    kept
+    guards_by_id
         Compile id → its guards, with the frame's values as they were before the call.
     budget_s
         About how long it may take, in seconds.
     """
-    known = [
-        (compilation, kept[compilation.id])
+    measurable = [
+        (compilation, guards_by_id[compilation.id])
         for compilation in compilations
-        if compilation.id in kept
+        if compilation.id in guards_by_id
     ]
     try:
-        for index, (compilation, guards) in enumerate(known):
+        for index, (compilation, guards) in enumerate(measurable):
             values = guards.f_locals
             if values is None:
                 compilation.absent["guard_costs"] = _NO_VALUES
                 continue
-            share = budget_s / (len(known) - index)
+            share = budget_s / (len(measurable) - index)
             costs = measure_guards(guards, values, budget_s=share)
             budget_s -= min(costs.took_s, share)
             _put(compilation, costs)
     finally:
-        for guards in kept.values():
+        for guards in guards_by_id.values():
             guards.drop_values()
 
 
@@ -70,11 +70,11 @@ def _put(compilation: Compilation, costs: GuardCosts) -> None:
     add_conditions(compilation)
 
 
-def add_fails(compilation: Compilation, kept: KeptGuards) -> None:
+def add_fails(compilation: Compilation, compiled_guards: KeptGuards) -> None:
     """Fills how often checks failed by now, from a live tree, which is only read."""
-    if kept.invalid():
+    if compiled_guards.invalid():
         return
-    for node, place, guards in _matched(compilation, nodes_of(kept.manager.root)):
+    for node, place, guards in _matched(compilation, nodes_of(compiled_guards.manager.root)):
         if place is not None:
             _put_fails(compilation.guard_tree[place], node, guards)
     add_conditions(compilation)

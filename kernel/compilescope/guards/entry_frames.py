@@ -22,12 +22,12 @@ class EntryFrame(NamedTuple):
     """None for the function that Dynamo puts around what is not written in Python."""
     f_locals: dict[str, Any]
 
-    def is_of(self, kept: KeptGuards) -> bool:
+    def is_of(self, guards: KeptGuards) -> bool:
         """Whether guards are those of this frame; functions run copies of their code meanwhile."""
         if self.code is None:
-            around = kept.calls() if kept.calls is not None else self.f_locals["fn"]
-            return compiled_callable.is_wrapper_code(kept.code) and around is self.f_locals["fn"]
-        return _place(self.code) == _place(kept.code)
+            around = guards.calls() if guards.calls is not None else self.f_locals["fn"]
+            return compiled_callable.is_wrapper_code(guards.code) and around is self.f_locals["fn"]
+        return _place(self.code) == _place(guards.code)
 
 
 def entry_frames(

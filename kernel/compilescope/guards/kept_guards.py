@@ -45,18 +45,20 @@ def report_ids(compilations: Mapping[str, Compilation]) -> dict[str, str]:
     }
 
 
-def by_report_id(kept: Iterable[KeptGuards], numbers: Mapping[str, str]) -> dict[str, KeptGuards]:
+def by_report_id(
+    all_guards: Iterable[KeptGuards], numbers: Mapping[str, str]
+) -> dict[str, KeptGuards]:
     """Guards by the ids that the report has.
 
     Parameters
     ----------
-    kept
+    all_guards
         As they were made; of a frame that was compiled in several attempts the last one counts.
     numbers
         Torch's ids → the report's; see `capture.renumber`.
     """
     result = {}
-    for guards in kept:
+    for guards in all_guards:
         guards.compile_id = numbers.get(guards.compile_id, guards.compile_id)
         result[guards.compile_id] = guards
     return result

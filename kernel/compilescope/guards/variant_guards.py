@@ -65,26 +65,26 @@ class VariantGuards:
             The variant has no guards here, or the call does not fit.
         """
         askable = self._askable.get(variant.name)
-        known = {compilation.id: compilation for compilation in variant.compilations}
+        compilations = {compilation.id: compilation for compilation in variant.compilations}
         now = SavedModes()
         self._modes.restore()
         try:
             if askable is not None:
                 with askable.installed(self._code_copies):
                     guards = list(reversed(askable.guards.values()))
-                    return ask(self._fn, self._name, args, kwargs, guards, known)
+                    return ask(self._fn, self._name, args, kwargs, guards, compilations)
             codes = [function.__code__ for function in entry_functions(self._fn)]
             live = by_report_id(
                 (live_guard for code in codes for live_guard in live_guards(code)),
-                report_ids(known),
+                report_ids(compilations),
             )
-            guards = [live_guard for name, live_guard in live.items() if name in known]
+            guards = [live_guard for name, live_guard in live.items() if name in compilations]
             if not guards:
                 raise CompilescopeError(
                     f"The guards of {variant.name!r} are not in the kernel.",
                     variant.absent.get("compilations", "Its code was dropped since."),
                     "Ask about a variant that compilescope compiled, or run the cell again.",
                 )
-            return ask(self._fn, self._name, args, kwargs, guards, known)
+            return ask(self._fn, self._name, args, kwargs, guards, compilations)
         finally:
             now.restore()

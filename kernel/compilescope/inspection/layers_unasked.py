@@ -34,7 +34,7 @@ def variant_to_break_down(
     variant = current(report)
     if variant is None or variant.name not in names or variant.stage != "built":
         return None
-    if variant.layers or variant.requested.backend != "inductor" or variant.compile_time is None:
+    if variant.layers or not variant.requested.uses_inductor or variant.compile_time is None:
         return None
     takes_s = variant.compile_time.total_s + SECONDS
     if takes_s > AFFORDABLE_S:

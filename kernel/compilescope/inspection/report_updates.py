@@ -62,7 +62,7 @@ def _drop_guards(failed: VariantReport) -> None:
     compilations = failed.compilations
     for compilation in compilations:
         has_code = bool(compilation.code.python or compilation.code.cpp)
-        is_failed = len(compilations) == 1 or failed.requested.backend == "inductor"
+        is_failed = len(compilations) == 1 or failed.requested.uses_inductor
         if is_failed and not has_code and compilation.guards:
             compilation.guards, compilation.guard_tree, compilation.conditions = [], [], []
             compilation.absent["guards"] = _NOT_INSTALLED
@@ -82,9 +82,9 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
         # A failed build has fewer results: torch logs the guards and the origins of kernels
         # only at the end.
         built.compilations = before.compilations
-    known = {compilation.id: compilation for compilation in before.compilations}
+    earlier_by_id = {compilation.id: compilation for compilation in before.compilations}
     for compilation in built.compilations:
-        earlier = known.get(compilation.id)
+        earlier = earlier_by_id.get(compilation.id)
         if earlier is not None and compilation.code.backward is None:
             compilation.code.backward = earlier.code.backward
         elif earlier is not None:

@@ -93,7 +93,7 @@ def name_of(variant: Variant) -> str:
         return "eager"
     mode = variant.mode if variant.mode != "default" else None
     parts = []
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         parts.append(f"backend={display(variant.backend)}")
     if variant.cpp_wrapper:
         parts.append("cpp")
@@ -141,7 +141,7 @@ def check(variant: Variant) -> None:
         return
     if variant.mode is not None and variant.mode not in compile_variant.modes():
         raise _unknown("mode", variant.mode, compile_variant.modes())
-    if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or others):
+    if not variant.uses_inductor and (variant.cpp_wrapper or variant.mode or others):
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
             "They are Inductor's settings; of the options it takes guard_filter_fn alone.",
@@ -156,7 +156,7 @@ def _check_target(variant: Variant) -> None:
     if reason := known.unavailable():
         raise CompilescopeError("There are no targets here.", reason, "Leave target out.")
     known.find(variant.target)
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no target.",
             "Code for a device that is not here is Inductor's.",
@@ -165,9 +165,9 @@ def _check_target(variant: Variant) -> None:
 
 
 def _check_option(name: str, value: object) -> None:
-    known = compile_variant.options()
-    if name not in known:
-        raise _unknown("option", name, known)
+    options = compile_variant.options()
+    if name not in options:
+        raise _unknown("option", name, options)
     kind = compile_variant.option_type(name)
     value = resolve(value)
     if kind is not None and not isinstance(value, kind):
@@ -200,7 +200,7 @@ def checked(variant: Variant) -> Variant:
 
 
 def beside_written(
-    wanted: Mapping[str, Variant], written: Variant, *, chosen: bool
+    variants: Mapping[str, Variant], written: Variant, *, chosen: bool
 ) -> tuple[str, dict[str, Variant]]:
     """What the user's own ``torch.compile`` asks for, first, and what is wanted beside it.
 
@@ -217,13 +217,13 @@ def beside_written(
     dict[str, Variant]
         All of them.
     """
-    name = next((name for name, variant in wanted.items() if variant == written), "")
+    name = next((name for name, variant in variants.items() if variant == written), "")
     if not name and written != Variant():
         name = AS_WRITTEN
-        if not chosen and written.backend == "inductor":
+        if not chosen and written.uses_inductor:
             other = msgspec.structs.replace(written, cpp_wrapper=not written.cpp_wrapper)
-            wanted = {name_of(other): other}
-    return name, {**({name: written} if name else {}), **wanted}
+            variants = {name_of(other): other}
+    return name, {**({name: written} if name else {}), **variants}
 
 
 def _parse_variant(value: object) -> Variant:

@@ -163,8 +163,8 @@ class TensorSaver:
         }
         for path, saved in self.tensors:
             moved = saved.geometry is not None and _geometry(saved.tensor) != saved.geometry
-            known = saved.storage is not None and id(saved.storage) not in changed
-            if moved or (not known and saved.written()):
+            is_unchanged = saved.storage is not None and id(saved.storage) not in changed
+            if moved or (not is_unchanged and saved.written()):
                 yield path, saved.tensor
 
     def _save_storage(self, tensor: torch.Tensor) -> SavedStorage | None:

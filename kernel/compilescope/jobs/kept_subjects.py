@@ -18,26 +18,26 @@ BUILT = 3
 CUDA graphs."""
 
 
-def lighten(known: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
+def lighten(inspected: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
     """Drops the builds of all but the latest subjects."""
-    for subject in list(known.values())[:-BUILT]:
+    for subject in list(inspected.values())[:-BUILT]:
         if isinstance(subject, Inspection):
             subject.let_go()
 
 
-def replaced(new: Subject, known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
+def replaced(new: Subject, inspected: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
     """The subjects that a new one replaces; an active watch is never replaced."""
     return [
         name
-        for name, subject in known.items()
+        for name, subject in inspected.items()
         if not _is_on(subject) and (name == new.id or _is_again(new, subject.report.subject))
     ]
 
 
-def superfluous(known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
+def superfluous(inspected: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
     """The oldest subjects beyond the limit, except active watches."""
-    old = [name for name, subject in known.items() if not _is_on(subject)]
-    return old[: max(0, len(known) - MOST)]
+    old = [name for name, subject in inspected.items() if not _is_on(subject)]
+    return old[: max(0, len(inspected) - MOST)]
 
 
 def _is_on(subject: Inspection | Watch | Elsewhere) -> bool:

@@ -44,7 +44,7 @@ class GuardCosts(msgspec.Struct, kw_only=True):
     took_s: float = 0.0
 
 
-def measure_guards(kept: KeptGuards, f_locals: dict[str, Any], *, budget_s: float) -> GuardCosts:
+def measure_guards(guards: KeptGuards, f_locals: dict[str, Any], *, budget_s: float) -> GuardCosts:
     """Measures the guards of a compilation for values that pass them.
 
     Parameters
@@ -56,13 +56,13 @@ def measure_guards(kept: KeptGuards, f_locals: dict[str, Any], *, budget_s: floa
     """
     start = time.perf_counter()
     deadline = start + budget_s
-    with gc_disabled(), kept.root_in_scope() as root:
+    with gc_disabled(), guards.root_in_scope() as root:
         costs = GuardCosts(nodes=nodes_of(root))
         if not root.check_verbose(f_locals).result:
             costs.missing = "The values that these guards check are no longer as they were."
             return costs
         idle = _time(idle_check(), f_locals)
-        _guards(costs, f_locals, kept.globals(), idle, deadline - budget_s * (1 - _LEAF_SHARE))
+        _guards(costs, f_locals, guards.globals(), idle, deadline - budget_s * (1 - _LEAF_SHARE))
         try:
             whole = Clone.whole(costs.nodes)
         except ValueError as error:

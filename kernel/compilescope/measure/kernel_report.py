@@ -133,17 +133,17 @@ def _put(
             why: list[str] = []
             for launch in _launches_of(kernel, artifact):
                 launch.time = None
-                known = measured.get((compilation.id, launch.key))
-                if known is None:
+                measured_launch = measured.get((compilation.id, launch.key))
+                if measured_launch is None:
                     why.append(_reason(reasons, compilation.id, launch.key))
                     continue
                 graph_nodes = nodes.get(launch.key.split(":")[1], {})
                 meaning = meaning_of(groups.get(launch.key, ()), graph_nodes, default)
-                if not known.on_device:
+                if not measured_launch.on_device:
                     meaning.device = "cpu"
                 launch.time = launch_time(
                     launch,
-                    known,
+                    measured_launch,
                     _peaks(peaks, meaning.device),
                     meaning,
                     extern=kernel.language == "extern",
@@ -181,10 +181,10 @@ def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) 
     return reasons.get((compilation, key), OTHER_CODE)
 
 
-def _peaks(known: list[Peaks], device: str) -> Peaks:
+def _peaks(device_peaks: list[Peaks], device: str) -> Peaks:
     """The peaks of a device, which are added to the report on first use."""
-    for peaks in known:
+    for peaks in device_peaks:
         if peaks.device == device:
             return peaks
-    known.append(peaks_of(device))
-    return known[-1]
+    device_peaks.append(peaks_of(device))
+    return device_peaks[-1]

@@ -50,11 +50,11 @@ def measured_again(peaks: Peaks) -> None:
         return
     threads = _threads(peaks.device)
     again = _measured(peaks.device, threads)
-    for known in (_peaks(peaks.device, threads), peaks):
+    for rates in (_peaks(peaks.device, threads), peaks):
         for name, rate in again.operations_per_s.items():
-            known.operations_per_s[name] = max(rate, known.operations_per_s.get(name, 0.0))
-        bandwidths = (again.bandwidth_bytes_per_s, known.bandwidth_bytes_per_s)
-        known.bandwidth_bytes_per_s = max(bandwidth or 0.0 for bandwidth in bandwidths)
+            rates.operations_per_s[name] = max(rate, rates.operations_per_s.get(name, 0.0))
+        bandwidths = (again.bandwidth_bytes_per_s, rates.bandwidth_bytes_per_s)
+        rates.bandwidth_bytes_per_s = max(bandwidth or 0.0 for bandwidth in bandwidths)
 
 
 def _threads(device: str) -> int:
@@ -110,8 +110,8 @@ def _array_bytes(device: str) -> int:
     else:
         free, _ = torch.cuda.mem_get_info(device)
         cache = int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0))
-    wanted = min(max(_CACHES * cache, _LEAST_BYTES), _MOST_BYTES)
-    return max(min(wanted, free // _FREE_SHARE), 2**20)
+    ideal = min(max(_CACHES * cache, _LEAST_BYTES), _MOST_BYTES)
+    return max(min(ideal, free // _FREE_SHARE), 2**20)
 
 
 def _last_cache_bytes() -> int:

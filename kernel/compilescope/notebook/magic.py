@@ -102,9 +102,9 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        kept = "the report keeps what was there by then"
+        what_remains = "the report keeps what was there by then"
         raise Interrupted(
-            f"your call ran; {'the inspection was cancelled' if report is None else kept}."
+            f"your call ran; {'the inspection was cancelled' if report is None else what_remains}."
         ) from None
 
 

@@ -36,14 +36,14 @@ class Channel:
 
     def __init__(self, widget: Sender) -> None:
         self._widget = widget
-        self._asked = contextvars.Context()
+        self._request_context = contextvars.Context()
         if (opened := vars(widget.comm)).get("_reply_subshell_id", "") is None:
             # By the cell's thread, for which the first request would wait.
             del opened["_reply_subshell_id"]
 
     def note_request(self) -> None:
         """A request is being handled, in this context."""
-        self._asked = contextvars.copy_context()
+        self._request_context = contextvars.copy_context()
 
     def page(self, page: Page) -> None:
         """Sends the front end."""
@@ -58,4 +58,4 @@ class Channel:
     def send(self, event: dict[str, Any], /) -> None:
         """Sends an event."""
         message = plain(ToWidget(kind="event", data=event))
-        self._asked.copy().run(self._widget.send, message)
+        self._request_context.copy().run(self._widget.send, message)

@@ -28,8 +28,8 @@ def widget(report: Report) -> PanelWidget:
             "Run make setup, or install the wheel.",
         )
     current = session()
-    kept = current.inspections.get(report.subject.id)
-    if kept is None or kept.report is not report:
+    inspection = current.inspections.get(report.subject.id)
+    if inspection is None or inspection.report is not report:
         # Loaded from a file, say: it can be looked at, and nothing is made from it.
         return PanelWidget(relay, report, Page(pages.render(report)))
     shown = PanelWidget(relay, report, Page(live))

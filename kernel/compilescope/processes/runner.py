@@ -183,12 +183,12 @@ def _start(
     )
 
 
-def import_path(wanted: Sequence[str]) -> list[str]:
+def import_path(caller_path: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
     own_path = str(PACKAGE.resolve().parent)
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     # The child adds the installation's folders itself, in their own order.
-    extra = [name for name in wanted if name and name not in _STANDARD and Path(name).exists()]
+    extra = [name for name in caller_path if name and name not in _STANDARD and Path(name).exists()]
     return list(dict.fromkeys(name for name in [*extra, own_path, *usual] if name))
 
 
@@ -200,7 +200,7 @@ class Tail:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stderr is not None, "it was started with a pipe"
-        self._kept = bytearray()
+        self._text = bytearray()
         self._thread = threading.Thread(
             target=self._read, args=(process.stderr,), name="compilescope-errors", daemon=True
         )
@@ -209,8 +209,8 @@ class Tail:
     def _read(self, stream: IO[bytes]) -> None:
         with stream:
             while piece := stream.read1(8192):  # type: ignore[attr-defined]  # it is buffered
-                self._kept += piece
-                del self._kept[:-_ERRORS_BYTES]
+                self._text += piece
+                del self._text[:-_ERRORS_BYTES]
 
     def join(self) -> None:
         """Waits for the process's last words, once it has ended."""
@@ -219,7 +219,7 @@ class Tail:
 
     def text(self) -> str:
         """The part of the output that is kept."""
-        return bytes(self._kept).decode(errors="replace")
+        return bytes(self._text).decode(errors="replace")
 
 
 class _Watch:

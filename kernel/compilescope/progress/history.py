@@ -68,11 +68,11 @@ class History:
     def add(self, kind: str, seconds: float) -> None:
         """Notes that work of a kind was done, and how long it took."""
         with self._lock:
-            known = self._read()
-            times = [*known.pop(kind, []), round(seconds, 2)]
-            known[kind] = times[-TIMES:]
+            times_by_kind = self._read()
+            times = [*times_by_kind.pop(kind, []), round(seconds, 2)]
+            times_by_kind[kind] = times[-TIMES:]
             try:
-                self._write(dict(list(known.items())[-KINDS:]))
+                self._write(dict(list(times_by_kind.items())[-KINDS:]))
             except OSError as error:
                 _log.info("%s is not written: %s", self.file, error)
 
@@ -85,13 +85,13 @@ class History:
             _log.info("%s is not read: %s", self.file, error)
             return {}
 
-    def _write(self, known: dict[str, list[float]]) -> None:
+    def _write(self, times_by_kind: dict[str, list[float]]) -> None:
         """Replaces the file as a whole: another kernel may read it meanwhile."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self.file.parent, prefix="history-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(known))
+                file.write(msgspec.json.encode(times_by_kind))
             Path(name).replace(self.file)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):

@@ -13,19 +13,21 @@ from ..version import __version__
 NO_CALLS = "A trace holds what was compiled, and no calls."
 
 
-def stage_of(problems: Sequence[Problem], *, kept: bool) -> Literal["sources", "built", "failed"]:
+def stage_of(
+    problems: Sequence[Problem], *, has_results: bool
+) -> Literal["sources", "built", "failed"]:
     """How far a process came.
 
     Parameters
     ----------
     problems
         What failed.
-    kept
+    has_results
         Whether torch kept a compilation to run it: those have guards.
     """
     if any(problem.severity == "error" for problem in problems):
         return "failed"
-    return "built" if kept else "sources"
+    return "built" if has_results else "sources"
 
 
 def describe(report: Report, environment: Environment, device: str) -> None:

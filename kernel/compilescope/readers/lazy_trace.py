@@ -139,7 +139,7 @@ class ProcessLog:
         return VariantReport(
             name=self.name,
             requested=Variant(),
-            stage=stage_of(problems, kept="dynamo_cpp_guards_str" in texts),
+            stage=stage_of(problems, has_results="dynamo_cpp_guards_str" in texts),
             compilations=compilations,
             problems=problems,
             breaks=distinct_breaks(compilations),

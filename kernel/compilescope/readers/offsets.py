@@ -86,7 +86,7 @@ class Offsets:
         """The kind of each record, as an index into `_names`."""
         self._names: list[bytes] = []
         """Events' names, and those of artifacts."""
-        self._known: dict[bytes, int] = {}
+        self._indices: dict[bytes, int] = {}
         self._cache: OrderedDict[str, Assembled] = OrderedDict()
         self._shift_s = 0.0
 
@@ -193,9 +193,9 @@ class Offsets:
             records.append(number)
 
     def _kind(self, name: bytes) -> int:
-        kind = self._known.get(name)
+        kind = self._indices.get(name)
         if kind is None:
-            kind = self._known[name] = len(self._names)
+            kind = self._indices[name] = len(self._names)
             self._names.append(name)
         return kind
 

@@ -72,7 +72,9 @@ def _variant(records: Sequence[Record], name: str) -> VariantReport:
         requested=Variant(cpp_wrapper=any(compilation.code.cpp for compilation in compilations)),
         stage=stage_of(
             problems,
-            kept=any(compilation.guards or compilation.code.path for compilation in compilations),
+            has_results=any(
+                compilation.guards or compilation.code.path for compilation in compilations
+            ),
         ),
         compilations=compilations,
         problems=problems,

@@ -86,7 +86,7 @@ def display(value: object) -> str:
     return name_of(value) if isinstance(value, str) else str(value)
 
 
-def known() -> Mapping[str, Any]:
+def referenced() -> Mapping[str, Any]:
     """The objects that references of this process stand for, by reference."""
     return dict(_known)
 

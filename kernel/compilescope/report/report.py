@@ -411,8 +411,8 @@ def _completed(codes: list[Code]) -> Code:
     )
 
 
-def _missing(kind: str, name: str, known: list[str]) -> CompilescopeError:
-    listed = ", ".join(repr(known_name) for known_name in known) or "none"
+def _missing(kind: str, name: str, present: list[str]) -> CompilescopeError:
+    listed = ", ".join(repr(known_name) for known_name in present) or "none"
     return CompilescopeError(f"The report has no {kind} {name!r}.", remedy=f"It has {listed}.")
 
 

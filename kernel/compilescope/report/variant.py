@@ -42,6 +42,11 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     target: str | None = None
 
+    @property
+    def uses_inductor(self) -> bool:
+        """Whether torch's default backend compiles it: only then there are kernels and wrappers."""
+        return self.backend == "inductor"
+
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
     """The values that the installed torch allows for each switch."""

@@ -85,12 +85,12 @@ def reference_of(
         bias = bias_of(node)
         inputs.pop(node.name, None)
         inputs[f"{node.name}{WITHOUT_BIAS}"] = variable
-        ones = ", 1" * (len(node.shape or []) - 2)
-        added = f"{node.name}{WITHOUT_BIAS} + {bias}.reshape(-1{ones})"
+        trailing = ", 1" * (len(node.shape or []) - 2)
+        added = f"{node.name}{WITHOUT_BIAS} + {bias}.reshape(-1{trailing})"
         values[node.name] = ast.parse(added, mode="eval").body
     used: set[str] = set()
-    wanted: set[str] = set()
-    kept: dict[str, str] = {}
+    path_nodes: set[str] = set()
+    followed: dict[str, str] = {}
     why = ""
     for variable, output in outputs.items():
         path: set[str] = set()
@@ -99,20 +99,20 @@ def reference_of(
         if missing:
             why = f"{output} depends on {missing}, which the kernel does not read as a node's value"
             continue
-        kept[variable] = output
-        wanted |= path
+        followed[variable] = output
+        path_nodes |= path
         used |= used_inputs
-    if not kept:
+    if not followed:
         return Reference(why=why)
     lines = [
-        f"    {name} = {ast.unparse(value)}" for name, value in values.items() if name in wanted
+        f"    {name} = {ast.unparse(value)}" for name, value in values.items() if name in path_nodes
     ]
-    results = ", ".join(f"{variable!r}: {output}" for variable, output in kept.items())
+    results = ", ".join(f"{variable!r}: {output}" for variable, output in followed.items())
     parameters = [name for name in inputs if name in used]
     code = "\n".join(
         [f"def reference({', '.join(parameters)}):", *lines, f"    return {{{results}}}"]
     )
-    return Reference(code, {name: inputs[name] for name in parameters}, kept, why)
+    return Reference(code, {name: inputs[name] for name in parameters}, followed, why)
 
 
 def bias_of(node: Node) -> str:

@@ -55,7 +55,7 @@ def _dtype_of(name: str, code: Code, nodes: Mapping[str, Node]) -> str:
 def _kernel(
     report: Report, name: str, compile_id: str | None, variant: str | None
 ) -> tuple[Compilation, Kernel]:
-    known: list[str] = []
+    names: list[str] = []
     for variant_report in report.variants if variant is None else [report.variant(variant)]:
         for compilation in variant_report.compilations:
             if compile_id not in (None, compilation.id):
@@ -63,8 +63,8 @@ def _kernel(
             for kernel in compilation.kernels:
                 if kernel.name == name:
                     return compilation, kernel
-                known.append(kernel.name)
-    listed = ", ".join(map(repr, dict.fromkeys(known))) or "none"
+                names.append(kernel.name)
+    listed = ", ".join(map(repr, dict.fromkeys(names))) or "none"
     raise CompilescopeError(f"The report has no kernel {name!r}.", remedy=f"It has {listed}.")
 
 
@@ -142,11 +142,11 @@ def _add_only_input(
 
     That is the case if a single variable and a single node of the same shape are left.
     """
-    known = {sliced.held[variable] for variable in inputs.values()}
+    taken = {sliced.held[variable] for variable in inputs.values()}
     left = [
         variable
         for variable in reads
-        if variable in sliced.held and sliced.held[variable] not in known
+        if variable in sliced.held and sliced.held[variable] not in taken
     ]
     nodes = {node.name: node for node in graph.nodes} if graph is not None else {}
     lacking = sorted(

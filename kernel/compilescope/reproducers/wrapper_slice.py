@@ -84,8 +84,10 @@ def slice_launch(
         if name in defined and _is_kernel(defined[name]):
             _add_kernel(name, defined, lines, sliced.kernels)
     parameters = {argument.arg for argument in function.args.args}
-    wanted = [name for name in names if name not in defined and _is_local(name, before, parameters)]
-    sliced.variables = wanted
+    variables = [
+        name for name in names if name not in defined and _is_local(name, before, parameters)
+    ]
+    sliced.variables = variables
     call = next((node for node in ast.walk(statement) if isinstance(node, ast.Call)), None)
     if call is not None:
         sliced.arguments = [
@@ -96,14 +98,14 @@ def slice_launch(
             for keyword in call.keywords
             if keyword.arg == "out"
             for name in _names(keyword.value)
-            if name in wanted
+            if name in variables
         ]
     if isinstance(statement, ast.Assign):
         targets = [name for target in statement.targets for name in _names(target)]
-        sliced.variables = wanted = [name for name in wanted if name not in targets]
+        sliced.variables = variables = [name for name in variables if name not in targets]
         sliced.outs += targets
         sliced.launch += f"\nreturn {', '.join(targets)}"
-    _Memory(tree, before, sliced, dtype_of).make(wanted)
+    _Memory(tree, before, sliced, dtype_of).make(variables)
     return sliced
 
 
@@ -124,9 +126,9 @@ class _Memory:
         self._behind: dict[str, str] = {}
         """Variable → the variable whose memory it reuses."""
 
-    def make(self, wanted: Sequence[str]) -> None:
-        missing = set(wanted)
-        kept: list[ast.stmt] = []
+    def make(self, variables: Sequence[str]) -> None:
+        missing = set(variables)
+        statements: list[ast.stmt] = []
         for at in range(len(self._before) - 1, -1, -1):
             statement = self._before[at]
             if not isinstance(statement, ast.Assign):
@@ -147,11 +149,11 @@ class _Memory:
                         "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
                     )
                 statement = ast.Assign([ast.Name(name)], ast.parse(like, mode="eval").body)
-                kept.insert(0, ast.fix_missing_locations(statement))
+                statements.insert(0, ast.fix_missing_locations(statement))
                 missing -= targets
                 missing |= {name for name in _names(statement.value) if self._is_variable(name, at)}
                 continue
-            kept.insert(0, statement)
+            statements.insert(0, statement)
             missing -= targets
             used = [name for name in _names(statement.value) if self._is_variable(name, at)]
             missing |= set(used)
@@ -159,7 +161,7 @@ class _Memory:
                 self._behind[min(targets)] = used[0]
         inputs = self._inputs(missing)
         for statement in (
-            statement for statement in [*inputs, *kept] if isinstance(statement, ast.Assign)
+            statement for statement in [*inputs, *statements] if isinstance(statement, ast.Assign)
         ):
             sizes = _sizes(statement.value)
             if sizes is not None:
@@ -167,9 +169,9 @@ class _Memory:
         for name, behind in reversed(self._behind.items()):
             if behind in self._sliced.sizes:
                 self._sliced.sizes.setdefault(name, self._sliced.sizes[behind])
-        self._sliced.memory = [ast.unparse(statement) for statement in [*inputs, *kept]]
+        self._sliced.memory = [ast.unparse(statement) for statement in [*inputs, *statements]]
         self._sliced.examples = missing
-        for name in wanted:
+        for name in variables:
             holder = name
             while holder not in missing and not self._is_written(holder):
                 holder = self._behind.get(holder, "")
@@ -208,26 +210,26 @@ class _Memory:
 
     def _inputs(self, missing: set[str]) -> list[ast.stmt]:
         """The statements that create examples of the graph's inputs."""
-        kept: list[ast.stmt] = []
-        wanted = set(missing)
+        statements: list[ast.stmt] = []
+        open_names = set(missing)
         for statement in reversed(self._examples):
             targets = {name for target in statement.targets for name in _names(target)}
-            if targets & wanted:
-                kept.insert(0, statement)
-                wanted -= targets
+            if targets & open_names:
+                statements.insert(0, statement)
+                open_names -= targets
                 available = {
                     target_name
                     for example in self._examples
                     for target_name in _names(example.targets[0])
                 }
-                wanted |= available & set(_names(statement.value))
-        if wanted:
+                open_names |= available & set(_names(statement.value))
+        if open_names:
             raise CompilescopeError(
-                f"The input {min(wanted)!r} cannot be made.",
+                f"The input {min(open_names)!r} cannot be made.",
                 "The wrapper has no example of it: it is no tensor and no size.",
                 "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
             )
-        return kept
+        return statements
 
     def _is_written(self, name: str) -> bool:
         """Whether anything except its own allocation uses the memory before the launch."""

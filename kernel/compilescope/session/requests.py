@@ -39,8 +39,8 @@ def measure(
             f"seconds is {seconds!r}.", remedy="Give the seconds to measure for: 10."
         )
     inspection = _inspection(session, report)
-    wanted = _wanted(session, inspection, variants, "measure")
-    return session.measure(report.subject.id, wanted, seconds=seconds, progress=progress)
+    requested = _requested(session, inspection, variants, "measure")
+    return session.measure(report.subject.id, requested, seconds=seconds, progress=progress)
 
 
 def study(
@@ -59,10 +59,12 @@ def study(
         The report is not from this kernel, or a study or variant does not exist.
     """
     inspection = _inspection(session, report)
-    wanted = _wanted(session, inspection, variants, "study")
+    requested = _requested(session, inspection, variants, "study")
     if not studies:
-        studies = usual_studies(targets=(variant.target is not None for variant in wanted.values()))
-    return session.study(report.subject.id, studies, wanted, progress=progress)
+        studies = usual_studies(
+            targets=(variant.target is not None for variant in requested.values())
+        )
+    return session.study(report.subject.id, studies, requested, progress=progress)
 
 
 def measure_and_study(
@@ -112,7 +114,7 @@ def _inspection(session: Session, report: Report) -> Inspection:
     )
 
 
-def _wanted(
+def _requested(
     session: Session, inspection: Inspection, variants: object, kind: Kind
 ) -> dict[str, Variant]:
     """The variants by name; variants of the report keep their names."""
@@ -121,11 +123,11 @@ def _wanted(
         # If all are for targets, the caller raises an error that says what is not possible.
         aims = {name: variant for name, variant in requested.items() if variant.target is not None}
         return usual(inspection, kind) or aims or names.parse(names.USUAL)
-    known = {variant.name: variant.requested for variant in inspection.report.variants}
+    present = {variant.name: variant.requested for variant in inspection.report.variants}
     listed = [variants] if isinstance(variants, (str, Variant)) else variants
     if isinstance(listed, Iterable) and all(
-        isinstance(chosen, str) and chosen in known for chosen in listed
+        isinstance(chosen, str) and chosen in present for chosen in listed
     ):
-        return {str(name): known[str(name)] for name in listed}
+        return {str(name): present[str(name)] for name in listed}
     parsed = names.parse(variants)
     return {session.name_for(inspection, variant): variant for variant in parsed.values()}

@@ -41,11 +41,13 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
         )
     names = notebook_globals.namespace()
     if isinstance(inspected, Watch):
-        known = {
+        compilations = {
             known_compilation.id: known_compilation
             for known_compilation in inspected.report.compilations
         }
-        return ask_compilation(inspected.code_of(compilation), compilation, text, names, known)
+        return ask_compilation(
+            inspected.code_of(compilation), compilation, text, names, compilations
+        )
     if isinstance(inspected, Elsewhere):
         raise CompilescopeError(
             f"This report is of {inspected.where}, which has ended.",
@@ -61,13 +63,13 @@ def count_fails(session: Session, subject: str, compilation: str) -> None:
     if not isinstance(watch, Watch):
         return
     code = watch.code_of(compilation)
-    known = {
+    compilations = {
         known_compilation.id: known_compilation for known_compilation in watch.report.compilations
     }
-    if code is not None and compilation in known:
-        live = by_report_id(live_guards(code), report_ids(known))
+    if code is not None and compilation in compilations:
+        live = by_report_id(live_guards(code), report_ids(compilations))
         if compilation in live:
-            add_fails(known[compilation], live[compilation])
+            add_fails(compilations[compilation], live[compilation])
 
 
 def ask_call(

@@ -50,7 +50,7 @@ def study_accuracy(study: StudyContext) -> None:
         report.absent.pop("accuracy", None)
         return
     options: dict[str, Any] = {}
-    if reference.random and variant.backend == "inductor" and not _same_numbers(study):
+    if reference.random and variant.uses_inductor and not _same_numbers(study):
         options["fallback_random"] = True
         if truth is not None:
             reference.name(f"{truth.name}, {SAME_NUMBERS}")
@@ -70,7 +70,7 @@ def study_accuracy(study: StudyContext) -> None:
         return
     report.problems.append(mismatch(wrong))
     study.monitor.check()
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         report.absent["departure"] = NO_KERNELS.format(variant.backend)
         return
     study.monitor.step("looking for the kernel", variant=report.name, fraction=0.6)
@@ -92,7 +92,7 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
         search = Search(built.compilations)
         findings = _looked(study, built, lowered, search)
         wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
-    departure = search.departure(report.compilations) if search.found is not None else ""
+    departure = search.departure(report.compilations) if search.first_wrong is not None else ""
     if isinstance(departure, str):
         report.absent["departure"] = departure or nothing_found(findings, wrong=wrong)
     else:

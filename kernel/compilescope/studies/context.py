@@ -10,7 +10,6 @@ from ..isolation.code_swap import CodeCopies
 from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
-from ..report.errors import CompilescopeError
 from ..targets.target_variants import Shipment
 
 
@@ -35,26 +34,6 @@ class StudyContext:
     monitor: Monitor
     changed: Callable[[], None] = lambda: None
     """Called by a study that takes minutes when there is more in the report, for who watches."""
-
-    def require_inductor(self, what: str) -> None:
-        """Refuse a variant of another backend.
-
-        Parameters
-        ----------
-        what
-            What of Inductor's is studied, in the plural.
-
-        Raises
-        ------
-        CompilescopeError
-            The variant's backend is not Inductor.
-        """
-        backend = self.report.requested.backend
-        if backend != "inductor":
-            raise CompilescopeError(
-                f"The {what} are Inductor's, and the backend is {backend!r}.",
-                remedy="Add a variant with the backend 'inductor'.",
-            )
 
 
 @dataclass

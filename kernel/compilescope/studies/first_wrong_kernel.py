@@ -29,7 +29,7 @@ class Search:
 
     def __init__(self, built: Sequence[Compilation]) -> None:
         self._built = built
-        self.found: tuple[Result, OutputError] | None = None
+        self.first_wrong: tuple[Result, OutputError] | None = None
 
     def sites(self, text: str) -> list[Site]:
         """The launches of a wrapper, by its text."""
@@ -45,18 +45,18 @@ class Search:
         """Compares a buffer with its node; True once one is wrong."""
         path = result.node
         (error,) = compare_with_truth(
-            {path: result.wanted.own},
+            {path: result.expected.own},
             {path: result.tensor},
-            Truth({path: result.wanted.exact}, NODE),
+            Truth({path: result.expected.exact}, NODE),
         )
         if not error.ok:
-            self.found = (result, error)
+            self.first_wrong = (result, error)
         return not error.ok
 
     def departure(self, reported: Sequence[Compilation]) -> Departure | str:
         """What was found, in the report's terms; or why the report's kernel is not known."""
-        assert self.found is not None, "something must have been found"
-        result, error = self.found
+        assert self.first_wrong is not None, "something must have been found"
+        result, error = self.first_wrong
         place = self._place(result.wrapper)
         assert place is not None, "only a wrapper with launches is looked into"
         built, code = place

@@ -40,7 +40,6 @@ _EVENTS = 100_000
 
 _NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
 
-NO_INDUCTOR = "The backend {!r} generates no kernels."
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
 OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
 PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
@@ -50,9 +49,6 @@ HOW_BUILT = "Built for this, with cpp.enable_kernel_profile."
 def study_kernels(study: StudyContext) -> None:
     """Fills the times of the launches of a built variant."""
     report, variant = study.report, study.report.requested
-    if variant.backend != "inductor":
-        report.absent["kernel_times"] = NO_INDUCTOR.format(variant.backend or "eager")
-        return
     if timers.is_profiling():
         report.absent["kernel_times"] = PROFILED
         return
@@ -158,9 +154,10 @@ def _with_first_calls(
         profiler.profile(_call(study, built), calls=1, before=study.snapshot.restore)
         study.monitor.check()
     calls = _sorted_runs(profiler.calls, graphs)
-    known = _graphs_that_ran(calls[:count])
+    graphs_in_all = _graphs_that_ran(calls[:count])
     return calls[:count] + [
-        [(place, run) for place, run in call if place not in known] for call in calls[count:]
+        [(place, run) for place, run in call if place not in graphs_in_all]
+        for call in calls[count:]
     ]
 
 

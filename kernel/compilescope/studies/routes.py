@@ -23,7 +23,6 @@ MOST = 20
 """How many operators of a variant are timed; torch's own come last."""
 _PROFILED = 50
 
-NO_INDUCTOR = "The backend {!r} generates no wrapper."
 NONE = "No wrapper calls an operator through the dispatcher or through Python."
 PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
 NOT_CALLED = "The subject does not call it when it runs uncompiled, so its arguments are not known."
@@ -53,9 +52,6 @@ def study_routes(study: StudyContext) -> None:
         The subject could not be called.
     """
     report = study.report
-    if report.requested.backend != "inductor":
-        report.absent["routes"] = NO_INDUCTOR.format(report.requested.backend or "eager")
-        return
     if timers.is_profiling():
         report.absent["routes"] = PROFILED
         return

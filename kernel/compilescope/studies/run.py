@@ -124,11 +124,6 @@ def _study_here(
     monitor: Monitor,
     changed: Callable[[], None],
 ) -> None:
-    if study.run is None:
-        raise CompilescopeError(
-            f"The study {study.name!r} is of code for a target.",
-            remedy="Add a variant with a target: compilescope.Variant(target='h100').",
-        )
     with (
         preserved(built.fn, built.args, built.kwargs) as snapshot,
         built.code_copies.guarded(),
@@ -136,7 +131,8 @@ def _study_here(
         workers.temporary(),
     ):
         begin()
-        study.run(
+        run_here(
+            study,
             StudyContext(
                 fn=built.fn,
                 args=built.args,
@@ -147,8 +143,32 @@ def _study_here(
                 snapshot=snapshot,
                 monitor=monitor,
                 changed=changed,
-            )
+            ),
         )
+
+
+def run_here(study: Study, context: StudyContext) -> None:
+    """Runs a study of a variant that runs on this machine, if it applies to the variant's backend.
+
+    Raises
+    ------
+    CompilescopeError
+        It is a study of code for a target; or it was named, and the backend is not Inductor.
+    """
+    if study.run is None:
+        raise CompilescopeError(
+            f"The study {study.name!r} is of code for a target.",
+            remedy="Add a variant with a target: compilescope.Variant(target='h100').",
+        )
+    requested = context.report.requested
+    if study.without_inductor is None or requested.uses_inductor:
+        study.run(context)
+        return
+    result, why = study.without_inductor
+    why = why.format(requested.backend or "eager")
+    if study.on_demand:
+        raise CompilescopeError(why, remedy="Add a variant with the backend 'inductor'.")
+    context.report.absent[result] = why
 
 
 def study_target(

@@ -31,7 +31,6 @@ SECONDS = 2.0
 _WARM = 3
 _AGREES = 0.1
 
-NO_INDUCTOR = "The backend {!r} generates no wrapper."
 NOT_BUILT = "The variant could not be built again with marks in its wrapper. {}"
 CUDA_GRAPHS = "A CUDA graph is replayed in the place of the wrapper: its steps do not run."
 NOT_RUN = "The call that was measured did not run this graph."
@@ -58,9 +57,6 @@ OUT_OF_CPP = "With the way back to Python: handles become tensors."
 def study_steps(study: StudyContext) -> None:
     """Fills the times of the steps of a built variant."""
     report, variant = study.report, study.report.requested
-    if variant.backend != "inductor":
-        report.absent["steps"] = NO_INDUCTOR.format(variant.backend or "eager")
-        return
     graphs: list[KeptGraph] = []
     frames: list[KeptFrame] = []
     folder = caches.new_folder()
@@ -137,14 +133,14 @@ def _measure(
     report = study.report
     artifact = artifact_of(report.compilations[0]) if report.compilations else "python"
     places = _places(built.compilations, graphs, artifact)
-    wanted: dict[tuple[str, str, int], Steps] = {
+    untimed: dict[tuple[str, str, int], Steps] = {
         (compilation.id, steps.direction, number): steps
         for compilation in report.compilations
         for number, steps in _numbered(compilation, artifact)
     }
     budget = SECONDS / max(len(runs), 1)
     for place, graph in enumerate(graphs):
-        steps = wanted.pop(places.get(place, ("", "", 0)), None)
+        steps = untimed.pop(places.get(place, ("", "", 0)), None)
         if steps is None:
             continue
         study.monitor.step(
@@ -163,7 +159,7 @@ def _measure(
             _leave(steps, OTHER_STEPS)
             continue
         _fill(steps, _times(study, graph, run, marked_text, wrapper, budget), _is_on_gpu(graph))
-    for steps in wanted.values():
+    for steps in untimed.values():
         _leave(steps, NOT_RUN)
 
 
@@ -249,21 +245,21 @@ def _places(
 
     Equal frames have the same code: they are distinguished by their order.
     """
-    known: list[tuple[str, tuple[str, str, int]]] = []
+    unmatched: list[tuple[str, tuple[str, str, int]]] = []
     for compilation in built:
         seen: dict[str, int] = {}
         for code in codes_of(compilation):
             text = getattr(code, artifact)
             if text is not None:
                 number = seen[code.direction] = seen.get(code.direction, 0) + 1
-                known.append((text, (compilation.id, code.direction, number)))
+                unmatched.append((text, (compilation.id, code.direction, number)))
     places: dict[int, tuple[str, str, int]] = {}
     for place, graph in enumerate(graphs):
         parts = split(str(graph.graph.source_code))
         text = parts.python if artifact == "python" else parts.cpp
-        index = next((i for i, (known_text, _) in enumerate(known) if known_text == text), None)
+        index = next((i for i, (known_text, _) in enumerate(unmatched) if known_text == text), None)
         if index is not None:
-            places[place] = known.pop(index)[1]
+            places[place] = unmatched.pop(index)[1]
     return places
 
 

@@ -42,6 +42,9 @@ class Study:
     """Whether the variant must be built first."""
     on_demand: bool = False
     """Whether it runs only when named: it takes minutes."""
+    without_inductor: tuple[str, str] | None = None
+    """Where the backend is not Inductor: the result that is absent, and why, with ``{!r}`` for the
+    backend; None if the study is of any backend. A study that was named says so as a problem."""
     not_for_targets: tuple[str, str, str] | None = None
     """What to say where it is requested of a variant for a target (what, why, remedy), with ``{}``
     for the device's name; None: that the device is not here."""
@@ -132,6 +135,11 @@ _NO_PACKAGE = (
     "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
 )
 
+_NO_AOTINDUCTOR = (
+    "package",
+    "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing.",
+)
+
 STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
@@ -141,6 +149,7 @@ STUDIES: dict[str, Study] = {
             summary="Break down a call's time: guards, bytecode, AOTAutograd, wrapper, kernels",
             duration="seconds and a compilation",
             run=_layers,
+            without_inductor=("layers", "The backend {!r} has no such layers."),
         ),
         Study(
             name="kernels",
@@ -148,6 +157,7 @@ STUDIES: dict[str, Study] = {
             summary="Build the variant with timers and time every kernel launch",
             duration="a compilation",
             run=_kernels,
+            without_inductor=("kernel_times", "The backend {!r} generates no kernels."),
         ),
         Study(
             name="steps",
@@ -155,6 +165,7 @@ STUDIES: dict[str, Study] = {
             summary="Build the wrapper with clock reads and time each of its steps on the host",
             duration="a compilation",
             run=_steps,
+            without_inductor=("steps", "The backend {!r} generates no wrapper."),
         ),
         Study(
             name="routes",
@@ -162,6 +173,7 @@ STUDIES: dict[str, Study] = {
             summary="Time the overhead of calling each custom operator from the wrapper",
             duration="about a second for each operator",
             run=_routes,
+            without_inductor=("routes", "The backend {!r} generates no wrapper."),
         ),
         Study(
             name="startups",
@@ -176,6 +188,7 @@ STUDIES: dict[str, Study] = {
             summary="Time first calls in new processes under settings that affect compiling",
             duration="minutes",
             run=_cold,
+            without_inductor=("cold", "The settings are Inductor's, and the backend is {!r}."),
             on_demand=True,
         ),
         Study(
@@ -184,6 +197,7 @@ STUDIES: dict[str, Study] = {
             summary="Compare ways to deploy the call, each in new processes: first call, latency",
             duration="minutes",
             run=_deploy,
+            without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
         ),
@@ -193,6 +207,7 @@ STUDIES: dict[str, Study] = {
             summary="Export the call and generate AOTInductor's sources in a new process",
             duration="seconds",
             run=_package,
+            without_inductor=_NO_AOTINDUCTOR,
             needs_build=False,
             not_for_targets=_NO_PACKAGE,
         ),
@@ -202,6 +217,7 @@ STUDIES: dict[str, Study] = {
             summary="Build the AOTInductor package, load it, compare it with eager and time it",
             duration="about a minute",
             run=_aot,
+            without_inductor=_NO_AOTINDUCTOR,
             needs_build=False,
             on_demand=True,
             not_for_targets=_NO_PACKAGE,

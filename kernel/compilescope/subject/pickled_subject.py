@@ -159,7 +159,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
             "references": cloudpickle.dumps(
-                {text: value for text, value in references.known().items() if _travels(value)}
+                {text: value for text, value in references.referenced().items() if _travels(value)}
             ),
             "inference": torch.is_inference_mode_enabled(),
         }

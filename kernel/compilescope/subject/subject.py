@@ -185,11 +185,11 @@ def _cell(cell: types.CellType) -> str:
 def _number(value: object) -> str:
     """A number that is unique to an object; ``id`` alone is reused after an object dies."""
     key = id(value)
-    known = _numbered.get(key)
-    if known is None or known[0]() is not value:
+    numbered = _numbered.get(key)
+    if numbered is None or numbered[0]() is not value:
         try:
             reference = weakref.ref(value, lambda _: _numbered.pop(key, None))
         except TypeError:
             return f"{type(value).__name__}@{key}"
-        known = _numbered[key] = (reference, next(_numbers))
-    return f"{type(value).__name__}#{known[1]}"
+        numbered = _numbered[key] = (reference, next(_numbers))
+    return f"{type(value).__name__}#{numbered[1]}"

@@ -131,7 +131,7 @@ def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
 
 def _compare(cell: SweepCell, reference: Reference, built: Built) -> None:
     """Compares with eager, unless the two draw different random numbers."""
-    alike = cell.variant.options.get("fallback_random") or cell.variant.backend != "inductor"
+    alike = cell.variant.options.get("fallback_random") or not cell.variant.uses_inductor
     if built.outcome is None or (reference.random and not alike):
         return
     cell.accuracy = reference.compare(built.outcome)

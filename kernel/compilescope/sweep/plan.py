@@ -44,7 +44,7 @@ def make(
     kwargs: Mapping[str, Any] | None = None,
     *,
     factory: Callable[[], Any] | None = None,
-    wanted: Mapping[str, Variant],
+    variants: Mapping[str, Variant],
     shapes: Mapping[str, Any] | None = None,
     limits: Limits,
     seconds: float,
@@ -64,7 +64,7 @@ def make(
         The subject cannot be pickled, does not take the arguments, or a number is out of range.
     """
     _check(fn, factory, limits, seconds, items)
-    target_variants.refuse(wanted, "swept")
+    target_variants.refuse(variants, "swept")
     if shapes is not None and not shapes:
         raise CompilescopeError("shapes is empty.", remedy="Leave it out, or name some arguments.")
     sets: dict[str, Any] = dict(shapes) if shapes is not None else {"": None}
@@ -88,16 +88,16 @@ def make(
                 shape=shape,
                 arguments=lines,
             )
-            for name, variant in wanted.items()
+            for name, variant in variants.items()
         ]
     _tell_apart(cells)
-    kept = folder if folder is not None else caches.own_folder() / "sweeps" / base[:16]
+    store_folder = folder if folder is not None else caches.own_folder() / "sweeps" / base[:16]
     sweep = Sweep(
         cells=cells,
         shapes=list(sets),
         items=items,
         unit=unit,
-        folder=str(kept),
+        folder=str(store_folder),
     )
     packed = {
         shape: pickled_subject.pack(fn, arguments, factory=factory, modes=modes)

@@ -130,10 +130,10 @@ class Running:
         if not self.plan.resume:
             return
         limits = self.plan.limits
-        kept = self._store.load()
+        stored_cells = self._store.load()
         taken = []
         for cell in self.sweep.cells:
-            stored = kept.get(cell.key)
+            stored = stored_cells.get(cell.key)
             if stored is not None and stored.serves(limits.timeout_s, limits.memory_bytes):
                 taken.append(self._put(cell.key, stored.cell))
         if taken:

@@ -61,17 +61,17 @@ class Store:
         result = {}
         for line in lines:
             try:
-                kept = msgspec.json.decode(line, type=StoredCell)
+                stored = msgspec.json.decode(line, type=StoredCell)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue  # cut off as it was written
-            result[kept.cell.key] = kept
+            result[stored.cell.key] = stored
         return result
 
-    def add(self, kept: StoredCell) -> None:
+    def add(self, stored: StoredCell) -> None:
         """Keeps a cell."""
         if self.problem is not None:
             return
-        line = msgspec.json.encode(kept, enc_hook=repr) + b"\n"
+        line = msgspec.json.encode(stored, enc_hook=repr) + b"\n"
         try:
             with (self.folder / FILE).open("a+b") as file:
                 if file.tell() and _last(file.fileno()) != b"\n":

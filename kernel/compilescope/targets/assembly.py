@@ -32,7 +32,7 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
         The monitor was cancelled.
     """
     assert variant.target is not None, "it is a target's variant"
-    wanted: dict[str, list[Kernel]] = {}
+    by_source: dict[str, list[Kernel]] = {}
     for kernel in (
         compiled_kernel
         for compilation in variant.compilations
@@ -42,14 +42,14 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
             library = kernel.language == "extern"
             kernel.absent["assembly"] = LIBRARY if library else NOT_TRITON
         elif not kernel.configs:
-            wanted.setdefault(kernel.source, []).append(kernel)
-    if not wanted:
+            by_source.setdefault(kernel.source, []).append(kernel)
+    if not by_source:
         return
-    requested = [AskedKernel(same[0].name, source) for source, same in wanted.items()]
+    requested = [AskedKernel(same[0].name, source) for source, same in by_source.items()]
     payload = msgspec.msgpack.encode(AssemblyAsked(requested))
     answer = pool.ask(variant.target.name, "assembly", payload, monitor)
     assemblies = msgspec.msgpack.decode(answer, type=AssemblyGiven)
-    for same, assembled in zip(wanted.values(), assemblies.kernels, strict=True):
+    for same, assembled in zip(by_source.values(), assemblies.kernels, strict=True):
         for kernel in same:
             _fill(kernel, assembled, variant.target.device)
         if "assembly" in same[0].absent:

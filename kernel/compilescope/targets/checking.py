@@ -56,15 +56,15 @@ def add_check(
     """
     assert variant.target is not None, "it is a target's variant"
     kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
-    wanted = []
+    checkable = []
     for kernel in kernels:
         if kernel.language == "triton" and kernel.source:
-            wanted.append(kernel)
+            checkable.append(kernel)
         else:
             why = LIBRARY if kernel.language == "extern" else NOT_TRITON
             kernel.check = KernelCheck(outcome="not checked", why=why)
-    if wanted and (missed := extras.missed("numpy")):
-        for kernel in wanted:
+    if checkable and (missed := extras.missed("numpy")):
+        for kernel in checkable:
             kernel.check = KernelCheck(outcome="not checked", why=missed)
         variant.problems.append(
             Problem(
@@ -74,8 +74,8 @@ def add_check(
                 remedy="Install it, then ask for the study of the check again.",
             )
         )
-    elif wanted:
-        _check(variant, wanted, call, pool, monitor, limits or Limits())
+    elif checkable:
+        _check(variant, checkable, call, pool, monitor, limits or Limits())
 
 
 def _check(

@@ -35,18 +35,18 @@ def find(name: str) -> Device:
     CompilescopeError
         There is none of that name, or no GPU in this machine; the message lists those there are.
     """
-    wanted = plain(name)
-    if wanted == THIS:
+    plain_name = plain(name)
+    if plain_name == THIS:
         return this_device()
-    known = _all()
-    if wanted not in known:
-        close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+    devices = _all()
+    if plain_name not in devices:
+        close = difflib.get_close_matches(plain_name, devices, n=1, cutoff=0.6)
         meant = f"Did you mean {close[0]!r}? " if close else ""
         raise CompilescopeError(
             f"There is no target {name!r}.",
             remedy=f"{meant}There are {_listed(names())}. compilescope.add_target adds one.",
         )
-    return known[wanted]
+    return devices[plain_name]
 
 
 def plain(name: str) -> str:

@@ -213,8 +213,8 @@ class _CallPickler(Pickler):
         self.devices.add(tensor.device.type)
         if not tensors.is_wrapper(tensor) and tensor.layout == torch.strided:
             key, size = tensors.memory_of(tensor)
-            known = self.memory.get(key, (size, 0))
-            self.memory[key] = known[0], known[1] + 1
+            memory_size = self.memory.get(key, (size, 0))
+            self.memory[key] = memory_size[0], memory_size[1] + 1
         return _tensor, *reduce_tensor(tensor)
 
 
@@ -230,14 +230,14 @@ def _operators(pickler: _CallPickler) -> dict[str, bytes]:
     """Operators that travel as they are: those of notebooks that the call's code names."""
     pickled: dict[str, bytes] = {}
     while True:
-        wanted = [
+        missing = [
             name
             for name in custom.defined()
             if name not in pickled and (name in pickler.operators or _names(name, pickler.names))
         ]
-        if not wanted:
+        if not missing:
             return pickled
-        for name in wanted:
+        for name in missing:
             file = io.BytesIO()
             operator_pickler = _CallPickler(file)
             operator_pickler.dump(custom.definition_of(name))
@@ -253,8 +253,8 @@ def _names(operator: str, names: set[str]) -> bool:
 
 def _texts(files: set[str]) -> dict[str, str]:
     """The texts of those that are no files on disk, or that only this process knows."""
-    known = {name: linecache.getlines(name) for name in files if not Path(name).is_file()}
-    return {name: "".join(lines) for name, lines in known.items() if lines}
+    lines_by_file = {name: linecache.getlines(name) for name in files if not Path(name).is_file()}
+    return {name: "".join(lines) for name, lines in lines_by_file.items() if lines}
 
 
 def _lines(files: Mapping[str, str]) -> dict[str, Any]:

@@ -169,8 +169,8 @@ class WorkerProcess:
 
 
 def _environment(role: Role, caches: Path) -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
-    kept |= {
+    variables = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+    variables |= {
         **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
@@ -179,8 +179,8 @@ def _environment(role: Role, caches: Path) -> Mapping[str, str]:
         "PYTHONPATH": os.pathsep.join(runner.import_path(sys.path)),
     }
     if role == "interpreter":
-        kept["TRITON_INTERPRET"] = "1"
-    return kept
+        variables["TRITON_INTERPRET"] = "1"
+    return variables
 
 
 def _error(problem: Problem) -> CompilescopeError:

@@ -31,7 +31,7 @@ class Builder:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: list[TieredGraph] = []
-        self._given: dict[str, TieredGraph] = {}
+        self._ordered: dict[str, TieredGraph] = {}
         """Name of an order → its graph, of those that the process has not answered."""
         self._begun: set[str] = set()
         self._folder: Path | None = None
@@ -111,7 +111,7 @@ class Builder:
                 continue
             self._number += 1
             name = f"{self._number:06}"
-            self._given[name] = graph
+            self._ordered[name] = graph
             order = Order(str(graph.kept.job), str(graph.kept.result))
             partial = folder / f"{name}.partial"
             partial.write_bytes(msgspec.json.encode(order))
@@ -120,7 +120,7 @@ class Builder:
     def _hear(self, step: str) -> None:
         what, _, name = step.partition(" ")
         with self._changed:
-            graph, folder = self._given.get(name), self._folder
+            graph, folder = self._ordered.get(name), self._folder
         if graph is None or folder is None:
             return
         if what == BEGIN:
@@ -129,13 +129,13 @@ class Builder:
         elif what == END:
             answer = msgspec.json.decode((folder / f"{name}{ANSWER}").read_bytes(), type=Answer)
             with self._changed:
-                del self._given[name]
+                del self._ordered[name]
             _take(graph, answer)
 
     def _after(self, ended: runner.Ended) -> None:
         """The process has ended; what it did not answer failed, or is given to another."""
         with self._changed:
-            left, self._given = self._given, {}
+            left, self._ordered = self._ordered, {}
             fresh = {name: graph for name, graph in left.items() if name not in self._begun}
             for name in fresh:
                 del left[name]
@@ -151,8 +151,8 @@ class Builder:
 
     def _give_up(self, why: str, detail: str) -> None:
         with self._changed:
-            failed = [*self._given.values(), *self._waiting]
-            self._given, self._waiting = {}, []
+            failed = [*self._ordered.values(), *self._waiting]
+            self._ordered, self._waiting = {}, []
         for graph in failed:
             graph.fail_to_build(why, detail)
 

@@ -82,11 +82,11 @@ class Check:
             wrong = error
         expected = self.first(inputs)
         if wrong is None:
-            kept = [] if self._changes is None else sorted(self._changes)
+            changed_places = [] if self._changes is None else sorted(self._changes)
             with torch.no_grad():
                 wrong = _differences(
-                    [*expected, *(inputs_of_check[place] for place in kept)],
-                    [*actual, *(copies[place] for place in kept)],
+                    [*expected, *(inputs_of_check[place] for place in changed_places)],
+                    [*actual, *(copies[place] for place in changed_places)],
                 )
         self._is_settled = True
         self._settle(wrong)

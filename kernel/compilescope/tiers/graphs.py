@@ -201,7 +201,7 @@ def add(context: Any, graph: TieredGraph) -> None:
     """Remembers a graph; ``context`` stands for the call of ``torch.compile`` it belongs to."""
     with _lock:
         graphs = _others if context is None else _graphs.setdefault(context, [])
-        graphs[:] = [known for known in graphs if known.is_alive]
+        graphs[:] = [other for other in graphs if other.is_alive]
         graphs.append(graph)
 
 
@@ -214,8 +214,8 @@ def of(context: Any) -> list[TieredGraph]:
 def every() -> list[TieredGraph]:
     """All that can still be called."""
     with _lock:
-        known = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
-    return [graph for graph in known if graph.is_alive]
+        all_graphs = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
+    return [graph for graph in all_graphs if graph.is_alive]
 
 
 def after_fork() -> None:

@@ -21,7 +21,7 @@ _WIDTH = 240
 class Part:
     """A bar, or a part of a stacked one."""
 
-    told: str
+    meaning: str
     """Its meaning; empty if its length is zero."""
     width: float
     """In pixels."""
@@ -67,13 +67,15 @@ class BarFigure(Figure):  # type: ignore[misc]
         scale = _WIDTH / (max(totals) or 1)
         rows = []
         for at, name in enumerate(names):
-            parts = [Part(_told(bar, at), scale * bar.x[at], _colour(bar, at)) for bar in self.data]
-            texts = [part.told for part in parts] + [speedups.get(name, "")]
+            parts = [
+                Part(_meaning(bar, at), scale * bar.x[at], _colour(bar, at)) for bar in self.data
+            ]
+            texts = [part.meaning for part in parts] + [speedups.get(name, "")]
             rows.append(Row(name, parts, ", ".join(filter(None, texts))))
         return rows
 
 
-def _told(bar: Any, at: int) -> str:
+def _meaning(bar: Any, at: int) -> str:
     if bar.hovertext:
         return str(bar.hovertext[at]).partition(": ")[2]
     return f"{bar.name} {wording.duration(1e6 * bar.x[at])}" if bar.x[at] else ""

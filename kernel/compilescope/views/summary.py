@@ -9,7 +9,7 @@ from . import wording
 def environment(report: Report) -> str:
     """Return where the report was made, in one line."""
     machine = report.environment
-    known = [
+    parts = [
         f"compilescope {machine.compilescope}" if machine.compilescope else "",
         f"torch {machine.torch}" if machine.torch else "",
         f"triton {machine.triton}" if machine.triton else "",
@@ -18,7 +18,7 @@ def environment(report: Report) -> str:
         wording.count(machine.threads, "thread") if machine.threads else "",
         machine.compiler,
     ]
-    return " · ".join(part for part in known if part)
+    return " · ".join(part for part in parts if part)
 
 
 def device(report: Report) -> str:

@@ -69,7 +69,7 @@ def switches(variant: Variant) -> str:
     if variant.backend is None:
         return "no torch.compile"
     parts: list[str] = []
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         parts.append(f"backend={variant.backend}")
     if variant.mode is not None:
         parts.append(f"mode={variant.mode}")

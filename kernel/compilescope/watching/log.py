@@ -74,9 +74,9 @@ class WatchLog:
         """Notes that a call of the user failed in torch.compile or in generated code."""
         with self._lock:
             same = [
-                known
-                for known in self._raised
-                if (known.what, known.why) == (problem.what, problem.why)
+                earlier
+                for earlier in self._raised
+                if (earlier.what, earlier.why) == (problem.what, problem.why)
             ]
             if not same and len(self._raised) < _MOST_RAISED:
                 self._raised.append(problem)
@@ -234,14 +234,14 @@ class WatchLog:
             self.left_out += before - len(self._variant.compilations)
 
     def _shrink(self, change: Callable[[Compilation], Compilation | None]) -> None:
-        kept: list[Compilation] = []
+        remaining: list[Compilation] = []
         for compilation in self._variant.compilations:
             changed: Compilation | None = compilation
             if self.held_bytes > self._room:
                 changed = change(compilation)
             if changed is not None:
-                kept.append(changed)
-        self._variant.compilations = kept
+                remaining.append(changed)
+        self._variant.compilations = remaining
 
     def _reduced(self, compilation: Compilation) -> Compilation:
         if compilation.reduced:

@@ -42,9 +42,9 @@ def other_changes(baseline: VariantReport, variant: VariantReport) -> Iterator[C
             baseline=_ids(baseline.compilations),
             here=_ids(variant.compilations),
         )
-    known = {compilation.id: compilation for compilation in baseline.compilations}
+    baselines = {compilation.id: compilation for compilation in baseline.compilations}
     for compilation in variant.compilations:
-        other = known.get(compilation.id)
+        other = baselines.get(compilation.id)
         if other is not None:
             yield from _graphs(other, compilation)
             yield from _wrappers(other, compilation)
@@ -122,9 +122,9 @@ def _deviations(effective: Sequence[Effective], settings: Sequence[str]) -> str:
 def _effects(left: Sequence[Effective], right: Sequence[Effective]) -> Iterator[Change]:
     """Different effects of settings that both variants request alike, or that neither requests."""
     reported = {*(name for names in _EFFECTS.values() for name in names), *_NOT_REPORTED}
-    known = {setting.setting: setting for setting in left}
+    left_settings = {setting.setting: setting for setting in left}
     for setting in right:
-        other = known.get(setting.setting)
+        other = left_settings.get(setting.setting)
         if setting.setting not in reported and other is not None and other.actual != setting.actual:
             yield Change(
                 kind="setting",
@@ -199,9 +199,9 @@ def _nodes(graph: Graph, only: Counter[str]) -> str:
 
 def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
     """The first node whose sizes differ, in two graphs of the same operations."""
-    known = {node.name: node.shape for node in left.nodes}
+    left_shapes = {node.name: node.shape for node in left.nodes}
     for node in right.nodes:
-        before = known.get(node.name)
+        before = left_shapes.get(node.name)
         if before is not None and node.shape is not None and before != node.shape:
             return _sized(node.name, before), _sized(node.name, node.shape)
     return None

@@ -30,7 +30,7 @@ class Context(NamedTuple):
 
     fusions: Sequence[str]
     """Fusions that are off in exactly one of the two."""
-    asked: str
+    settings: str
     """The settings in which they differ."""
 
 
@@ -38,11 +38,11 @@ def kernel_changes(baseline: VariantReport, variant: VariantReport) -> list[Kern
     """Pair the kernels of the two variants, by compilation and direction."""
     changes: list[KernelChange] = []
     context = Context(_fusions(baseline, variant), _differing_settings(baseline, variant))
-    known = {compilation.id: compilation for compilation in baseline.compilations}
+    baselines = {compilation.id: compilation for compilation in baseline.compilations}
     for compilation in variant.compilations:
-        other = known.pop(compilation.id, None)
+        other = baselines.pop(compilation.id, None)
         changes += _compare(other, compilation, context)
-    for other in known.values():
+    for other in baselines.values():
         changes += _compare(other, None, context)
     return changes
 
@@ -96,7 +96,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
     else:
         change.outcome, change.lines = "differs", count_lines(theirs, ours)
         change.why = _where_work_went(ours, pairs, 0, context.fusions, theirs) or _why_code_differs(
-            theirs, ours, context.asked
+            theirs, ours, context.settings
         )
     return change
 

@@ -37,9 +37,9 @@ def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:
     assert report.rank is not None
     assert other_report.rank is not None
     mine, yours = RankTexts(report.rank.device), RankTexts(other_report.rank.device)
-    known = {variant.name: variant for variant in other_report.variants}
+    other_variants = {variant.name: variant for variant in other_report.variants}
     for variant in report.variants:
-        other = known.get(variant.name)
+        other = other_variants.get(variant.name)
         if other is not None:
             for of_variant in _of_variants(variant, other, mine, yours):
                 of_variant.other = other_report.rank.rank

@@ -90,7 +90,7 @@ def only_inductor(variant: VariantReport) -> list[str]:
     What ``aot_compile`` returned may be Inductor's, and has a back end of another name.
     """
     has_kernels = any(compilation.kernels for compilation in variant.compilations)
-    is_inductor = variant.requested.backend == "inductor" or has_kernels
+    is_inductor = variant.requested.uses_inductor or has_kernels
     return [] if is_inductor else list(_INDUCTOR.values())
 
 

@@ -129,14 +129,14 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     )
     value = statistics.median(means)
     edge = _wilcoxon_edge(count)
-    known = edge is not None
-    widening = _widening(centres) if known else 1.0
+    has_interval = edge is not None
+    widening = _widening(centres) if has_interval else 1.0
     low = value - widening * (value - means[edge or 0])
     high = value + widening * (means[-1 - (edge or 0)] - value)
     return Ratio(
         math.exp(value),
         (math.exp(low), math.exp(high)),
-        not low <= 0.0 <= high if known else None,
+        not low <= 0.0 <= high if has_interval else None,
     )
 
 

@@ -103,8 +103,8 @@ def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:
     if least <= 0 or others.ratio <= 0:
         return None
     interval = (low / most, high / least)
-    known = mine.differs is not None and others.differs is not None
-    differs = not interval[0] <= 1 <= interval[1] if known else None
+    both_judged = mine.differs is not None and others.differs is not None
+    differs = not interval[0] <= 1 <= interval[1] if both_judged else None
     return Ratio(mine.ratio / others.ratio, interval, differs)
 
 

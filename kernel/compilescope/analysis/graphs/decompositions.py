@@ -74,17 +74,17 @@ class _Found:
     ) -> None:
         names = list(dict.fromkeys(into))
         key = (operator, tuple(names), by, stage)
-        known = self._by_kind.get(key)
-        if known is None:
-            known = Decomposition(
+        decomposition = self._by_kind.get(key)
+        if decomposition is None:
+            decomposition = Decomposition(
                 operator=operator, into=names, count=0, by=by, stage=stage, why=why
             )
-            self._by_kind[key] = known
-        known.count += 1
-        known.nodes += [node.name for node in nodes]
-        known.became += [node.name for node in became]
+            self._by_kind[key] = decomposition
+        decomposition.count += 1
+        decomposition.nodes += [node.name for node in nodes]
+        decomposition.became += [node.name for node in became]
         lines = [line for node in (*nodes, *became) for line in node.sources[-1:]]
-        known.sources = list(dict.fromkeys((*known.sources, *lines)))
+        decomposition.sources = list(dict.fromkeys((*decomposition.sources, *lines)))
 
     def all(self) -> list[Decomposition]:
         return list(self._by_kind.values())
@@ -143,9 +143,9 @@ def _alike(operator: str, into: Sequence[str]) -> bool:
 def _passed(before: Graph, after: Graph, collector: _Found) -> None:
     """The changes of passes: removed nodes and their replacements."""
     old, new = _calls(before.nodes), _calls(after.nodes)
-    kept = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
-    gone = _grouped(n for n in old if (n.name, n.target) not in kept)
-    came = _grouped(n for n in new if (n.name, n.target) not in kept)
+    unchanged = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
+    gone = _grouped(n for n in old if (n.name, n.target) not in unchanged)
+    came = _grouped(n for n in new if (n.name, n.target) not in unchanged)
     for node in came.pop((), []):
         came.setdefault(_place_of(node, gone), []).append(node)
     for origins in dict.fromkeys((*gone, *came)):
@@ -188,5 +188,5 @@ def _without_renamed(went: Sequence[Node], came: Sequence[Node]) -> tuple[list[N
 def _short(target: str) -> str:
     """``torch.ops.aten.gelu.default`` is ``aten.gelu``."""
     parts = target.removeprefix("torch.ops.").split(".")
-    known = target.startswith("torch.ops.") or parts[0] in ("aten", "prims")
-    return ".".join(parts[:2]) if known else target
+    is_operator = target.startswith("torch.ops.") or parts[0] in ("aten", "prims")
+    return ".".join(parts[:2]) if is_operator else target

@@ -61,14 +61,14 @@ _OPERAND = r"(?:[A-Za-z_][\w.]*|\([^()]*\)|'[^']*'|-?[\d.]+(?:e[+-]?\d+)?)"
 _INFIX = re.compile(rf"({_OPERAND}) (\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%@&|^<>]) ({_OPERAND})$", re.S)
 
 
-def read_expression(text: str, known: dict[str, object]) -> Expression:
+def read_expression(text: str, values: dict[str, object]) -> Expression:
     """Read what FX printed to the right of ``=``.
 
     Parameters
     ----------
     text
         One expression, as FX's code generator writes it for one node.
-    known
+    values
         The names of the nodes so far: ``x.sin()`` is a method call where ``x`` is one.
     """
     update = _UPDATE.match(text)
@@ -96,7 +96,7 @@ def read_expression(text: str, known: dict[str, object]) -> Expression:
         inside = rest[1:-1]
         if owner == "self":
             return Expression("call_module", attribute, inside)
-        if attribute and owner in known:
+        if attribute and owner in values:
             args = f"{owner}, {inside}" if inside else owner
             return Expression("call_method", attribute, args)
         return Expression("call_function", path, inside)
@@ -108,7 +108,7 @@ def read_expression(text: str, known: dict[str, object]) -> Expression:
         if owner == "self":
             return Expression("get_attr", attribute, "")
         match = _ATTRIBUTE.match(path)
-        if match and owner in known:
+        if match and owner in values:
             return Expression("call_function", "getattr", f"{owner}, {attribute!r}")
     infix = _INFIX.match(text)
     if infix:

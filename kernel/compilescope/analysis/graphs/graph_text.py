@@ -136,7 +136,7 @@ class _Reader:
     def __init__(self, prefix: str, nodes: list[Node]) -> None:
         self.prefix = prefix
         self.nodes = nodes
-        self.known: dict[str, object] = {}
+        self.values: dict[str, object] = {}
         self.sources: list[SourceLine] = []
 
     def read(self, statement: str, line: int) -> None:
@@ -188,7 +188,7 @@ class _Reader:
                 op="output",
                 target="output",
                 args=value,
-                inputs=[self.prefix + name for name in names(value, self.known)],
+                inputs=[self.prefix + name for name in names(value, self.values)],
                 line=line,
             )
         )
@@ -208,14 +208,14 @@ class _Reader:
             return
         name, annotation, _, value = match.groups()
         value = value.rstrip()
-        known = self.known.get(value)
-        if isinstance(known, Node) and known.op == "placeholder" and not update:
+        value_node = self.values.get(value)
+        if isinstance(value_node, Node) and value_node.op == "placeholder" and not update:
             # ``l_x_ = L_x_`` gives a placeholder whose target is no legal or no free name its own.
-            del self.known[value]
-            known.name, known.line = self.prefix + name, line
-            self.known[name] = known
+            del self.values[value]
+            value_node.name, value_node.line = self.prefix + name, line
+            self.values[name] = value_node
             return
-        expression = read_expression(update.strip() or value, self.known)
+        expression = read_expression(update.strip() or value, self.values)
         self._add(name, expression.op, expression.target, annotation, line, expression)
 
     def _add(
@@ -228,14 +228,14 @@ class _Reader:
         expression: Expression | None = None,
     ) -> None:
         shape, stride, dtype, device = read_annotation(annotation)
-        if name in self.known and op == "placeholder":
+        if name in self.values and op == "placeholder":
             return
         node = Node(
             name=self.prefix + name,
             op=op,
             target=target,
             args=expression.args if expression else "",
-            inputs=[self.prefix + used for used in names(expression.args, self.known)]
+            inputs=[self.prefix + used for used in names(expression.args, self.values)]
             if expression
             else [],
             shape=shape,
@@ -245,7 +245,7 @@ class _Reader:
             sources=[] if op == "placeholder" else self.sources,
             line=line,
         )
-        self.known[name] = node
+        self.values[name] = node
         self.nodes.append(node)
 
 

@@ -124,21 +124,21 @@ class _Finder:
     def back(self, graphs: Mapping[str, Graph]) -> None:
         """Copy origins from torch's table to the stages before the post-grad passes."""
         last = graphs.get("post_grad")
-        known = {_identity(node): node.origins for node in last.nodes} if last else {}
+        last_origins = {_identity(node): node.origins for node in last.nodes} if last else {}
         for stage, graph in graphs.items():
             if stage in ("dynamo", "post_grad") or stage.startswith("backward"):
                 continue
             for node in graph.nodes:
-                node.origins = node.origins or list(known.get(_identity(node), ()))
+                node.origins = node.origins or list(last_origins.get(_identity(node), ()))
 
     def finish(self, graph: Graph) -> None:
         """Add the modules that origins agree on; note what is missing."""
-        wanted = [node for node in graph.nodes if node.op not in _NEEDLESS]
-        missing = sum(not node.origins for node in wanted)
-        if wanted and missing == len(wanted):
+        nodes = [node for node in graph.nodes if node.op not in _NEEDLESS]
+        missing = sum(not node.origins for node in nodes)
+        if nodes and missing == len(nodes):
             graph.absent["origins"] = NO_ORIGINS
         elif missing:
-            graph.absent["origins"] = SOME.format(count=missing, total=len(wanted))
+            graph.absent["origins"] = SOME.format(count=missing, total=len(nodes))
         for node in graph.nodes:
             if node.module is None and node.origins:
                 owners = [self.first[name] for name in node.origins if name in self.first]

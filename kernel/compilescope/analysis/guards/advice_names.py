@@ -163,14 +163,14 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
 
 def _fits(call: ast.Call, definition: _Definition) -> bool:
     names, arguments = _parameters(definition), definition.node.args
-    known = {*names, *(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)}
+    parameters = {*names, *(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)}
     passed = len(call.args) + len(call.keywords)
     required = len(names) - len(arguments.defaults)
     plain = not any(isinstance(arg, ast.Starred) for arg in call.args)
     return (
         plain
-        and required <= passed <= len(known)
-        and {keyword.arg for keyword in call.keywords} <= known
+        and required <= passed <= len(parameters)
+        and {keyword.arg for keyword in call.keywords} <= parameters
     )
 
 

@@ -159,9 +159,9 @@ def _state(read: _Read, at: Values | None) -> str:
     return str(state.get(read.source, "")) if isinstance(state, dict) else ""
 
 
-def _source(text: str, known: Sequence[Values | None]) -> str:
+def _source(text: str, frames_values: Sequence[Values | None]) -> str:
     """A source in Dynamo's notation: ``L['x']`` for ``x`` in the reason."""
-    for values in known:
+    for values in frames_values:
         if values and (full := values.full(text)):
             return full
     head = re.match(r"[A-Za-z_]\w*", text)

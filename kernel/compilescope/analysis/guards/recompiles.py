@@ -21,14 +21,14 @@ class Memory:
     """The values of each frame's compilations so far, to which recompiles refer."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Values] = {}
+        self.values: dict[str, Values] = {}
         self.earlier: dict[str, list[str]] = {}
         self.failed: dict[tuple[str, str], str] = {}
         """A compilation and its guard → the compilation for which it first failed."""
 
     def forget(self, compile_id: str) -> None:
         """Drops a compilation's values but remembers that it happened."""
-        self.known.pop(compile_id, None)
+        self.values.pop(compile_id, None)
 
 
 def follow(
@@ -48,7 +48,7 @@ def follow(
         The values of earlier compilations; updated with these.
     """
     memory = memory or Memory()
-    known, earlier = memory.known, memory.earlier
+    values_by_id, earlier = memory.values, memory.earlier
     for compilation in compilations:
         group = records.get(compilation.id, ())
         metrics = _metrics(group)
@@ -61,7 +61,7 @@ def follow(
         before = ids[: ids.index(compilation.id)]
         if compilation.recompile is not None:
             _complete(compilation, compilation.recompile, memory, values, group, metrics, before)
-        known[compilation.id] = values
+        values_by_id[compilation.id] = values
 
 
 def _complete(
@@ -73,10 +73,14 @@ def _complete(
     metrics: Mapping[str, Any],
     before: Sequence[str],
 ) -> None:
-    known = memory.known
-    failures = [(reason, read_failure(reason, known, values)) for reason in recompile.reasons]
+    values_by_id = memory.values
+    failures = [
+        (reason, read_failure(reason, values_by_id, values)) for reason in recompile.reasons
+    ]
     recompile.failures = [failure for _, failure in failures]
-    previous = known.get(recompile.previous) or (known.get(before[-1]) if before else None)
+    previous = values_by_id.get(recompile.previous) or (
+        values_by_id.get(before[-1]) if before else None
+    )
     became = {
         values.full(source) or source: symbol.name
         for source, symbol in values.symbols.items()

@@ -140,15 +140,19 @@ class _Reader:
 
     def _sources_of(self, expression: str, detail: Mapping[str, Any]) -> dict[str, str]:
         logged = detail.get("symbol_to_sources")
-        known = self._sources | (
+        plain_sources = self._sources | (
             {str(symbol): str(source) for symbol, source in logged.items()}
             if isinstance(logged, dict)
             else {}
         )
         sources = [str(source) for source in _items(detail.get("sources"))]
         if sources:
-            known[expression] = ", ".join(sources)
-        return {name: known[name] for name in _SYMBOL.findall(expression) if name in known}
+            plain_sources[expression] = ", ".join(sources)
+        return {
+            name: plain_sources[name]
+            for name in _SYMBOL.findall(expression)
+            if name in plain_sources
+        }
 
 
 _FULLER_OF = {plain: fuller for fuller, plain in _FULLER.items()}

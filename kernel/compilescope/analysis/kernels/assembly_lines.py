@@ -42,15 +42,15 @@ def read(form: str, text: str, file: str, ptx: Listing | None = None) -> Listing
     return _READERS[form](text, file)
 
 
-def _gather(kept: Sequence[tuple[str, int] | None]) -> Listing:
+def _gather(places: Sequence[tuple[str, int] | None]) -> Listing:
     """The lines to show; None marks a line to leave out."""
-    shown = [numbered for numbered in kept if numbered is not None]
+    shown = [numbered for numbered in places if numbered is not None]
     while shown and not shown[-1][0].strip():
         shown.pop()
     return Listing(
         "".join(f"{line}\n" for line, _ in shown),
         [number for _, number in shown],
-        [0 if numbered is None else numbered[1] for numbered in kept],
+        [0 if numbered is None else numbered[1] for numbered in places],
     )
 
 
@@ -65,7 +65,7 @@ class _Locations:
 
     def __init__(self, lines: Sequence[str], file: str) -> None:
         self._file = file
-        self._known: dict[str, int] = {}
+        self._resolved: dict[str, int] = {}
         self._texts: dict[str, str] = {}
         for line in lines:
             if line.startswith("#loc"):
@@ -75,12 +75,12 @@ class _Locations:
     def line(self, location: str, depth: int = 0) -> int:
         """The line of the kernel's source that a location, innermost first, is or was called at."""
         if _LOC_NAME.match(location):
-            if location not in self._known:
+            if location not in self._resolved:
                 # A location refers to earlier ones only; the depth limit guards against damaged
                 # text.
                 text = self._texts.get(location, "")
-                self._known[location] = self.line(text, depth + 1) if depth < 100 else 0
-            return self._known[location]
+                self._resolved[location] = self.line(text, depth + 1) if depth < 100 else 0
+            return self._resolved[location]
         for match in _LOC_INNER.finditer(location):
             path, number = match.groups()
             if path is None:
@@ -95,11 +95,11 @@ class _Locations:
 def _mlir(text: str, file: str) -> Listing:
     lines = text.split("\n")
     locations = _Locations(lines, file)
-    kept: list[tuple[str, int] | None] = []
+    places: list[tuple[str, int] | None] = []
     opened: list[int] = []
     for line in lines:
         if line.startswith("#loc"):
-            kept.append(None)
+            places.append(None)
             continue
         shown, last = _without_locations(line)
         number = locations.line(last) if last else 0
@@ -107,13 +107,13 @@ def _mlir(text: str, file: str) -> Listing:
         if shown.lstrip().startswith("}") and opened:
             # An operation with a region has its location behind the region.
             place = opened.pop()
-            before = kept[place]
+            before = places[place]
             if before is not None and number:
-                kept[place] = (before[0], number)
+                places[place] = (before[0], number)
         if begins:
-            opened.append(len(kept))
-        kept.append((shown, number))
-    return _gather(kept)
+            opened.append(len(places))
+        places.append((shown, number))
+    return _gather(places)
 
 
 def _without_locations(line: str) -> tuple[str, str]:
@@ -185,15 +185,15 @@ class _Metadata:
 
 def _llvm(text: str, file: str) -> Listing:
     metadata = _Metadata(text, file)
-    kept: list[tuple[str, int] | None] = []
+    places: list[tuple[str, int] | None] = []
     for line in text.split("\n"):
         if line.startswith(_DEBUG_RECORDS) or _METADATA.match(line) or metadata.lists(line):
-            kept.append(None)
+            places.append(None)
             continue
         match = _DEBUG.search(line)
         number = metadata.line(match.group(1)) if match else 0
-        kept.append((_DEBUG.sub("", line), number))
-    return _gather(kept)
+        places.append((_DEBUG.sub("", line), number))
+    return _gather(places)
 
 
 _LOC = re.compile(
@@ -230,7 +230,7 @@ class _Assembler:
         self._called: dict[str, int] = {}
 
     def read(self, text: str) -> Listing:
-        kept: list[tuple[str, int] | None] = []
+        places: list[tuple[str, int] | None] = []
         current, cut = 0, False
         self._own = {number for number, name in _FILE.findall(text) if name == self._file}
         for line in text.split("\n"):
@@ -243,12 +243,12 @@ class _Assembler:
             elif cut and self._ends.match(line):
                 cut = False
             if cut or loc or _TEMPORARY.match(line) or self._directives.match(line):
-                kept.append(None)
+                places.append(None)
                 if not loc and "func_end" in line:
                     current = 0
                 continue
-            kept.append((line, current if _INSTRUCTION.match(line) else 0))
-        return _gather(kept)
+            places.append((line, current if _INSTRUCTION.match(line) else 0))
+        return _gather(places)
 
     def _line(self, frames: str) -> int:
         """Of ``standard.py:263:15 @[ kernel.py:38:24 ]``; the first that is of the kernel's."""
@@ -289,7 +289,7 @@ _SASS_INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]{4,}\*/")
 
 def _sass(text: str, file: str, ptx: Listing | None) -> Listing:
     raw = ptx.raw if ptx else []
-    kept: list[tuple[str, int] | None] = []
+    places: list[tuple[str, int] | None] = []
     current, inside = 0, False
     for line in text.split("\n"):
         place = _SASS_PLACE.match(line)
@@ -304,10 +304,10 @@ def _sass(text: str, file: str, ptx: Listing | None) -> Listing:
             else:
                 current = number if name.rpartition("/")[2] == file else 0
         if place or not inside:
-            kept.append(None)
+            places.append(None)
             continue
-        kept.append((line, current if _SASS_INSTRUCTION.match(line) else 0))
-    return _gather(kept)
+        places.append((line, current if _SASS_INSTRUCTION.match(line) else 0))
+    return _gather(places)
 
 
 _READERS: dict[str, Callable[[str, str], Listing]] = {

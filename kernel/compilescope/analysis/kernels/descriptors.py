@@ -77,13 +77,13 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     signature = {name: kind.strip("'") for name, kind in _ITEM.findall(match[1] if match else "")}
     launches = list(_launched(kernel, wrappers))
     passed = _agreed(signature, [arguments for _, _, arguments in launches])
-    known = dict(passed)
+    block_sizes = dict(passed)
     for block in _CONSTANTS.findall(kernel.source):
-        known |= dict(_ITEM.findall(block))
+        block_sizes |= dict(_ITEM.findall(block))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     descriptors = list(_host_descriptors(signature, passed, launches, functions))
     for function in functions:
-        descriptors += _Function(function, known, signature).descriptors()
+        descriptors += _Function(function, block_sizes, signature).descriptors()
     why = _LOWERED if _is_without(kernel.source) else ""
     for descriptor in descriptors:
         descriptor.why = " ".join(part for part in (descriptor.why, why) if part)
@@ -166,22 +166,25 @@ def _complete(descriptor: Descriptor, variable: str, lines: Sequence[str]) -> No
         descriptor.shape, descriptor.strides = split_list(allocation[1]), split_list(allocation[2])
         return
     checks = (check for line in lines for check in size_checks(line.strip()))
-    known = next((check for check in checks if check.tensor == wrapped[1]), None)
-    if known is not None:
-        descriptor.shape, descriptor.strides = known.shape, known.strides
+    size_check = next((check for check in checks if check.tensor == wrapped[1]), None)
+    if size_check is not None:
+        descriptor.shape, descriptor.strides = size_check.shape, size_check.strides
 
 
 class _Function:
     """A function of a kernel's source, with what its names stand for."""
 
     def __init__(
-        self, function: ast.FunctionDef, known: Mapping[str, str], signature: Mapping[str, str]
+        self,
+        function: ast.FunctionDef,
+        block_sizes: Mapping[str, str],
+        signature: Mapping[str, str],
     ) -> None:
         self.function = function
         self.signature = signature
         self.values: dict[str, ast.expr] = {
             name: value
-            for name, text in known.items()
+            for name, text in block_sizes.items()
             if name in _parameters(function) and (value := _expression(text)) is not None
         }
         assigned: dict[str, list[ast.expr | None]] = {}

@@ -149,12 +149,12 @@ class Traffic:
         with several results counts as one.
         """
         owners = {self._owner(self.nodes[name]).name: None for name in names}
-        kept = [
+        computing = [
             name
             for name in owners
             if not (name in elsewhere and is_product(self.nodes[name].target))
         ]
-        return kept if any(not self.is_view(self.nodes[name]) for name in kept) else []
+        return computing if any(not self.is_view(self.nodes[name]) for name in computing) else []
 
     def bytes_of(self, names: Sequence[str]) -> int:
         """What a kernel of these nodes reads from elsewhere, and writes for others."""

@@ -76,9 +76,9 @@ def _cpp(source: str) -> str:
     for number, line in enumerate(lines):
         pragma = PARALLEL.match(line)
         if pragma:
-            wanted = int(pragma.group(1) or 1)
+            threads = int(pragma.group(1) or 1)
             inner = [match for other in lines[number:] if (match := LOOP.match(other))]
-            parallel.append(", ".join(_extent(match) for match in inner[:wanted]))
+            parallel.append(", ".join(_extent(match) for match in inner[:threads]))
         elif match := LOOP.match(line):
             loops.append((len(match["indent"]), _extent(match)))
     if parallel:

@@ -9,14 +9,18 @@ from ...report import Code, Compilation, SourceLine
 
 def add_modules(compilation: Compilation) -> None:
     """Names the modules of each kernel's nodes, in the nodes' order."""
-    known = {
+    modules_by_path = {
         node.name: f"{node.module}: {(node.module_type or '').rpartition('.')[2]}"
         for graph in compilation.graphs.values()
         for node in graph.nodes
         if node.module and node.op.startswith("call")
     }
     for kernel in compilation.kernels:
-        modules = (known[name].removesuffix(": ") for name in kernel.nodes if name in known)
+        modules = (
+            modules_by_path[name].removesuffix(": ")
+            for name in kernel.nodes
+            if name in modules_by_path
+        )
         kernel.modules = list(dict.fromkeys(modules))
 
 

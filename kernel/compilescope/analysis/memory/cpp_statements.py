@@ -138,8 +138,8 @@ class _Reader:
         if view:
             parts = _arguments(text, text.find("reinterpret_tensor_wrapper("))
             named = [self.arrays.get(part) for part in parts[2:4]]
-            known = [items_of(part) for part in named if part]
-            sizes = (known[0], known[1]) if len(known) > 1 else None
+            arrays = [items_of(part) for part in named if part]
+            sizes = (arrays[0], arrays[1]) if len(arrays) > 1 else None
             self.ledger.rename(view.group(1), view.group(2), line, sizes)
         elif move and move.group(2):
             self.ledger.rename(move.group(1), move.group(2), line)

@@ -207,11 +207,11 @@ class StorageTracker:
 
     def hold(self, name: str, storages: Iterable[Storage]) -> None:
         """Note another name for a value; the name's earlier value is released."""
-        kept = list(storages)
-        for storage in kept:
+        storage_list = list(storages)
+        for storage in storage_list:
             self._holders[id(storage)] = self._holders.get(id(storage), 0) + 1
         self.drop(name)
-        self.scope[name] = kept
+        self.scope[name] = storage_list
 
     def drop(self, name: str) -> None:
         """Note that a name ends; a storage without names is free."""
@@ -266,12 +266,14 @@ class StorageTracker:
 
     def _type(self, storage: Storage, shape: list[str]) -> tuple[str, str]:
         """The sizes and type of a result, from the nodes of the launch that returned it."""
-        wanted = [self.nodes[name] for name in storage.nodes if name in self.nodes]
-        parts = [self.nodes[user] for node in wanted for user in node.users if user in self.nodes]
-        known = [node for node in (*parts, *wanted) if node.dtype]
-        same = [node for node in known if node.shape == shape]
+        named_nodes = [self.nodes[name] for name in storage.nodes if name in self.nodes]
+        parts = [
+            self.nodes[user] for node in named_nodes for user in node.users if user in self.nodes
+        ]
+        typed_nodes = [node for node in (*parts, *named_nodes) if node.dtype]
+        same = [node for node in typed_nodes if node.shape == shape]
         exact = [node for node in same if node.args.endswith(f", {storage.place}")]
-        for node in (*exact, *same, *known):
+        for node in (*exact, *same, *typed_nodes):
             return node.dtype or "", node.device or ""
         return "", ""
 

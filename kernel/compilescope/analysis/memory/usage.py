@@ -156,16 +156,16 @@ def _nodes(
     names = list(storage.nodes) or (region.nodes if region else [])
     inside = set(names)
     shape = name.sizes[0] if name.sizes else storage.shape
-    known = [ledger.nodes[node_name] for node_name in names if node_name in ledger.nodes]
-    known += [
+    nodes = [ledger.nodes[node_name] for node_name in names if node_name in ledger.nodes]
+    nodes += [
         ledger.nodes[user]
-        for node in known
+        for node in nodes
         if node.shape is None
         for user in node.users
         if user in ledger.nodes
     ]
     same = [
-        n for n in known if n.shape == shape and n.dtype == storage.dtype and n.op != "placeholder"
+        n for n in nodes if n.shape == shape and n.dtype == storage.dtype and n.op != "placeholder"
     ]
     leave = [n for n in same if any(user not in inside for user in n.users)]
     return list(dict.fromkeys(node.name for node in leave or same))

@@ -32,9 +32,9 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
     timing = variant.timing
     if timing is None:
         return None
-    known = [(kernel, launch.time) for kernel, launch in _launches(variant) if launch.time]
-    usual = max((time.calls for _, time in known), default=0)
-    times = [(kernel, time.us) for kernel, time in known if 2 * time.calls >= usual]
+    timed_launches = [(kernel, launch.time) for kernel, launch in _launches(variant) if launch.time]
+    usual = max((time.calls for _, time in timed_launches), default=0)
+    times = [(kernel, time.us) for kernel, time in timed_launches if 2 * time.calls >= usual]
     latency = max(timing.interval_us[1], timing.median_us)
     total = sum(us for _, us in times)
     if not times or total <= latency * _TOLERANCE:

@@ -164,11 +164,11 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         )
         return f"torch.compile failed: {problem.what}" if problem else "torch.compile failed."
     targets = [_target(variant) for variant in shown if variant.target is not None]
-    known = [target for target in targets if target.call_us is not None]
-    if known and len(targets) == len(
+    estimated = [target for target in targets if target.call_us is not None]
+    if estimated and len(targets) == len(
         [variant for variant in shown if variant.requested.backend is not None]
     ):
-        first = min(known, key=lambda target: target.call_us or 0.0)
+        first = min(estimated, key=lambda target: target.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
         return "Nothing is compiled yet."

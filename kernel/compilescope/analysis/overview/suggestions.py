@@ -95,11 +95,11 @@ def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
             yield ranked
 
 
-def _find(report: Report, wanted: Variant | None) -> VariantReport | None:
+def _find(report: Report, requested: Variant | None) -> VariantReport | None:
     matches = (
         variant
         for variant in report.variants
-        if not is_record(variant) and variant.requested == wanted
+        if not is_record(variant) and variant.requested == requested
     )
     return next(matches, None)
 
@@ -257,8 +257,8 @@ def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
     """What a button can try of the advice: all sizes as symbols, in the overview's variant."""
     if now is None or now.target is not None or advice.kind not in _SIZES:
         return {}
-    wanted = msgspec.structs.replace(now.requested, dynamic=True)
-    return {"requested": wanted, "trial": "dynamic=True"}
+    dynamic_variant = msgspec.structs.replace(now.requested, dynamic=True)
+    return {"requested": dynamic_variant, "trial": "dynamic=True"}
 
 
 def _cause(recompile: Recompile) -> str:

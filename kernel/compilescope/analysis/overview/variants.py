@@ -33,12 +33,12 @@ def current(report: Report) -> VariantReport | None:
 
 def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
     """The variant that differs from another one by some switches alone."""
-    wanted = msgspec.structs.replace(variant.requested, **changes)
+    changed = msgspec.structs.replace(variant.requested, **changes)
     return next(
         (
             variant
             for variant in report.variants
-            if not is_record(variant) and variant.requested == wanted
+            if not is_record(variant) and variant.requested == changed
         ),
         None,
     )

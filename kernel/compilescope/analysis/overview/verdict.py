@@ -123,15 +123,15 @@ def _times(variant: VariantReport) -> list[LaunchTime]:
 
 
 def _reached(variant: VariantReport) -> Reached:
-    known = [
+    rated = [
         time
         for time in _times(variant)
         if time.bandwidth_share is not None or time.compute_share is not None
     ]
     return Reached(
-        _weighed([(kernel.us, kernel.bandwidth_share) for kernel in known]),
-        _weighed([(kernel.us, kernel.compute_share) for kernel in known]),
-        sum(kernel.us for kernel in known),
+        _weighed([(kernel.us, kernel.bandwidth_share) for kernel in rated]),
+        _weighed([(kernel.us, kernel.compute_share) for kernel in rated]),
+        sum(kernel.us for kernel in rated),
     )
 
 

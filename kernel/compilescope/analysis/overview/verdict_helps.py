@@ -100,12 +100,12 @@ def _change(
 ) -> Help | None:
     """A change of the switches; None where the variant has it already."""
     requested = variant.requested
-    wanted = msgspec.structs.replace(requested, **changes)
-    if wanted == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
+    changed = msgspec.structs.replace(requested, **changes)
+    if changed == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
         return None
-    suggestion = _help(text, code_of(wanted))
-    suggestion.requested = wanted
-    other = _measured(wanted, variant, report)
+    suggestion = _help(text, code_of(changed))
+    suggestion.requested = changed
+    other = _measured(changed, variant, report)
     if other is not None:
         suggestion.variant = other.name
         _bring(suggestion, variant, other)
@@ -122,12 +122,12 @@ def _is_plain(requested: Variant, mode: str) -> bool:
     return not now.startswith("max-autotune") and not requested.options.get("max_autotune")
 
 
-def _measured(wanted: Variant, variant: VariantReport, report: Report) -> VariantReport | None:
+def _measured(requested: Variant, variant: VariantReport, report: Report) -> VariantReport | None:
     """The variant of the report that differs by this alone and was timed on the same device."""
     for other in report.variants:
         if other is variant or other.timing is None or variant.timing is None:
             continue
-        if _alike(other.requested, wanted) and other.timing.device == variant.timing.device:
+        if _alike(other.requested, requested) and other.timing.device == variant.timing.device:
             return other
     return None
 

@@ -27,7 +27,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     now
         The variant that the overview is about.
     """
-    if now.requested.backend != "inductor" or now.target is not None or now.stage == "failed":
+    if not now.requested.uses_inductor or now.target is not None or now.stage == "failed":
         return None
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
         return None
@@ -40,9 +40,9 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if cpp is None:
         if wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL:
             return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
-        wanted = msgspec.structs.replace(python.requested, cpp_wrapper=True)
+        with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
         text = _never(wrapper_time, "Add the C++ wrapper to compare.")
-        return Answer("Not tried yet.", text, _VIEW, wanted)
+        return Answer("Not tried yet.", text, _VIEW, with_cpp)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
@@ -58,9 +58,7 @@ def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, Var
     usable = [
         variant
         for variant in report.variants
-        if variant.requested.backend == "inductor"
-        and variant.target is None
-        and not is_record(variant)
+        if variant.requested.uses_inductor and variant.target is None and not is_record(variant)
     ]
     pairs = [
         (sibling(report, variant, cpp_wrapper=False), sibling(report, variant, cpp_wrapper=True))

@@ -150,9 +150,9 @@ def describe(name: str, size: int) -> PackageFile:
     if name.startswith(_CONSTANTS) and not name.endswith(".json"):
         kind = "constants"
     else:
-        for ending, known in _ENDINGS.items():
+        for ending, meaning in _ENDINGS.items():
             if name.endswith(ending):
-                kind, language = known
+                kind, language = meaning
                 break
     return PackageFile(path=name, bytes=size, kind=kind, language=language)
 

@@ -54,8 +54,10 @@ def inputs(text: str) -> list[str]:
     for symbol, name, dimension in _SYMBOL.findall(text):
         checked.setdefault(name, {})[int(dimension)] = symbol
     sizes = {
-        name: ", ".join(known.get(place, "?") for place in range(min(max(known), _MOST) + 1))
-        for name, known in checked.items()
+        name: ", ".join(
+            input_sizes.get(place, "?") for place in range(min(max(input_sizes), _MOST) + 1)
+        )
+        for name, input_sizes in checked.items()
     }
     return [
         f"{name}: {dtypes.get(name, 'tensor')}[{sizes[name]}]"
@@ -79,8 +81,8 @@ def dynamic(text: str) -> list[str]:
         bounds.setdefault((name, dimension), {})[sign] = int(value)
     ranges: dict[str, str] = {}
     for symbol, name, dimension in _SYMBOL.findall(text):
-        known = bounds.get((name, dimension), {})
-        ranges.setdefault(symbol, in_range(symbol, known.get("<", 0), known.get(">")))
+        limits = bounds.get((name, dimension), {})
+        ranges.setdefault(symbol, in_range(symbol, limits.get("<", 0), limits.get(">")))
     return list(ranges.values())
 
 

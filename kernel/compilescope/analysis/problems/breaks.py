@@ -51,12 +51,12 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
                 (record.time_s - attempt_starts[record.attempt]) * 1e6, 1
             )
         graph_break.eager = _whole(frame) if given_up else _statement(graph_break, frame)
-        known = next((other for other in breaks if same_break(other, graph_break)), None)
-        if known is None:
+        same = next((other for other in breaks if same_break(other, graph_break)), None)
+        if same is None:
             breaks.append(graph_break)
         else:
-            known.duration_us = (known.duration_us or 0.0) + (graph_break.duration_us or 0.0)
-            known.eager = graph_break.eager
+            same.duration_us = (same.duration_us or 0.0) + (graph_break.duration_us or 0.0)
+            same.eager = graph_break.eager
     return breaks
 
 

@@ -22,7 +22,7 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
 
     It is an error if it reached the caller, and a warning if torch ran the frame in eager instead.
     """
-    known = {compilation.id: compilation for compilation in compilations}
+    by_id = {compilation.id: compilation for compilation in compilations}
     groups: dict[str | None, list[Record]] = {}
     for record in records:
         groups.setdefault(record.compile_id, []).append(record)
@@ -30,7 +30,7 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
     for record in records:
         if (metrics := failed(record)) is not None:
             group = groups[record.compile_id]
-            problems.append(_problem(record, metrics, group, known, compilations))
+            problems.append(_problem(record, metrics, group, by_id, compilations))
         elif record.event in FAKE_KERNELS:
             problems.append(_fake_kernel(record))
     return problems
@@ -69,7 +69,7 @@ def _problem(
     record: Record,
     metrics: Mapping[str, Any],
     group: Sequence[Record],
-    known: Mapping[str, Compilation],
+    by_id: Mapping[str, Compilation],
     compilations: Sequence[Compilation],
 ) -> Problem:
     reason = str(metrics.get("fail_reason") or "")
@@ -78,7 +78,7 @@ def _problem(
         place(generated, compilations)
         return generated
     kind = str(metrics["fail_type"]).rpartition(".")[2]
-    frame = _frame(record.compile_id or "", known)
+    frame = _frame(record.compile_id or "", by_id)
     parsed = parse_break(reason)
     errors = [
         record_in_group.payload
@@ -122,13 +122,13 @@ def _ran_in_eager(
     )
 
 
-def _frame(compile_id: str, known: Mapping[str, Compilation]) -> SourceLine | None:
+def _frame(compile_id: str, by_id: Mapping[str, Compilation]) -> SourceLine | None:
     """The compiled function, if need be from another compilation of the frame."""
-    if compile_id in known and known[compile_id].frame is not None:
-        return known[compile_id].frame
+    if compile_id in by_id and by_id[compile_id].frame is not None:
+        return by_id[compile_id].frame
     same = f"{compile_id.rpartition('/')[0]}/"
     return next(
-        (compilation.frame for name, compilation in known.items() if name.startswith(same)), None
+        (compilation.frame for name, compilation in by_id.items() if name.startswith(same)), None
     )
 
 

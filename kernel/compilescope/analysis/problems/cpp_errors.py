@@ -169,9 +169,9 @@ def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
     hits = _containing(
         lines, rf"assert_(?:size_stride|tensor_meta)\w*\(.*\b{re.escape(operator)}\b"
     )
-    wanted = _dimensions(facts.get("expected", ""))
+    expected = _dimensions(facts.get("expected", ""))
     for hit in hits:
-        if any(_fits(check, wanted) for check in size_checks(lines[hit - 1].strip())):
+        if any(_fits(check, expected) for check in size_checks(lines[hit - 1].strip())):
             return hit
     return hits[0] if hits else None
 
@@ -182,11 +182,11 @@ def _dimensions(message: str) -> dict[int, tuple[str, str]]:
     return {int(dim): (size, stride) for dim, size, stride in matches}
 
 
-def _fits(check: SizeCheck, wanted: dict[int, tuple[str, str]]) -> bool:
+def _fits(check: SizeCheck, expected: dict[int, tuple[str, str]]) -> bool:
     sizes, strides = check.shape, check.strides
     return all(
         dim < len(sizes) and (_number(sizes[dim]), _number(strides[dim])) == pair
-        for dim, pair in wanted.items()
+        for dim, pair in expected.items()
     )
 
 
@@ -198,8 +198,10 @@ def _number(text: str) -> str:
 def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
     """The failed check in a line, which may check several tensors."""
     checks = size_checks(line.strip())
-    wanted = _dimensions(facts.get("expected", ""))
-    return next((check for check in checks if _fits(check, wanted)), checks[0] if checks else None)
+    expected = _dimensions(facts.get("expected", ""))
+    return next(
+        (check for check in checks if _fits(check, expected)), checks[0] if checks else None
+    )
 
 
 def _complete_shapes(facts: dict[str, str], line: str) -> None:

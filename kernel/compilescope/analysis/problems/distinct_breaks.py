@@ -62,9 +62,9 @@ def _add(
         if resumed.id not in paid:
             paid.add(resumed.id)
             costs.append(None if resumed.duration_s is None else resumed.duration_s * 1e6)
-    known = [cost for cost in costs if cost is not None]
-    if known:
-        whole.cost_us = (whole.cost_us or 0.0) + sum(known)
+    estimated = [cost for cost in costs if cost is not None]
+    if estimated:
+        whole.cost_us = (whole.cost_us or 0.0) + sum(estimated)
 
 
 def _has_graph(compilation: Compilation) -> bool:

@@ -160,9 +160,9 @@ def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
     return (alike or named)[0].name if named else ""
 
 
-def _cached(logged: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
+def _cached(logged: dict[str, Any], measured_here: Sequence[Autotuning]) -> list[Autotuning]:
     """Kernels whose configuration came from torch's cache."""
-    measured = {autotuning.kernel for autotuning in known}
+    measured = {autotuning.kernel for autotuning in measured_here}
     autotunings = []
     for name, detail in logged.items():
         state = detail.get("autotune_cache_state") if isinstance(detail, dict) else None

@@ -119,11 +119,11 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     graphs.captured, graphs.replayed = counted.recorded, counted.replayed
     graphs.re_recorded, graphs.calls = counted.again, calls
     graphs.memory_bytes = counted.memory_bytes()
-    known = {skip.reason for skip in graphs.skips}
+    reasons = {skip.reason for skip in graphs.skips}
     for counted_skip in counted.skips:
         skip = read_skip(counted_skip.reason)
-        if skip.reason not in known:
-            known.add(skip.reason)
+        if skip.reason not in reasons:
+            reasons.add(skip.reason)
             graphs.skips.append(skip)
     if counted.recorded:
         # The prediction was wrong.

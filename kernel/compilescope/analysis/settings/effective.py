@@ -62,7 +62,7 @@ def effective(
     """
     if not compilations:
         return []
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         return [
             *_backend(variant, compilations),
             *cuda_graphs_row(facts.cuda_graphs, variant),

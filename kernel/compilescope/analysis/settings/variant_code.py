@@ -19,7 +19,7 @@ def code_of(variant: Variant, name: str = "fn") -> str:
     if variant.backend is None:
         return f"compiled = {name}  # eager: no torch.compile"
     settings: dict[str, Any] = {}
-    if variant.backend != "inductor":
+    if not variant.uses_inductor:
         settings["backend"] = _code(variant.backend)
     options = {"cpp_wrapper": True} if variant.cpp_wrapper else {}
     options |= variant.options

@@ -198,13 +198,13 @@ def _merged(decisions: Iterable[Decision]) -> list[Decision]:
     by_key: dict[tuple[str, ...], Decision] = {}
     for decision in decisions:
         key = (decision.kind, decision.operator, decision.chosen, decision.rule, decision.direction)
-        known = by_key.setdefault(key, decision)
-        if known is not decision:
-            known.nodes += [name for name in decision.nodes if name not in known.nodes]
-            known.sources += [line for line in decision.sources if line not in known.sources]
+        merged = by_key.setdefault(key, decision)
+        if merged is not decision:
+            merged.nodes += [name for name in decision.nodes if name not in merged.nodes]
+            merged.sources += [line for line in decision.sources if line not in merged.sources]
             for artifact, lines in decision.lines.items():
-                both = {*known.lines.get(artifact, []), *lines}
-                known.lines[artifact] = sorted(both)
+                both = {*merged.lines.get(artifact, []), *lines}
+                merged.lines[artifact] = sorted(both)
     return list(by_key.values())
 
 

@@ -62,11 +62,11 @@ def closing(text: str, start: int) -> int:
     return len(text)
 
 
-def names(expression: str, known: set[str] | dict[str, object]) -> list[str]:
+def names(expression: str, candidates: set[str] | dict[str, object]) -> list[str]:
     """The known names that an expression uses, in order, each once; keywords are not uses."""
     used: dict[str, None] = {}
     for match in _NAME.finditer(expression):
         name = match.group()
-        if name in known and not expression.startswith(" = ", match.end()):
+        if name in candidates and not expression.startswith(" = ", match.end()):
             used[name] = None
     return list(used)

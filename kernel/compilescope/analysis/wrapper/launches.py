@@ -75,10 +75,10 @@ def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> 
     device
         The device of launches whose nodes do not have one.
     """
-    known = [nodes[name] for name in names if name in nodes]
-    products = [node for node in known if is_product(node.target)]
-    types = [node.dtype for node in products or known if node.dtype and "float" in node.dtype]
-    devices = [node.device for node in known if node.device]
+    graph_nodes = [nodes[name] for name in names if name in nodes]
+    products = [node for node in graph_nodes if is_product(node.target)]
+    types = [node.dtype for node in products or graph_nodes if node.dtype and "float" in node.dtype]
+    devices = [node.device for node in graph_nodes if node.device]
     return Meaning(
         device=Counter(devices).most_common(1)[0][0] if devices else device,
         dtype=Counter(types).most_common(1)[0][0] if types else "",

@@ -183,6 +183,6 @@ def _exchange(python: Compilation, cpp: Compilation) -> None:
         }
         artifact = "python" if ours is python else "cpp"
         for kernel in ours.kernels:
-            kept = [launch for launch in kernel.launches if launch.artifact == artifact]
-            partners = [foreign[launch.key] for launch in kept if launch.key in foreign]
-            kernel.launches = kept + partners
+            own_launches = [launch for launch in kernel.launches if launch.artifact == artifact]
+            partners = [foreign[launch.key] for launch in own_launches if launch.key in foreign]
+            kernel.launches = own_launches + partners

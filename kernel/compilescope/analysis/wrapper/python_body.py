@@ -128,8 +128,10 @@ class Body:
             self.calls.append((first, callee))
             return None
         is_kernel = head in self.kernels and attribute in ("", "run")
-        known = comments is not None and comments.handle is not None
-        if target in _NOT_LAUNCHES or not (is_kernel or known or target.startswith(_LIBRARIES)):
+        has_handle = comments is not None and comments.handle is not None
+        if target in _NOT_LAUNCHES or not (
+            is_kernel or has_handle or target.startswith(_LIBRARIES)
+        ):
             return None
         name = head if is_kernel else target
         if comments and comments.handle and not is_kernel:

@@ -39,7 +39,7 @@ _MOST_NAMES = 4
 
 def find_steps(compilation: Compilation) -> list[Steps]:
     """The steps of each of a compilation's wrappers, with the times measured before."""
-    known = {_place(step): step for step in compilation.steps}
+    earlier = {_place(step): step for step in compilation.steps}
     stepss = []
     seen: dict[str, int] = {}
     for code in codes_of(compilation):
@@ -51,7 +51,7 @@ def find_steps(compilation: Compilation) -> list[Steps]:
                 continue
             steps = steps_of(text, artifact, code.regions.get(artifact, ()), name)
             found_steps = Steps(artifact=artifact, direction=code.direction, steps=steps)
-            stepss.append(_with_times(found_steps, known.get(_place(found_steps))))
+            stepss.append(_with_times(found_steps, earlier.get(_place(found_steps))))
     return stepss
 
 
@@ -87,13 +87,13 @@ def _place(steps: Steps) -> tuple[str, str, tuple[tuple[int, int], ...]]:
     return steps.artifact, steps.direction, tuple((step.start, step.end) for step in steps.steps)
 
 
-def _with_times(fresh: Steps, known: Steps | None) -> Steps:
+def _with_times(fresh: Steps, earlier: Steps | None) -> Steps:
     """The current steps with the times of the same earlier steps."""
-    if known is None:
+    if earlier is None:
         return fresh
-    for step, timed in zip(fresh.steps, known.steps, strict=True):
+    for step, timed in zip(fresh.steps, earlier.steps, strict=True):
         step.us, step.interval_us, step.how = timed.us, timed.interval_us, timed.how
-    return msgspec.structs.replace(known, steps=fresh.steps)
+    return msgspec.structs.replace(earlier, steps=fresh.steps)
 
 
 @dataclass
@@ -243,8 +243,8 @@ class _Function:
             return region.label
         if kind == "call":
             shim = _SHIM.search(text)
-            known = region.label if region is not None else ""
-            return known or (shim[1] or f"{shim[2]}.item" if shim else "")
+            label = region.label if region is not None else ""
+            return label or (shim[1] or f"{shim[2]}.item" if shim else "")
         if kind == "entry":
             return self._entry.label
         match = None

@@ -45,11 +45,11 @@ Compilations = Iterable[tuple[str, list[Compilation]]]
 
 def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
     """Copies, by variant, whose graphs refer to an equal earlier graph."""
-    known: dict[str, dict[tuple[str, str], Graph]] = {}
+    graphs_by_id: dict[str, dict[tuple[str, str], Graph]] = {}
     for variant, compilations in variants:
         packed = []
         for compilation in compilations:
-            places = known.setdefault(compilation.id, {})
+            places = graphs_by_id.setdefault(compilation.id, {})
             graphs = {}
             for stage, graph in compilation.graphs.items():
                 place = next((at for at, other in places.items() if _is_same(other, graph)), None)
@@ -65,10 +65,10 @@ def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
 
 def unpack_compilations(variants: Compilations) -> None:
     """Restore every variant's graphs in place. A reference to a missing graph gives none."""
-    known: dict[str, dict[tuple[str, str], Graph]] = {}
+    graphs_by_id: dict[str, dict[tuple[str, str], Graph]] = {}
     for variant, compilations in variants:
         for compilation in compilations:
-            places = known.setdefault(compilation.id, {})
+            places = graphs_by_id.setdefault(compilation.id, {})
             for stage, graph in compilation.graphs.items():
                 if graph.same_as is None:
                     unpack(graph)

@@ -28,8 +28,6 @@ from .process import COMMAND, MADE
 
 TIMEOUT_S = 900.0
 
-OTHER_BACKEND = "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing."
-
 
 def make_package(study: StudyContext, *, built: bool) -> None:
     """Fills in a variant's package, and its code.
@@ -47,9 +45,6 @@ def make_package(study: StudyContext, *, built: bool) -> None:
         The study was cancelled; its process has ended.
     """
     report, variant = study.report, study.report.requested
-    if variant.backend != "inductor":
-        report.absent["package"] = OTHER_BACKEND.format(variant.backend or "eager")
-        return
     packed_task = task(variant, packed(study))
     study.monitor.step("starting", variant=report.name, fraction=0.0)
     steps = iter(range(1, 9))

@@ -28,9 +28,8 @@ def study_deploy(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The backend is not Inductor, or the subject cannot be taken into another process.
+        The subject cannot be taken into another process.
     """
-    study.require_inductor("ways")
     variant = study.report.requested
     packed_task = task(variant, packed(study))
     subject = _subject(study)

@@ -37,14 +37,13 @@ def study_cold(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The backend is not Inductor, or the subject cannot be taken into another process.
+        The subject cannot be taken into another process.
     """
-    study.require_inductor("settings")
     variant = study.report.requested
     subject = packed(study)
     device = describe(study.fn, study.args, study.kwargs).device
-    known = switches(variant, device)
-    looks = _Looks(study, subject, 2 + sum(not switch.why for switch in known))
+    cold_switches = switches(variant, device)
+    looks = _Looks(study, subject, 2 + sum(not switch.why for switch in cold_switches))
     rows: list[ColdSwitch] = []
 
     def add(row: ColdSwitch) -> None:
@@ -59,14 +58,14 @@ def study_cold(study: StudyContext) -> None:
         looks.row(first, _NONE, headers)
         add(first)
         if headers.exists():
-            kept = ColdSwitch(
+            headers_row = ColdSwitch(
                 switch=HEADERS_KEPT,
                 title="C++ headers precompiled by an earlier first call, as they stay on a machine",
                 why="Warm is as in the row before.",
             )
-            looks.cold(kept, headers)
-            add(kept)
-    for switch in known:
+            looks.cold(headers_row, headers)
+            add(headers_row)
+    for switch in cold_switches:
         row = ColdSwitch(
             switch=switch.names,
             value=switch.values,
@@ -141,8 +140,8 @@ class _Looks:
 
 def _with(variant: Variant, switch: Switch) -> Variant:
     """A variant whose own options, which outdo torch's settings, are as the switch says."""
-    wanted = switch.settings.get(INDUCTOR, {})
-    options = {name: wanted.get(name, value) for name, value in variant.options.items()}
+    settings = switch.settings.get(INDUCTOR, {})
+    options = {name: settings.get(name, value) for name, value in variant.options.items()}
     return msgspec.structs.replace(variant, options=options)
 
 

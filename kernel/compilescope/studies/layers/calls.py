@@ -78,7 +78,7 @@ class Calls:
             self._unit(unit)
         for frame in recording.frames:
             self._frame(frame)
-        if not any(unit.kept.cudagraphs for unit in recording.all_units):
+        if not any(unit.graph.cudagraphs for unit in recording.all_units):
             # A CUDA graph must not be replayed out of order.
             self._with_wrappers()
 
@@ -113,7 +113,7 @@ class Calls:
             self.timed[BACKWARD_HOST] = Timed(call=both, stubs="forward", restores=True)
 
     def _unit(self, unit: Unit) -> None:
-        name, graph, inputs = unit.name, unit.kept, unit.inputs
+        name, graph, inputs = unit.name, unit.graph, unit.inputs
         stub, real = unit.stub, unit.real
         if unit.aot is not None:
             self.timed[f"aot {name}"] = Timed(
@@ -138,7 +138,7 @@ class Calls:
                 self.timed[f"launches {name}"] = Timed(call=again(launches), grad=unit.grad)
 
     def _frame(self, frame: Frame) -> None:
-        codes = {DIRECT: frame.call.made, GUARDED: frame.code}
+        codes = {DIRECT: frame.call.compiled_code, GUARDED: frame.code}
         if self.recording.sole is frame:
             del codes[GUARDED]  # that is the whole call
         for name, code in codes.items():
@@ -155,7 +155,7 @@ class Calls:
         units = [unit for unit in self.recording.units if unit.frame is frame]
         reached: set[str] = set()
         for unit in units:
-            unit.kept.inner = _noting(unit, reached)
+            unit.graph.inner = _noting(unit, reached)
         try:
             with torch.set_grad_enabled(grad):
                 call()
@@ -180,7 +180,7 @@ class Calls:
                 if timed.restores:
                     restore()
                 for unit in units:
-                    unit.kept.inner = unit.stub if _stubbed(unit.kept, timed.stubs) else unit.real
+                    unit.graph.inner = unit.stub if _stubbed(unit.graph, timed.stubs) else unit.real
                 if isinstance(timed.call, BackwardCall):
                     timed.call.renew()
                 torch.set_grad_enabled(self._grad if timed.grad is None else timed.grad)
@@ -200,7 +200,7 @@ DIRECT, GUARDED = "direct {}", "guarded {}"
 def put_back(units: Iterable[Unit]) -> None:
     """Has the graphs run their own wrappers."""
     for unit in units:
-        unit.kept.inner = unit.real
+        unit.graph.inner = unit.real
 
 
 def _stubbed(graph: KeptGraph, stubs: Stubs) -> bool:

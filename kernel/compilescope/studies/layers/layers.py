@@ -37,7 +37,6 @@ _WARM = 3
 _MOST_COMPILATIONS = 24
 _AGREES = 0.1
 
-NO_INDUCTOR = "The backend {!r} has no such layers."
 NOT_BUILT = "The variant could not be built again. {}"
 NO_GRAPH = "The call runs no graph that Inductor compiled."
 GRAPHS_TRAIN = (
@@ -51,9 +50,6 @@ def study_layers(study: StudyContext) -> None:
     """Fills the layers of a built variant."""
     report = study.report
     variant = report.requested
-    if variant.backend != "inductor":
-        report.absent["layers"] = NO_INDUCTOR.format(variant.backend or "eager")
-        return
     timer_settings = {} if _on_gpu_alone(study) else timers.SETTINGS
     variant = msgspec.structs.replace(variant, options={**variant.options, **timer_settings})
     graphs: list[KeptGraph] = []
@@ -124,7 +120,7 @@ class _Looking:
                 TOO_MANY.format(count=count, most=_MOST_COMPILATIONS) if count else NO_GRAPH
             )
             return
-        if backward is not None and any(unit.kept.cudagraphs for unit in recording.all_units):
+        if backward is not None and any(unit.graph.cudagraphs for unit in recording.all_units):
             report.absent["layers"] = GRAPHS_TRAIN
             return
         costs, missing = self._costs(recording, backward)
@@ -143,7 +139,7 @@ class _Looking:
             device=self._device,
         )
         direction = "inference"
-        if any(unit.kept.direction == "backward" for unit in recording.units):
+        if any(unit.graph.direction == "backward" for unit in recording.units):
             direction = "step"
         elif recording.backward:
             direction = "forward"
@@ -221,17 +217,17 @@ class _Looking:
             self._study.monitor.check()
             profiler = timers.Profiler(device=self._device)
             # A CUDA graph must not be replayed out of order.
-            call = whole if unit.kept.cudagraphs else unit.run
-            with torch.set_grad_enabled(self._grad if unit.kept.cudagraphs else unit.grad):
+            call = whole if unit.graph.cudagraphs else unit.run
+            with torch.set_grad_enabled(self._grad if unit.graph.cudagraphs else unit.grad):
                 profiler.profile(call, calls=_PROFILED, before=_nothing)
             kernels = kernels_of(
                 profiler.calls,
-                str(unit.kept.graph.source_code),
+                str(unit.graph.graph.source_code),
                 empty_ns=profiler.empty_ns,
                 device=self._device,
             )
             driver = None
-            if self._device and not unit.kept.cudagraphs and not is_python_wrapper(unit.real):
+            if self._device and not unit.graph.cudagraphs and not is_python_wrapper(unit.real):
                 driver = figure(driver_us(unit.real, unit.inputs, grad=unit.grad))
             costs[unit.name] = Costs(kernels=kernels, driver=driver)
         self._snapshot.restore()
@@ -323,15 +319,15 @@ def _report_names(built: Built, frames: list[KeptFrame]) -> dict[str, str]:
     return {
         torch_id: name
         for torch_id, manager in managers(frames).items()
-        for name, kept in guards.items()
-        if kept.manager is manager
+        for name, frame_guards in guards.items()
+        if frame_guards.manager is manager
     }
 
 
 def _named(torch_id: str, names: Mapping[str, str]) -> str:
     """The report's compile id; a frame that was recompiled later continues the numbering."""
     frame, _, number = torch_id.rpartition("/")
-    alike = (name for known, name in names.items() if known.rpartition("/")[0] == frame)
+    alike = (name for other_id, name in names.items() if other_id.rpartition("/")[0] == frame)
     first = next(alike, None)
     if torch_id in names or first is None:
         return names.get(torch_id, torch_id)

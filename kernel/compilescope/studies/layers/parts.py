@@ -113,7 +113,7 @@ class Parts:
         the layers take; then only stand-ins can measure the layers.
         """
         self._real = {}
-        if any(unit.kept.cudagraphs for unit in units):
+        if any(unit.graph.cudagraphs for unit in units):
             return
         around: _Terms = {whole: 1.0}
         if whole in (at.BACKWARD, at.BACKWARD_HOST):
@@ -214,9 +214,9 @@ class Parts:
         layers: list[Layer] = []
         for unit in units:
             layers += self._entries(unit)
-            if not unit.kept.cudagraphs:
+            if not unit.graph.cudagraphs:
                 layers += self._wrapper(unit)
-        replayed = [unit for unit in units if unit.kept.cudagraphs]
+        replayed = [unit for unit in units if unit.graph.cudagraphs]
         if replayed:
             layers.append(self._replay(replayed, units, whole, stubbed))
         for unit in units:
@@ -227,10 +227,10 @@ class Parts:
 
     def _entries(self, unit: Unit) -> list[Layer]:
         aot, entry, stub = (f"{part} {unit.name}" for part in ("aot", "entry", "stub"))
-        compilation, runs = unit.kept.compile_id, float(unit.runs)
+        compilation, runs = unit.graph.compile_id, float(unit.runs)
         layers = []
         if aot in self._samples:
-            how = AOT_BACKWARD if unit.kept.direction == "backward" else AOT
+            how = AOT_BACKWARD if unit.graph.direction == "backward" else AOT
             layers.append(self._layer("aot", {aot: runs, entry: -runs}, compilation, how))
         layers.append(self._layer("inductor", {entry: runs, stub: -runs}, compilation, INDUCTOR))
         return layers
@@ -263,7 +263,7 @@ class Parts:
     def _part(self, kind: LayerKind, unit: Unit, terms: _Terms, how: str) -> Layer:
         """A layer of a unit, from what it is in one run."""
         times = {name: count * unit.runs for name, count in terms.items()}
-        return self._layer(kind, times, unit.kept.compile_id, how)
+        return self._layer(kind, times, unit.graph.compile_id, how)
 
     def _taken(self, kind: LayerKind, unit: Unit, around: Layer, figure: Figure) -> Layer:
         """A layer that is part of another, whose time is subtracted from that one.
@@ -286,15 +286,15 @@ class Parts:
         host = {at.WHOLE: at.HOST, at.BACKWARD: at.BACKWARD_HOST}[whole]
         terms: _Terms = {host if host in self._samples else whole: 1.0, stubbed: -1.0}
         for unit in units:
-            if not unit.kept.cudagraphs:
+            if not unit.graph.cudagraphs:
                 terms |= {f"wrapper {unit.name}": -unit.runs, f"list {unit.name}": unit.runs}
-        ids = {unit.kept.compile_id for unit in replayed}
+        ids = {unit.graph.compile_id for unit in replayed}
         return self._layer("launches", terms, ids.pop() if len(ids) == 1 else "", REPLAY)
 
 
 def _on_device(unit: Unit, figure: Figure) -> Layer:
     us = figure.us * unit.runs
-    return Layer(kind="kernels", us=us, compilation=unit.kept.compile_id, device_us=us)
+    return Layer(kind="kernels", us=us, compilation=unit.graph.compile_id, device_us=us)
 
 
 def _add(terms: _Terms, more: Mapping[str, float], count: float) -> None:

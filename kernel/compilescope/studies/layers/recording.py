@@ -29,7 +29,7 @@ class Unit(msgspec.Struct, kw_only=True):
 
     name: str
     """For the calls that time it; also where it ran several times."""
-    kept: KeptGraph
+    graph: KeptGraph
     frame: Frame | None
     inputs: list[Any]
     stub: Inner
@@ -44,7 +44,7 @@ class Unit(msgspec.Struct, kw_only=True):
 
     def run(self) -> Any:
         """Runs the graph as AOTAutograd does."""
-        return self.kept.call(list(self.inputs))
+        return self.graph.call(list(self.inputs))
 
 
 class Frame(msgspec.Struct, kw_only=True, eq=False):
@@ -113,8 +113,10 @@ class _Runs:
         self.in_backward = False
         self.functions: dict[str, Any] = {}
         """Compile id → the autograd function around its graphs."""
-        self._made = {id(frame.made): frame for frame in frames}
-        self._observer = Observer({id(frame.made): frame.made for frame in frames})
+        self._by_code = {id(frame.compiled_code): frame for frame in frames}
+        self._observer = Observer(
+            {id(frame.compiled_code): frame.compiled_code for frame in frames}
+        )
         self._frames: dict[int, Frame] = {}
         self._counted: set[int] = set()
 
@@ -130,12 +132,12 @@ class _Runs:
                 graph.inner = inner
 
     def _probe(self, graph: KeptGraph, inner: Inner) -> Inner:
-        known: list[Unit] = []
+        recorded: list[Unit] = []
 
         def probe(inputs: list[Any]) -> Any:
             frame = self._frame(self._observer.frame())
-            if known:
-                known[0].runs += 1
+            if recorded:
+                recorded[0].runs += 1
                 return inner(inputs)
             if graph.direction == "forward":
                 context = function_context()
@@ -143,19 +145,19 @@ class _Runs:
                     self.functions[graph.compile_id] = function_of(context)
             kept_inputs, grad = list(inputs), torch.is_grad_enabled()
             outputs = inner(inputs)
-            kept = _copied(outputs) if graph.cudagraphs else detached(outputs)
+            results = _copied(outputs) if graph.cudagraphs else detached(outputs)
             units = self.recording.backward if self.in_backward else self.recording.units
             unit = Unit(
                 name=f"{graph.compile_id} {graph.direction} {len(self.recording.all_units)}",
-                kept=graph,
+                graph=graph,
                 frame=frame,
                 inputs=kept_inputs,
-                stub=stand_in(kept, fresh=graph.direction == "forward"),
+                stub=stand_in(results, fresh=graph.direction == "forward"),
                 real=inner,
                 grad=grad,
             )
             units.append(unit)
-            known.append(unit)
+            recorded.append(unit)
             return outputs
 
         return probe
@@ -164,11 +166,13 @@ class _Runs:
         if call is None:
             return None
         parent = self._frame(call.parent)
-        frame = self._frames.get(id(call.made))
+        frame = self._frames.get(id(call.compiled_code))
         if frame is None:
-            kept = self._made[id(call.made)]
-            frame = Frame(compile_id=kept.compile_id, code=kept.code, call=call, parent=parent)
-            self._frames[id(call.made)] = frame
+            compiled = self._by_code[id(call.compiled_code)]
+            frame = Frame(
+                compile_id=compiled.compile_id, code=compiled.code, call=call, parent=parent
+            )
+            self._frames[id(call.compiled_code)] = frame
             self.recording.frames.append(frame)
         elif id(call) not in self._counted:
             frame.calls += 1
@@ -215,9 +219,9 @@ def _add_aot(
     del output
     restore()
     first = {
-        unit.kept.compile_id: unit
+        unit.graph.compile_id: unit
         for unit in reversed(recording.all_units)
-        if unit.kept.direction != "backward" and unit.frame is not None
+        if unit.graph.direction != "backward" and unit.frame is not None
     }
     for compile_id, unit in first.items():
         function = graph_function(unit.frame.call) if unit.frame is not None else None
@@ -225,9 +229,9 @@ def _add_aot(
             args, unit.aot_grad = forwards[compile_id]
             unit.aot = _bound(function, args)
     for unit in recording.all_units:
-        compile_id = unit.kept.compile_id
+        compile_id = unit.graph.compile_id
         forward = first.get(compile_id)
-        if unit.kept.direction != "backward" or compile_id not in backwards or forward is None:
+        if unit.graph.direction != "backward" or compile_id not in backwards or forward is None:
             continue
         gradients, grad = backwards[compile_id]
         again = BackwardCall(gradients, functools.partial(_context_of, forward))
@@ -245,7 +249,7 @@ def _context_of(unit: Unit) -> tuple[Any, Any] | None:
 
     The wrapper does not run: what it returned before is saved for the backward.
     """
-    if unit.aot is None or unit.kept.direction != "forward":
+    if unit.aot is None or unit.graph.direction != "forward":
         return None
     seen: list[Any] = []
 
@@ -253,12 +257,12 @@ def _context_of(unit: Unit) -> tuple[Any, Any] | None:
         seen.append(function_context())
         return unit.stub(inputs)
 
-    before, unit.kept.inner = unit.kept.inner, stub
+    before, unit.graph.inner = unit.graph.inner, stub
     try:
         with torch.set_grad_enabled(unit.aot_grad):
             output = unit.aot()
     finally:
-        unit.kept.inner = before
+        unit.graph.inner = before
     return (seen[0], output) if seen and seen[0] is not None else None
 
 

@@ -34,8 +34,8 @@ def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
 
 def last(names: Sequence[str], order: Mapping[str, int]) -> str:
     """The node that stands last in the graph; empty for none."""
-    known = [name for name in names if name in order]
-    return max(known, key=order.__getitem__) if known else ""
+    in_graph = [name for name in names if name in order]
+    return max(in_graph, key=order.__getitem__) if in_graph else ""
 
 
 def _written(buffer: LoweredBuffer, graph: LoweredGraph) -> str:

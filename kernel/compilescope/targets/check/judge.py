@@ -99,11 +99,11 @@ class Judge:
         source = self._graph.buffers.get(old)
         if source is not None and source.shape is None:
             # A library call's only result, under a name of its own.
-            return self.made(name, [old], lambda: value)
+            return self.library_result(name, [old], lambda: value)
         self._variables.rename(name, old)
         return value
 
-    def made(self, name: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
+    def library_result(self, name: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
         """A library call's result, laid out as on the target; one that fails here is drawn."""
         source = self._variables.read(names)
         buffer = self._graph.buffers.get(name)
@@ -267,14 +267,14 @@ class Judge:
         if buffer is None or buffer.node:
             return ""
         nodes = {node.name: node for node in self._graph.nodes}
-        known = self._variables.values(source)
+        values = self._variables.values(source)
         for origin in buffer.origins:
             for ref in refs((nodes[origin].args, nodes[origin].kwargs)) if origin in nodes else ():
                 shape = nodes[ref.name].value
                 if not isinstance(shape, Shape) or shape.size != tuple(tensor.shape):
                     continue
                 try:
-                    reference = self._own.value(ref.name, known)
+                    reference = self._own.value(ref.name, values)
                 except NoReferenceError:
                     continue
                 if reference.dtype == tensor.dtype and torch.equal(reference, tensor):
@@ -284,12 +284,12 @@ class Judge:
     def _put_right(
         self, node: str, tensor: torch.Tensor, source: Source, *, ran: bool
     ) -> KernelCheck:
-        known = self._variables.values(source)
-        reference = _like(self._own.value(node, known), tensor).to(tensor.dtype)
+        values = self._variables.values(source)
+        reference = _like(self._own.value(node, values), tensor).to(tensor.dtype)
         if not ran:
             tensor.copy_(reference)
             return not_checked("")
-        check = self._compared(node, reference, tensor, source, known)
+        check = self._compared(node, reference, tensor, source, values)
         if check.outcome == "differs":
             tensor.copy_(reference)
         return check
@@ -300,11 +300,11 @@ class Judge:
         reference: torch.Tensor,
         actual: torch.Tensor,
         source: Source,
-        known: dict[str, Any],
+        values: dict[str, Any],
     ) -> KernelCheck:
         how = HOW
         try:
-            wide = _like(self._wide.value(node, known), actual)
+            wide = _like(self._wide.value(node, values), actual)
         except NoReferenceError:
             wide, how = numerics.wide(reference), HOW_OWN
         check = verdict(node, reference, actual, wide, self._variables.largest(source))
@@ -318,10 +318,10 @@ class Judge:
             self._variables.come_from(name, source)
             return
         if source.kernels and not source.unknown:
-            known = self._variables.values(source)
+            values = self._variables.values(source)
             try:
-                reference = _like(self._own.value(buffer.node, known), value).to(value.dtype)
-                check = self._compared(buffer.node, reference, value, source, known)
+                reference = _like(self._own.value(buffer.node, values), value).to(value.dtype)
+                check = self._compared(buffer.node, reference, value, source, values)
             except NoReferenceError as error:
                 check = not_checked(str(error))
             if check.outcome == "differs":

@@ -46,23 +46,23 @@ class Reference:
         self.lanes = False
         """How random numbers are generated: see `torch_api.targets.interpreter.random_numbers`."""
 
-    def value(self, name: str, known: Mapping[str, Any]) -> Any:
+    def value(self, name: str, given_values: Mapping[str, Any]) -> Any:
         """One node's value.
 
         Parameters
         ----------
-        known
+        given_values
             Node → its value; whatever is not known is computed.
 
         Raises
         ------
         NoReferenceError
         """
-        return self._values([name], known)[name]
+        return self._values([name], given_values)[name]
 
-    def _values(self, wanted: list[str], known: Mapping[str, Any]) -> dict[str, Any]:
-        values = {name: self._widened(value) for name, value in known.items()}
-        needed, behind = set(), [name for name in wanted if name not in values]
+    def _values(self, names: list[str], given_values: Mapping[str, Any]) -> dict[str, Any]:
+        values = {name: self._widened(value) for name, value in given_values.items()}
+        needed, behind = set(), [name for name in names if name not in values]
         while behind:
             name = behind.pop()
             if name in needed or name in values:
@@ -106,12 +106,12 @@ class Reference:
         """Inductor's own operators: random numbers as the kernel has to generate them."""
         if target.module != "prims":
             return None
-        known: dict[str, Callable[..., Any]] = {
+        functions: dict[str, Callable[..., Any]] = {
             "inductor_lookup_seed.default": _looked_up,
             "inductor_random.default": self._random,
             "inductor_randint.default": _random_integers,
         }
-        return known.get(target.name)
+        return functions.get(target.name)
 
     def _random(self, size: list[int], seed: torch.Tensor, mode: str, **_: Any) -> torch.Tensor:
         count = math.prod(size)
@@ -130,10 +130,10 @@ class Reference:
         """A graph inside the graph, as an operator of a higher order calls it."""
         placeholders = [node.name for node in inner.nodes if node.op == "placeholder"]
         output = next(node for node in inner.nodes if node.op == "output")
-        wanted = [ref.name for ref in refs(output.args)]
+        output_names = [ref.name for ref in refs(output.args)]
         inner_inputs = dict(zip(placeholders, args, strict=True))
         reference = Reference(inner, wide=self._wide)
-        return _filled_in(output.args[0], reference._values(wanted, inner_inputs))
+        return _filled_in(output.args[0], reference._values(output_names, inner_inputs))
 
     def _widened(self, value: Any) -> Any:
         if not self._wide:

@@ -36,7 +36,7 @@ class Variables:
             node.name: node.value for node in graph.nodes if isinstance(node.value, Shape)
         }
         self._inputs = set(inputs)
-        self._known = {name: copied(value) for name, value in inputs.items()}
+        self._input_values = {name: copied(value) for name, value in inputs.items()}
         self._holds = {name: name for name in inputs}
         self._behind: dict[str, Source] = {}
 
@@ -54,7 +54,7 @@ class Variables:
         """Node → value, of a source; of the graph's inputs too, whose sizes others may need."""
         return {
             name: value
-            for name, value in self._known.items()
+            for name, value in self._input_values.items()
             if name in source.nodes or name in self._inputs
         }
 
@@ -62,7 +62,7 @@ class Variables:
         """The largest magnitude among a source's numbers that are not whole."""
         result = 0.0
         for name in source.nodes:
-            value = self._known[name]
+            value = self._input_values[name]
             if isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
                 sizes = value.double().abs()
                 sizes = sizes[sizes.isfinite()]
@@ -71,7 +71,7 @@ class Variables:
 
     def has_integers(self, source: Source) -> bool:
         """Whether a source has tensors of integers, which may be indices."""
-        kinds = [getattr(self._known[name], "dtype", torch.float32) for name in source.nodes]
+        kinds = [getattr(self._input_values[name], "dtype", torch.float32) for name in source.nodes]
         return any(not (kind.is_floating_point or kind.is_complex) for kind in kinds)
 
     def is_written(self, name: str) -> bool:
@@ -91,7 +91,7 @@ class Variables:
         shape = self._shapes.get(node)
         if shape is not None and tuple(value.shape) != shape.size:
             value = value.reshape(shape.size)
-        self._known[node] = value
+        self._input_values[node] = value
 
     def come_from(self, name: str, source: Source) -> None:
         """Notes that a variable now holds a value that is no node's."""

@@ -25,7 +25,7 @@ class Host(Protocol):
     def launch(self, kernel: str, names: Sequence[str], args: Sequence[Any]) -> None:
         """A kernel's launch; the names are those of the arguments, empty for other expressions."""
 
-    def made(self, name: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
+    def library_result(self, name: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
         """A library call whose result becomes a variable; the names are those that it reads."""
 
     def called(self, names: Sequence[str], call: Callable[[], Any]) -> None:
@@ -54,14 +54,14 @@ class Wrapper:
         """Triton kernels, by the variable that holds each."""
         self.others: dict[str, str] = {}
         """Kernels of another kind → what made them."""
-        kept: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for statement in tree.body:
             definition = _made_by_async_compile(statement)
             if definition is not None:
                 self._define(*definition)
             elif not _is_dropped(statement):
-                kept.append(statement)
-        tree.body = kept
+                statements.append(statement)
+        tree.body = statements
         launched = set(self.kernels) | set(self.others)
         self._tree = ast.fix_missing_locations(_Rewriter(launched).visit(tree))
 
@@ -165,7 +165,7 @@ class _Rewriter(ast.NodeTransformer):
         elif isinstance(value, ast.Subscript) or (
             isinstance(value, ast.Call) and _root(value.func) in _LIBRARIES
         ):
-            node.value = _host("made", name, _variables(value), _later(value))
+            node.value = _host("library_result", name, _variables(value), _later(value))
         return node
 
 

@@ -69,7 +69,7 @@ class _Kernel:
     folder: Path
     loaded: assembly.Loaded | None = None
     why: str = ""
-    made: list[Assembled | None] = field(default_factory=list)
+    assembled: list[Assembled | None] = field(default_factory=list)
     """For each configuration; None while it is under way."""
 
 
@@ -77,7 +77,7 @@ class _Kernel:
 class _Job:
     kernel: _Kernel
     place: int
-    kept: Path | None
+    stored: Path | None
     """Where the result is kept, when it is there; None: it is not."""
 
     @property
@@ -104,8 +104,8 @@ class _Assembly:
     ) -> None:
         self._world = world
         self._step = step
-        self._kept = caches.own_folder() / "assembly"
-        self._kept.mkdir(parents=True, exist_ok=True)
+        self._cache_folder = caches.own_folder() / "assembly"
+        self._cache_folder.mkdir(parents=True, exist_ok=True)
         self._jobs: deque[_Job] = deque()
         self._kernels = [
             _Kernel(asked_kernel.name, asked_kernel.source, folder / str(number))
@@ -124,10 +124,11 @@ class _Assembly:
         # One more than there are cores: the last of an odd number would have all but one idle.
         forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)) + 1)
         if is_new:
-            assembly_cache.prune(self._kept)
+            assembly_cache.prune(self._cache_folder)
         return [
             AssembledKernel(
-                [compilation for compilation in kernel.made if compilation is not None], kernel.why
+                [compilation for compilation in kernel.assembled if compilation is not None],
+                kernel.why,
             )
             for kernel in self._kernels
         ]
@@ -146,18 +147,18 @@ class _Assembly:
         """Takes up the configurations that were not yet; what torch adds to them, at the end."""
         assert kernel.loaded is not None, "it was loaded"
         while True:
-            for place in range(len(kernel.made), len(kernel.loaded.configs)):
+            for place in range(len(kernel.assembled), len(kernel.loaded.configs)):
                 key = _key(kernel, kernel.loaded.configs[place])
-                job = _Job(kernel, place, self._kept / key if key else None)
-                cached = assembly_cache.read(job.kept) if job.kept else None
-                kernel.made.append(cached)
+                job = _Job(kernel, place, self._cache_folder / key if key else None)
+                cached = assembly_cache.read(job.stored) if job.stored else None
+                kernel.assembled.append(cached)
                 if cached is None:
                     self._jobs.append(job)
-            if any(compilation is None for compilation in kernel.made):
+            if any(compilation is None for compilation in kernel.assembled):
                 return
             added = self._more(
                 kernel.loaded,
-                [compilation for compilation in kernel.made if compilation is not None],
+                [compilation for compilation in kernel.assembled if compilation is not None],
             )
             if not added:
                 self._finished += 1
@@ -192,11 +193,11 @@ class _Assembly:
             assembled = result_read
         if assembled.why:
             assembled.why = f"{assembled.why} {_compiler_output(job.folder)}".rstrip()
-        elif job.kept and not assembled.absent:
-            shutil.move(result, job.kept)
+        elif job.stored and not assembled.absent:
+            shutil.move(result, job.stored)
         shutil.rmtree(job.folder, ignore_errors=True)
-        job.kernel.made[job.place] = assembled
-        if all(compilation is not None for compilation in job.kernel.made):
+        job.kernel.assembled[job.place] = assembled
+        if all(compilation is not None for compilation in job.kernel.assembled):
             self._plan(job.kernel)
             self._step(
                 f"compiled {job.kernel.name}, {self._finished} of {len(self._kernels)} kernels done"

@@ -44,7 +44,7 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
         problems.insert(0, of_absence(captured.problem))
     else:
         problems += remarks(generated.compilations)
-    inductor = variant.backend == "inductor"
+    inductor = variant.uses_inductor
     response = SourcesGiven(
         compilations=generated.compilations,
         problems=problems,

@@ -30,7 +30,7 @@ class InitialState:
     def restore(self) -> None:
         """Takes back what a question has changed."""
         let_go()
-        with user_kernels.kept():
+        with user_kernels.preserved():
             torch.compiler.reset()
         portable_settings.apply(self._settings)
         self._modes.restore()

@@ -56,7 +56,7 @@ def given_by(variant: Variant) -> dict[str, Any]:
     compile_options = {
         name: resolve(value) for name, value in variant.options.items() if name in _OWN
     }
-    if variant.backend == "inductor":
+    if variant.uses_inductor:
         arguments["settings"] = {**settings_of(variant), **compile_options}
     elif variant.options:
         arguments["settings"] = resolve(variant.options)

@@ -38,7 +38,7 @@ class KeptFrame(msgspec.Struct, kw_only=True):
     """torch's own compile id."""
     code: types.CodeType
     """The original code."""
-    made: types.CodeType
+    compiled_code: types.CodeType
     """The compiled code, which runs in its place."""
 
 
@@ -106,7 +106,7 @@ def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator
     def hook(code: types.CodeType, new_code: types.CodeType) -> types.CodeType | None:
         compile_id = CompileContext.current_compile_id()
         if threading.get_ident() == thread and compile_id is not None:
-            frames.append(KeptFrame(compile_id=str(compile_id), code=code, made=new_code))
+            frames.append(KeptFrame(compile_id=str(compile_id), code=code, compiled_code=new_code))
         return None
 
     sink = graphs.append
@@ -129,11 +129,11 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         # A GPU's backward is compiled in autograd's thread, which does not inherit this context.
         sink = _sinks[-1]
     if sink is not None:
-        known = self.fx_kwargs or {}
+        settings_of_fx = self.fx_kwargs or {}
         direction: Literal["inference", "forward", "backward"] = "forward"
-        if known.get("is_backward"):
+        if settings_of_fx.get("is_backward"):
             direction = "backward"
-        elif known.get("is_inference"):
+        elif settings_of_fx.get("is_inference"):
             direction = "inference"
         # Read now: a later graph that cannot use CUDA graphs turns the same switch off.
         settings = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, Mapping)]

@@ -36,7 +36,7 @@ _GRAPH = "__compiled_fn_"
 class FrameCall(msgspec.Struct, kw_only=True):
     """A call of a compiled frame that can be repeated."""
 
-    made: types.CodeType
+    compiled_code: types.CodeType
     namespace: dict[str, Any]
     """The frame's globals."""
     args: tuple[Any, ...]
@@ -49,7 +49,7 @@ class FrameCall(msgspec.Struct, kw_only=True):
 
     def graph_name(self) -> str | None:
         """The name of the global through which the frame calls its graph."""
-        return next((name for name in self.made.co_names if name.startswith(_GRAPH)), None)
+        return next((name for name in self.compiled_code.co_names if name.startswith(_GRAPH)), None)
 
     def bound(self, code: types.CodeType) -> Callable[[], Any]:
         """The call with ``code`` (the original or the compiled code) as the function's code."""
@@ -66,14 +66,14 @@ class Observer:
     """
 
     def __init__(self, compiled_code: Mapping[int, types.CodeType]) -> None:
-        self._made = compiled_code
+        self._compiled_code = compiled_code
         self._seen: dict[types.FrameType, FrameCall] = {}
         self._thread = threading.get_ident()
 
     def frame(self) -> FrameCall | None:
         """The innermost compiled frame above this call."""
         innermost = sys._current_frames().get(self._thread)
-        frames = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
+        frames = [frame for frame in _stack(innermost) if id(frame.f_code) in self._compiled_code]
         call: FrameCall | None = None
         for frame in reversed(frames):
             if frame not in self._seen:
@@ -115,7 +115,7 @@ def _call_of(frame: types.FrameType, parent: FrameCall | None) -> FrameCall:
     if code.co_flags & inspect.CO_VARKEYWORDS:
         kwargs |= values[named[last]]
     return FrameCall(
-        made=code,
+        compiled_code=code,
         namespace=frame.f_globals,
         args=tuple(args),
         kwargs=kwargs,
@@ -257,7 +257,7 @@ def backward_alone() -> Iterator[Callable[[bool], None]]:
     refuses. Yields a function that switches this on or off for the next calls.
     """
 
-    def kept(original: Any) -> Any:
+    def keeps_graph(original: Any) -> Any:
         return False if _alone.get() else original()
 
     def switch(on: bool) -> None:
@@ -265,7 +265,7 @@ def backward_alone() -> Iterator[Callable[[bool], None]]:
 
     token = _alone.set(False)
     try:
-        with patched(torch._C._autograd, "_get_current_graph_task_keep_graph", kept):
+        with patched(torch._C._autograd, "_get_current_graph_task_keep_graph", keeps_graph):
             yield switch
     finally:
         _alone.reset(token)

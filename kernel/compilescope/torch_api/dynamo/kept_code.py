@@ -119,7 +119,7 @@ class KeptCode:
 
 def _resumed(code: types.CodeType) -> types.CodeType:
     """The original code that a resume function continues; ``code`` itself if it is none."""
-    known = ContinueExecutionCache.generated_code_metadata
-    while code in known:
-        code = known[code].code
+    metadata = ContinueExecutionCache.generated_code_metadata
+    while code in metadata:
+        code = metadata[code].code
     return code

@@ -65,8 +65,8 @@ class Finalizers:
         """Removes the finalizers whose compilation torch has dropped."""
         noted, self._noted = self._noted, []
         for manager, finalizer in noted:
-            kept = getattr(manager, "guard_manager", None)
-            if getattr(kept, "cache_entry", None) is None:
+            guard_manager = getattr(manager, "guard_manager", None)
+            if getattr(guard_manager, "cache_entry", None) is None:
                 finalizer.detach()
             else:
                 self._noted.append((manager, finalizer))

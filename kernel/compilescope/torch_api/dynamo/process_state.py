@@ -32,7 +32,7 @@ from .kept_code import KeptCode
 
 
 @contextlib.contextmanager
-def isolated(kept: KeptCode | None = None) -> Iterator[None]:
+def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
     """Restores Dynamo's process-wide state after the compilations in the block.
 
     Cache entries live on code objects: the caller lets its functions run copies of their code
@@ -41,18 +41,18 @@ def isolated(kept: KeptCode | None = None) -> Iterator[None]:
 
     Parameters
     ----------
-    kept
+    kept_code
         The copies whose entries stay; it keeps what belongs to them for the next block.
     """
-    kept = kept or KeptCode()
+    kept_code = kept_code or KeptCode()
     with contextlib.ExitStack() as stack:
         stack.enter_context(leftovers.forgotten())
-        stack.enter_context(leftovers.settled(kept.finalizers))
+        stack.enter_context(leftovers.settled(kept_code.finalizers))
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
         stack.enter_context(_backends())
         stack.enter_context(leftover_globals.removed())
-        stack.enter_context(_foreign_code(kept))
+        stack.enter_context(_foreign_code(kept_code))
         yield
 
 
@@ -64,7 +64,7 @@ def begin() -> None:
 
 
 @contextlib.contextmanager
-def _foreign_code(kept: KeptCode) -> Iterator[None]:
+def _foreign_code(kept_code: KeptCode) -> Iterator[None]:
     """Clears the cache entries of code that this thread compiled first in the block.
 
     Also removes the globals that Dynamo installed for them in the user's modules
@@ -80,33 +80,33 @@ def _foreign_code(kept: KeptCode) -> Iterator[None]:
         # Called before Dynamo stores the entry: entries that exist now are older than the block.
         if threading.get_ident() != thread:
             return
-        kept.note(code, new_code)
+        kept_code.note(code, new_code)
         if id(code) not in seen:
             seen.add(id(code))
             if not _debug_get_cache_entry_list(code):
                 clean[id(code)] = code
 
     handle = convert_frame.register_bytecode_hook(hook)
-    kept.lay_out()
+    kept_code.lay_out()
     try:
         yield
     finally:
         handle.remove()
         for code in clean.values():
-            if kept.has(code):
-                kept.keep(code)
+            if kept_code.has(code):
+                kept_code.keep(code)
             else:
                 reset_code(code)
-        _remove_globals(globals_before, clean, kept)
-        kept.clear_away()
+        _remove_globals(globals_before, clean, kept_code)
+        kept_code.clear_away()
 
 
 def _remove_globals(
-    before: dict[int, Any], originals: dict[int, types.CodeType], kept: KeptCode
+    before: dict[int, Any], originals: dict[int, types.CodeType], kept_code: KeptCode
 ) -> None:
     """Runs the cleanups that Dynamo has registered since ``before`` for code compiled from these.
 
-    For code compiled from kept code, ``kept`` takes over the cleanups and their globals.
+    For code compiled from kept code, ``kept_code`` takes over the cleanups and their globals.
     """
     manager = dynamo_utils.CleanupManager.instance
     for key, reference in list(manager.refs.items()):
@@ -116,9 +116,9 @@ def _remove_globals(
         )
         if compiled_code is None or original is None:
             continue
-        if kept.has(original):
+        if kept_code.has(original):
             cleanups, manager[compiled_code] = manager[compiled_code], []
-            kept.put_aside(compiled_code, cleanups)
+            kept_code.put_aside(compiled_code, cleanups)
         elif id(original) in originals:
             cleanups, manager[compiled_code] = manager[compiled_code], []
             for cleanup in cleanups:

@@ -40,11 +40,11 @@ class Wrapper(NamedTuple):
     region: int
     """-1 for the cache that all wrappers share; see ``isolate_recompiles``."""
 
-    def may_use(self, kept: KeptGuards) -> bool:
+    def may_use(self, guards: KeptGuards) -> bool:
         """Whether torch tries this compilation for a call of the wrapper."""
-        if kept.region not in (-1, self.region):
+        if guards.region not in (-1, self.region):
             return False
-        return kept.backend is self.backend or bool(kept.backend == self.backend)
+        return guards.backend is self.backend or bool(guards.backend == self.backend)
 
 
 def wrapper_of(fn: Callable[..., Any]) -> Wrapper | None:
@@ -143,14 +143,14 @@ def _has_modes() -> bool:
     return modes > 0 or bool(modules._has_any_global_hook())
 
 
-def skipped(name: str, codes: Sequence[types.CodeType], kept: Iterable[KeptGuards]) -> str:
+def skipped(name: str, codes: Sequence[types.CodeType], all_guards: Iterable[KeptGuards]) -> str:
     """Why torch may run a function's frames in eager without checking guards; may be empty.
 
     torch marks a frame that it could not compile, or whose graph was empty, and has no interface to
     read that mark; but it counts its attempts.
     """
     last: dict[int, int] = {}
-    for guards in kept:
+    for guards in all_guards:
         # Behind compiled autograd's number, if there is one: !0/3/1
         frame, _, attempt = guards.compile_id.rpartition("/")
         number = frame.rpartition("/")[2]

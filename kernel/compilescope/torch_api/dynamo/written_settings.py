@@ -44,7 +44,7 @@ def written(fn: Callable[..., Any]) -> Written | None:
         return None
     hooks = getattr(context, "_hooks", None)
     guard_filter = getattr(hooks, "guard_filter_fn", None)
-    settings = _given(eval_frame.innermost_backend(callback))
+    settings = _settings_of(eval_frame.innermost_backend(callback))
     if guard_filter is not None:
         settings["options"][compile_variant.GUARD_FILTER] = guard_filter
     variant = Variant(
@@ -79,7 +79,7 @@ def _context(fn: Callable[..., Any]) -> Any:
     return _context(inner)
 
 
-def _given(backend: Any) -> dict[str, Any]:
+def _settings_of(backend: Any) -> dict[str, Any]:
     """The backend, mode and options, from the object in which torch keeps them."""
     if isinstance(backend, torch._TorchCompileInductorWrapper):
         return _given_to_inductor(backend)

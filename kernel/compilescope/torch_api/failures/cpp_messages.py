@@ -146,7 +146,7 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
         )
         for dimension in _DIMENSION.finditer(match["checks"])
     ]
-    shape = any(size != wanted for _, size, wanted, _, _ in differences) or not differences
+    shape = any(size != expected for _, size, expected, _, _ in differences) or not differences
     facts = {
         "operator": operator,
         "expected": "; ".join(f"dim {d}: size {w}, stride {t}" for d, _, w, _, t in differences),

@@ -109,10 +109,10 @@ def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iter
         Whether to keep the frame's values; the caller drops them soon (`KeptGuards.drop_values`).
     """
 
-    def keep(kept: KeptGuards) -> None:
+    def keep(guards: KeptGuards) -> None:
         if not values:
-            kept.drop_values()
-        sink(kept)
+            guards.drop_values()
+        sink(guards)
 
     token = _sink.set(keep)
     try:

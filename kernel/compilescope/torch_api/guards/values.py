@@ -51,8 +51,8 @@ def _below(value: Any, accessor: str, f_globals: Any) -> Any:
         kind, argument = match.group(1), match.group(2) or ""
         if kind == "GlobalsGuardAccessor":
             return f_globals
-        known = _ACCESS.get(kind)
-        return NoValue if known is None else known(value, argument)
+        access = _ACCESS.get(kind)
+        return NoValue if access is None else access(value, argument)
     except Exception:  # noqa: BLE001 - the user's attributes may raise anything
         return NoValue
 

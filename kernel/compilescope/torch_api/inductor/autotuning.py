@@ -84,7 +84,7 @@ class _Selection:
 
     def __init__(self, node: str) -> None:
         self.node = node
-        self.told = False
+        self.is_reported = False
         self.start = time.perf_counter()
 
 
@@ -105,7 +105,7 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
         result = original(self, name, choices, *args, **kwargs)
     finally:
         _current.reset(token)
-    if selection.told or _put_off(result):
+    if selection.is_reported or _put_off(result):
         return result
     _nodes.pop(_names(inputs), None)
     if _why_unmeasured:
@@ -133,10 +133,10 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
     selection = _current.get()
     node = _nodes.pop(_names(inputs), "") or (selection.node if selection else "")
     if selection is not None:
-        selection.told = True
+        selection.is_reported = True
     listed = [_choice(choice, time_ms) for choice, time_ms in timings.items()]
-    known = {id(timing) for timing in timings}
-    listed += [_choice(choice, None) for choice in choices if id(choice) not in known]
+    timed = {id(timing) for timing in timings}
+    listed += [_choice(choice, None) for choice in choices if id(choice) not in timed]
     _tell(
         {
             "operator": name,

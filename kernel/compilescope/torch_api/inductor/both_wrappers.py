@@ -136,9 +136,9 @@ def compile_noticing(
     """
     from torch._inductor.compile_fx import compile_fx, compile_fx_inner
 
-    def inner(graph: Any, inputs: Sequence[Any], **given: Any) -> Any:
-        with _noticing(notice, _pack(graph, inputs, given)):
-            return compile_fx_inner(graph, inputs, **given)
+    def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
+        with _noticing(notice, _pack(graph, inputs, options)):
+            return compile_fx_inner(graph, inputs, **options)
 
     with _noticing(notice, None):
         return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
@@ -181,22 +181,24 @@ def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     # A second tier that is loaded meanwhile is no graph of its own.
     if listener is not None and not _loading.get():
         seconds = time.perf_counter() - listener.start
-        given = [*args, *kwargs.values()]
-        listener.notice(_noticed(self, given, listener.packed, seconds))
+        arguments = [*args, *kwargs.values()]
+        listener.notice(_noticed(self, arguments, listener.packed, seconds))
     return result
 
 
-def _noticed(compiled: Any, given: Sequence[Any], packed: Packed | None, seconds: float) -> Noticed:
-    known = compiled.fx_kwargs or {}
-    kind: Kind = "inference" if known.get("is_inference") else "forward"
+def _noticed(
+    compiled: Any, arguments: Sequence[Any], packed: Packed | None, seconds: float
+) -> Noticed:
+    fx_kwargs = compiled.fx_kwargs or {}
+    kind: Kind = "inference" if fx_kwargs.get("is_inference") else "forward"
     if compiled.guards_expr is None:
         # torch writes it only where it caches the graph.
-        compiled.guards_expr = _guards(given[0])
-    settings = [argument for argument in given if isinstance(argument, Mapping)]
+        compiled.guards_expr = _guards(arguments[0])
+    settings = [argument for argument in arguments if isinstance(argument, Mapping)]
     return Noticed(
         compiled=compiled,
         compile_id=str(torch._guards.CompileContext.current_compile_id()),
-        kind="backward" if known.get("is_backward") else kind,
+        kind="backward" if fx_kwargs.get("is_backward") else kind,
         key=_key(compiled),
         packed=packed,
         has_cuda_graphs="cuda" in compiled.device_types
@@ -217,7 +219,7 @@ class _Unpicklable(Exception):  # noqa: N818 - it says what it means
     """Not among those for which torch logs a traceback."""
 
 
-def _pack(graph: Any, inputs: Sequence[Any], given: Mapping[str, Any]) -> Packed:
+def _pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]) -> Packed:
     """The graph as it is now; torch's passes change it in place."""
     from torch._inductor import config
     from torch._inductor.codecache import BypassFxGraphCache, FxGraphCache
@@ -240,7 +242,7 @@ def _pack(graph: Any, inputs: Sequence[Any], given: Mapping[str, Any]) -> Packed
         "boxed_forward_device_index": None,
         "layout_opt": None,
         "extern_node_serializer": None,
-        **{name: value for name, value in given.items() if name != "compile_region_name"},
+        **{name: value for name, value in options.items() if name != "compile_region_name"},
         "cpp_wrapper": True,
         "cudagraphs": BoxedBool(False),
     }
@@ -349,9 +351,9 @@ def build(packed: bytes) -> bytes:
         compiled = original(self, graph, inputs, *rest)
         compiled.guards_expr = _guards(inputs)
         # As torch's own cache keeps it: this loads with little else of Inductor.
-        kept = copy.copy(compiled)
-        kept.prepare_for_serialization()
-        built.append(pickle.dumps(kept))
+        copied = copy.copy(compiled)
+        copied.prepare_for_serialization()
+        built.append(pickle.dumps(copied))
         return compiled
 
     with patched(_InProcessFxCompile, "codegen_and_compile", keep), _any_operator():
@@ -416,8 +418,8 @@ def load(built: bytes, first: Any) -> Inner:
             second.after_deserialization(constants)
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
-            given: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
-            second.post_compile((), constants, given)
+            options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
+            second.post_compile((), constants, options)
     finally:
         _loading.reset(token)
     wrapper: Inner = second.current_callable

@@ -218,7 +218,7 @@ def _generate(
         with (
             compile_lock,
             contextlib.nullcontext() if kernels is None else kernels.used(),
-            contextlib.nullcontext() if other is None else other.wanted(),
+            contextlib.nullcontext() if other is None else other.requested(),
             uncounted(),
             forgotten(),
             traced_unseen(),

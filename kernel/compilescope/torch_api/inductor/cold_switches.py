@@ -71,7 +71,7 @@ def switches(variant: Variant, device: str) -> list[Switch]:
     python = "" if variant.cpp_wrapper else "It is of the C++ wrapper; this is the Python wrapper."
     no_gpu = "It is of Triton's kernels on a GPU." if on_cpu else ""
     no_cpp = "" if on_cpu or variant.cpp_wrapper else "Nothing is built from C++ here."
-    known = [
+    all_switches = [
         _inductor(
             "cpp_cache_precompile_headers",
             not _now(variant, "cpp_cache_precompile_headers"),
@@ -135,7 +135,7 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         ),
         _threads(variant),
     ]
-    return [switch for switch in known if _known(switch)]
+    return [switch for switch in all_switches if _exists(switch)]
 
 
 def _tuned(variant: Variant) -> bool:
@@ -165,7 +165,7 @@ def _now(variant: Variant, name: str) -> Any:
     return variant.options.get(name, _settings(INDUCTOR).get(name))
 
 
-def _known(switch: Switch) -> bool:
+def _exists(switch: Switch) -> bool:
     return all(
         name in _settings(module) for module, values in switch.settings.items() for name in values
     )

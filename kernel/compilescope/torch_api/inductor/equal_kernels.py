@@ -58,7 +58,7 @@ class EqualKernels:
     def __init__(self) -> None:
         self.unlike = False
         """Whether torch decided differently for loops that compare equal."""
-        self._kept: dict[Hashable, _Generated] = {}
+        self._generated: dict[Hashable, _Generated] = {}
         self._numbers = itertools.count()
         self._group: _Group | None = None
         self._graph: Any = None
@@ -84,7 +84,11 @@ class EqualKernels:
             _current.reset(token)
             self._group = self._graph = None
             # A graph with sizes that may change would live as long as its kernels.
-            self._kept = {key: kept for key, kept in self._kept.items() if not kept.symbols}
+            self._generated = {
+                key: generated
+                for key, generated in self._generated.items()
+                if not generated.symbols
+            }
 
     @contextlib.contextmanager
     def complete(self) -> Iterator[None]:
@@ -98,11 +102,11 @@ class EqualKernels:
     def codegen(self, original: Callable[..., None], scheduling: Any, node: Any) -> None:
         """Does what ``original`` would do for this node."""
         group = self._group_of(scheduling.kernel_group)
-        key = self._key(scheduling, group, node) if group.known else None
-        kept = self._kept.get(key) if key is not None else None
-        if kept is not None:
+        key = self._key(scheduling, group, node) if group.is_known else None
+        generated = self._generated.get(key) if key is not None else None
+        if generated is not None:
             try:
-                _repeat(kept, scheduling, group, node)
+                _repeat(generated, scheduling, group, node)
             except _UnlikeError:
                 self.unlike = True
                 raise
@@ -111,11 +115,11 @@ class EqualKernels:
         elif key is None:
             original(node)
         else:
-            kept = _record(original, scheduling, group, node)
-            if kept is not None:
-                kept.number = next(self._numbers)
-                self._kept[key] = kept
-        group.advance(kept)
+            generated = _record(original, scheduling, group, node)
+            if generated is not None:
+                generated.number = next(self._numbers)
+                self._generated[key] = generated
+        group.advance(generated)
 
     def _group_of(self, kernel_group: Any) -> _Group:
         if self._group is None or self._group.kernel_group is not kernel_group:
@@ -185,7 +189,7 @@ class _Group:
         self.history: tuple[int, ...] = ()
         """The kernels generated for the nodes so far, by number."""
         arguments = kernel_group.args
-        self.known = not (
+        self.is_known = not (
             kernel_group.scheduled_nodes
             or kernel_group.loops_code
             or arguments.input_buffers
@@ -194,10 +198,10 @@ class _Group:
             or arguments.sizevars
         )
 
-    def advance(self, kept: _Generated | None) -> None:
-        self.known = self.known and kept is not None
-        if kept is not None:
-            self.history = (*self.history, kept.number)
+    def advance(self, generated: _Generated | None) -> None:
+        self.is_known = self.is_known and generated is not None
+        if generated is not None:
+            self.history = (*self.history, generated.number)
 
 
 # What the code depends on.
@@ -598,7 +602,7 @@ def _line(line: Any, numbers: dict[str, int]) -> str | tuple[int, str]:
     return numbers[line.name], text
 
 
-def _repeat(kept: _Generated, scheduling: Any, group: _Group, node: Any) -> None:
+def _repeat(generated: _Generated, scheduling: Any, group: _Group, node: Any) -> None:
     """Produces the results that torch would produce by generating the node."""
     from torch._inductor import config
     from torch._inductor.codegen.common import DeferredLine, InplacedBuffer
@@ -607,7 +611,7 @@ def _repeat(kept: _Generated, scheduling: Any, group: _Group, node: Any) -> None
     kernel_group = scheduling.kernel_group
     arguments = kernel_group.args
     nodes, names, graph = list(node.get_nodes()), group.names.list(), V.graph
-    for part in kept.parts:
+    for part in generated.parts:
         graph.removed_buffers.update(names[number] for number in part.local)
         for number in part.restored:
             graph.removed_buffers.discard(names[number])
@@ -623,23 +627,23 @@ def _repeat(kept: _Generated, scheduling: Any, group: _Group, node: Any) -> None
             raise _UnlikeError(f"{node.get_name()}: other buffers are written in place")
         graph.removed_buffers.update(names[number] for number in part.removed)
         graph.inplaced_to_remove.update(names[number] for number in part.removed_in_place)
-    arguments.input_buffers = {names[number]: inner for number, inner in kept.inputs}
-    arguments.output_buffers = {names[number]: inner for number, inner in kept.outputs}
+    arguments.input_buffers = {names[number]: inner for number, inner in generated.inputs}
+    arguments.output_buffers = {names[number]: inner for number, inner in generated.outputs}
     shared = [
         InplacedBuffer(inner, [names[number] for number in others])
-        for inner, others in kept.in_place_buffers
+        for inner, others in generated.in_place_buffers
     ]
     arguments.inplace_buffers = {
         names[number]: shared[buffer] if isinstance(buffer, int) else buffer
-        for number, buffer in kept.in_place
+        for number, buffer in generated.in_place
     }
-    arguments.sizevars = dict(kept.sizes)
-    _open_section(kernel_group, kept.threads)
+    arguments.sizevars = dict(generated.sizes)
+    _open_section(kernel_group, generated.threads)
     kernel_group.loops_code._lines.extend(
         line if isinstance(line, str) else DeferredLine(names[line[0]], line[1])
-        for line in kept.lines
+        for line in generated.lines
     )
-    kernel_group.scheduled_nodes += [nodes[position] for position in kept.scheduled]
+    kernel_group.scheduled_nodes += [nodes[position] for position in generated.scheduled]
     if scheduling._get_scheduled_num_args() > scheduling.MAX_FUSED_KERNEL_ARGS_NUM:
         scheduling._set_flush_status(True)
 

@@ -81,7 +81,7 @@ class OtherWrapper:
         self._state: _State | None = None
 
     @contextmanager
-    def wanted(self) -> Iterator[None]:
+    def requested(self) -> Iterator[None]:
         """Also generates the C++ wrapper for each Python wrapper generated in the block."""
         from torch._inductor.graph import GraphLowering
 

@@ -85,27 +85,27 @@ class _Recorded:
     """Stands in for an object whose functions start kernels."""
 
     def __init__(self, wrapped: Any, launches: list[Made]) -> None:
-        self._found = wrapped
-        self._made = launches
+        self._wrapped = wrapped
+        self._launches = launches
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._found, name)
+        value = getattr(self._wrapped, name)
         if isinstance(value, OpOverloadPacket) or type(value).__name__ == "_OpNamespace":
-            return _Recorded(value, self._made)
+            return _Recorded(value, self._launches)
         if isinstance(value, OpOverload) or (callable(value) and name != "_made"):
-            return _recorder(value, self._made)
+            return _recorder(value, self._launches)
         return value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _recorder(self._found, self._made)(*args, **kwargs)
+        return _recorder(self._wrapped, self._launches)(*args, **kwargs)
 
 
 class _Torch:
     """Stands in for ``torch``, whose operators are recorded."""
 
     def __init__(self, wrapped: Any, ops: _Recorded) -> None:
-        self._found = wrapped
+        self._wrapped = wrapped
         self.ops = ops
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._found, name)
+        return getattr(self._wrapped, name)

@@ -179,13 +179,13 @@ class _Runs:
     """Times the first launch of each Triton kernel in a block."""
 
     def __init__(self) -> None:
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
     def __call__(self, original: Callable[..., Any], tuner: Any, *args: Any, **kwargs: Any) -> Any:
         sink = current_sink()
-        if sink is None or id(tuner) in self._told or kwargs.get("benchmark_run"):
+        if sink is None or id(tuner) in self._reported or kwargs.get("benchmark_run"):
             return original(tuner, *args, **kwargs)
-        self._told.add(id(tuner))
+        self._reported.add(id(tuner))
         with _step(sink, "run", owner=tuner):
             return original(tuner, *args, **kwargs)
 

@@ -159,7 +159,7 @@ def _add_work(runs: Sequence[GraphRun], events: Sequence[Event], host: Sequence[
     ranges = {event.link: event for event in host}
     run_starts = [run.start_ns for run in runs]
     starts = [[span.start_ns for span in run.spans] for run in runs]
-    known = [list(run.spans) for run in runs]
+    spans = [list(run.spans) for run in runs]
     work = sorted(
         (event for event in events if event.kind == "device"), key=lambda event: event.start_ns
     )
@@ -171,8 +171,8 @@ def _add_work(runs: Sequence[GraphRun], events: Sequence[Event], host: Sequence[
         replayed = "GraphLaunch" in origin.name
         done = Work(event.name, event.start_ns, event.ns, replayed)
         inner = None if replayed else _containing(starts[place], origin.start_ns)
-        if inner is not None and origin.start_ns < known[place][inner].end_ns:
-            known[place][inner].work.append(done)
+        if inner is not None and origin.start_ns < spans[place][inner].end_ns:
+            spans[place][inner].work.append(done)
         else:
             runs[place].spans.append(Span(event.name, origin.start_ns, 0, 0, [done]))
     for run in runs:

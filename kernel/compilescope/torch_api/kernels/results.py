@@ -76,7 +76,7 @@ class Result:
     buffer: str
     node: str
     tensor: torch.Tensor
-    wanted: Value
+    expected: Value
 
 
 @dataclass
@@ -254,15 +254,15 @@ class _Look:
             self._compare(site, name, node, variables)
 
     def _compare(self, site: Site, name: str, node: str, variables: dict[str, Any]) -> None:
-        tensor, wanted = variables[name], self._values.get(node)
+        tensor, expected = variables[name], self._values.get(node)
         if (
             not self._over
-            and wanted is not None
+            and expected is not None
             and isinstance(tensor, torch.Tensor)
-            and tensor.shape == wanted.own.shape
-            and tensor.dtype == wanted.own.dtype
+            and tensor.shape == expected.own.shape
+            and tensor.dtype == expected.own.dtype
         ):
-            result = Result(self._text, site, name, node, tensor.detach(), wanted)
+            result = Result(self._text, site, name, node, tensor.detach(), expected)
             self._over = self._see(result)
 
 

@@ -107,8 +107,8 @@ class Profiler:
         self.calls += read_calls(events, sources)
 
     def _called(self, original: Callable[..., Any], graph: Any, *args: Any, **kwargs: Any) -> Any:
-        known = (place for place, known_graph in enumerate(self._graphs) if known_graph is graph)
-        number = next(known, len(self._graphs))
+        places = (place for place, known_graph in enumerate(self._graphs) if known_graph is graph)
+        number = next(places, len(self._graphs))
         if number == len(self._graphs):
             self._graphs.append(graph)
         with _mark(f"{GRAPH}{number}"):

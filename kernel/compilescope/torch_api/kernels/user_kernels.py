@@ -16,7 +16,7 @@ _TABLES = ("id_to_kernel", "kernel_to_id", "constant_args")
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def preserved() -> Iterator[None]:
     """Preserves the table across a reset of torch's compilers: captured graphs refer to it."""
     table: Any = triton_kernel_wrap.kernel_side_table
     before = {name: getattr(table, name) for name in _TABLES}

@@ -52,12 +52,12 @@ class Made(NamedTuple):
 
 
 @contextlib.contextmanager
-def recorded(wanted: Collection[str]) -> Iterator[dict[str, Made]]:
+def recorded(names: Collection[str]) -> Iterator[dict[str, Made]]:
     """The first call of each of these operators in the block.
 
     Parameters
     ----------
-    wanted
+    names
         Names with their overloads, where they have one: ``demo::scale``, ``aten::sort.stable``.
     """
     calls: dict[str, Made] = {}
@@ -73,7 +73,7 @@ def recorded(wanted: Collection[str]) -> Iterator[dict[str, Made]]:
             schema = func._schema
             overload = f".{schema.overload_name}" if schema.overload_name else ""
             name = f"{schema.name}{overload}"
-            if name in wanted and name not in calls:
+            if name in names and name not in calls:
                 calls[name] = Made(func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {})))
             return func(*args, **(kwargs or {}))
 

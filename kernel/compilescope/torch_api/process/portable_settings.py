@@ -35,12 +35,12 @@ def settings() -> dict[str, dict[str, Any]]:
 
 def apply(settings: dict[str, dict[str, Any]]) -> None:
     """Applies settings to this process; skips those that its torch does not know."""
-    for name, wanted in settings.items():
+    for name, value in settings.items():
         config: Any = importlib.import_module(name)
         now = config.get_config_copy()
         # Assigning a deprecated setting warns, even if the value does not change.
         config.load_config(
-            {key: wanted[key] for key in wanted if key in now and wanted[key] != now[key]}
+            {key: value[key] for key in value if key in now and value[key] != now[key]}
         )
 
 

@@ -46,11 +46,11 @@ def set_here() -> dict[str, str]:
 def unread(names: list[str]) -> list[str]:
     """The names with one of torch's own prefixes that torch does not know."""
     owned = [name for name in names if name.startswith(_OWNED)]
-    return [name for name in owned if name not in known()] if owned else []
+    return [name for name in owned if name not in read_by_torch()] if owned else []
 
 
 @functools.cache
-def known() -> frozenset[str]:
+def read_by_torch() -> frozenset[str]:
     """The names with torch's own prefixes that occur in its source."""
     names: set[str] = set()
     for part in _PARTS:

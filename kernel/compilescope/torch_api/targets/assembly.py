@@ -79,8 +79,8 @@ class Compiled:
 class _Stopped(BaseException):
     """Carries the result past the rest of torch's code, which would load the kernel."""
 
-    def __init__(self, wanted: Any) -> None:
-        self.wanted = wanted
+    def __init__(self, result: Any) -> None:
+        self.result = result
 
 
 @triton.jit
@@ -244,17 +244,17 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
     return compiled
 
 
-def _instead_of_compiling(autotuner: Any, config: Any, wanted: Callable[..., Any]) -> Any:
-    """The result of ``wanted`` for ``triton.compile`` and torch's arguments for it."""
+def _instead_of_compiling(autotuner: Any, config: Any, read: Callable[..., Any]) -> Any:
+    """The result of ``read`` for ``triton.compile`` and torch's arguments for it."""
 
     def stop(compile_: Any, *args: Any, **kwargs: Any) -> Any:
-        raise _Stopped(wanted(compile_, *args, **kwargs))
+        raise _Stopped(read(compile_, *args, **kwargs))
 
     try:
         with without_driver(), patched(triton, "compile", stop):
             autotuner._precompile_config(config)
     except _Stopped as stopped:
-        return stopped.wanted
+        return stopped.result
     raise RuntimeError("torch compiles kernels by another way than triton.compile")
 
 

@@ -287,12 +287,14 @@ def _clamp(original: Any, self: Any, arg: Any, low: Any, high: Any, nans: Any) -
 
 
 def _cast(original: Any, self: Any, src: Any, dst_type: Any) -> Any:
-    source, wanted = src.dtype.scalar, dst_type.scalar
-    if source not in _FLOATS and wanted not in _FLOATS:
+    source, destination = src.dtype.scalar, dst_type.scalar
+    if source not in _FLOATS and destination not in _FLOATS:
         return original(self, src, dst_type)
-    if wanted in _FLOATS:
-        return interpreter.TensorHandle(_encoded(_plain(src), wanted), wanted)
-    return interpreter.TensorHandle(_plain(src).astype(interpreter._get_np_dtype(wanted)), wanted)
+    if destination in _FLOATS:
+        return interpreter.TensorHandle(_encoded(_plain(src), destination), destination)
+    return interpreter.TensorHandle(
+        _plain(src).astype(interpreter._get_np_dtype(destination)), destination
+    )
 
 
 def _cast_float(original: Any, self: Any, src: Any, dst_type: Any, rounding: Any) -> Any:
@@ -361,8 +363,8 @@ def _store(original: Any, self: Any, ptrs: Any, value: Any, mask: Any, *rest: An
 
 def _atomic(original: Any, self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
     _look(ptr, mask)
-    kept = value.dtype.scalar in _FLOATS
-    if kept:
+    is_small_float = value.dtype.scalar in _FLOATS
+    if is_small_float:
         raise CannotInterpretError(f"the interpreter has no atomic operations of {value.dtype}")
     return original(self, op, ptr, value, mask, *rest)
 

@@ -157,15 +157,15 @@ class _Values:
     """Replaces symbolic sizes by numbers."""
 
     def __init__(self, shape_env: Any) -> None:
-        known = getattr(shape_env, "backed_var_to_val", None)
-        self._known = getattr(shape_env, "var_to_val", {}) if known is None else known
+        values = getattr(shape_env, "backed_var_to_val", None)
+        self._values = getattr(shape_env, "var_to_val", {}) if values is None else values
 
     def number(self, size: Any) -> Any:
         if isinstance(size, (bool, int, float)):
             return size
         if isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
             size = size.node.expr
-        value = size.xreplace(self._known) if hasattr(size, "xreplace") else size
+        value = size.xreplace(self._values) if hasattr(size, "xreplace") else size
         if getattr(value, "free_symbols", None):
             raise CannotDescribeError(f"a size depends on data: {size}")
         if isinstance(value, bool) or getattr(value, "is_Boolean", False):

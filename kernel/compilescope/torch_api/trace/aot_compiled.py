@@ -72,11 +72,11 @@ class AotCompiled(msgspec.Struct, frozen=True):
             return []
         function = self.functions[0]
         code = function._artifacts.original_code
-        known, cells = _globals(function), _cells(function)
+        present, cells = _globals(function), _cells(function)
         names = [
             name
             for name in dict.fromkeys(_global_names(code))
-            if name not in known and not hasattr(builtins, name)
+            if name not in present and not hasattr(builtins, name)
         ]
         return [*names, *(name for name in code.co_freevars if name not in cells)]
 

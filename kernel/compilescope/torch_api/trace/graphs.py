@@ -121,11 +121,11 @@ def _is_users_own() -> bool:
 
 
 def _add(nodes: Nodes, text: str, graph: GraphModule) -> None:
-    known = nodes.get(text)
-    if known is None:
+    collected = nodes.get(text)
+    if collected is None:
         nodes[text] = Collected(graph)
-    elif isinstance(known, Collected):
-        known.graphs.add(id(graph.graph))
+    elif isinstance(collected, Collected):
+        collected.graphs.add(id(graph.graph))
 
 
 def describe(node: FxNode) -> Node:

@@ -197,7 +197,7 @@ def _with_names(value: Any) -> Any:
 
 
 def _file_name(number: int) -> str:
-    for name, known in structured.INTERN_TABLE.items():
-        if known == number:
+    for name, file_id in structured.INTERN_TABLE.items():
+        if file_id == number:
             return str(name)
     return ""

@@ -60,14 +60,14 @@ def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
 def device(target: TargetReport) -> str:
     """Return a description of the device, in one line."""
     build, spec = target.device.build, target.device
-    known = [spec.name]
+    parts = [spec.name]
     if build is not None:
-        known.append(f"{build.backend} {build.arch}")
+        parts.append(f"{build.backend} {build.arch}")
         unit = "compute unit" if build.backend == "hip" else "multiprocessor"
-        known.append(wording.count(build.multiprocessors, unit))
-        known.append(f"{build.memory_bytes / 2**30:.0f} GiB")
-    known.append(f"{quantity(spec.bandwidth_bytes_per_s, 'B')}/s")
-    return " · ".join(known)
+        parts.append(wording.count(build.multiprocessors, unit))
+        parts.append(f"{build.memory_bytes / 2**30:.0f} GiB")
+    parts.append(f"{quantity(spec.bandwidth_bytes_per_s, 'B')}/s")
+    return " · ".join(parts)
 
 
 def nothing_ran(target: TargetReport) -> str:
@@ -214,9 +214,9 @@ def configuration(config: KernelConfig) -> str:
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
     language = "library call" if kernel.language == "extern" else kernel.language
-    known = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
+    estimates = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
     bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
-    complete = bool(known) and len(known) == len(launches)
+    complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
     return (
         kernel.name,
@@ -224,7 +224,7 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
         str(len(launches)) if launches else "",
         str(fusion.nodes) if fusion is not None else "",
         f"\u2248 {plans.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
-        f"\u2265 {wording.duration(sum(known))}" if complete else "unknown" if launches else "",
+        f"\u2265 {wording.duration(sum(estimates))}" if complete else "unknown" if launches else "",
         ", ".join(bounds),
         _figure(kernel, "registers"),
         _bytes(kernel, "spills"),

@@ -47,13 +47,13 @@ def _row(compilation: Compilation) -> Row:
     frame = compilation.frame
     name = f"{frame.function} ({wording.place(frame)})" if frame else "unknown"
     reasons = compilation.recompile.reasons if compilation.recompile else []
-    known = compilation.id
+    label = compilation.id
     if compilation.torch_id:
-        known += f" (torch: {compilation.torch_id})"
+        label += f" (torch: {compilation.torch_id})"
     if compilation.reduced:
-        known += ", outline"
+        label += ", outline"
     return Row(
-        known,
+        label,
         name,
         f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
         wording.place(compilation.call),

@@ -171,9 +171,9 @@ def _variants(report: Report, paint: _Paint) -> Iterator[str]:
 
 def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
     """Yield the lines of a table whose first row is its head; empty columns are left out."""
-    kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in kept]
-    for number, row in enumerate(zip(*kept, strict=True)):
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns]
+    for number, row in enumerate(zip(*columns, strict=True)):
         cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
         line = "  ".join(cells).rstrip()
         yield paint("bold", line) if number == 0 else line

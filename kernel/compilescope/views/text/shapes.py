@@ -36,14 +36,14 @@ def shapes(compilation: Compilation) -> str:
 
 
 def _symbol(symbol: ShapeSymbol) -> str:
-    known = (
+    facts = (
         [f"{symbol.name} = {symbol.source}", f"compiled with {symbol.value}"]
         if symbol.source
         else [f"{symbol.name}: unbacked"]
     )
     if symbol.range:
-        known.append(f"in {symbol.range}")
-    return ", ".join(known) + _innermost(symbol.stack)
+        facts.append(f"in {symbol.range}")
+    return ", ".join(facts) + _innermost(symbol.stack)
 
 
 def _decision(decision: ShapeDecision, expressions: Sequence[ShapeExpression]) -> Iterator[str]:

@@ -22,11 +22,11 @@ def sweep(result: Sweep) -> list[str]:
         for problem in result.problems
     ]
     rows = [sweep_rows.HEAD, *sweep_rows.rows(result)]
-    kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in kept]
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns]
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in zip(*kept, strict=True)
+        for row in zip(*columns, strict=True)
     ]
     verdicts = sweep_rows.verdicts(result)
     return [*lines, "", *verdicts, result.code] if verdicts else lines
