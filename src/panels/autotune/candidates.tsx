@@ -1,9 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, Bar } from '../common';
+import { Absent, Bar, ShowAll } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatRatio } from '../../words/format';
 import type { ICandidate, ITable } from './choices';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * As many candidates as are listed at once.
@@ -27,38 +28,27 @@ export function Candidates(props: {
     <div className="jp-Compilescope-candidatesWide">
       <table className="jp-Compilescope-candidates">
         <caption className="jp-Compilescope-hidden">{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Candidate')}</th>
-            <th scope="col">{trans.__('Kind')}</th>
-            <th scope="col" className="jp-mod-number">
-              {trans.__('Time')}
-            </th>
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__('Its time relative to the best')}
-            >
-              {trans.__('vs. best')}
-            </th>
-            <td />
-            {columns.map((name, index) => (
-              <th
-                key={name}
-                scope="col"
-                className={index < differing ? undefined : 'jp-mod-same'}
-                title={
-                  index < differing
-                    ? undefined
-                    : trans.__('The same in all candidates')
-                }
-              >
-                <code>{name}</code>
-              </th>
-            ))}
-            {isWhy && <th scope="col">{trans.__('Reason')}</th>}
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Candidate'),
+            trans.__('Kind'),
+            { label: trans.__('Time'), isNumber: true },
+            {
+              label: trans.__('vs. best'),
+              title: trans.__('Its time relative to the best'),
+              isNumber: true
+            },
+            {},
+            ...columns.map((name, index) => ({
+              label: <code>{name}</code>,
+              ...(index >= differing && {
+                className: 'jp-mod-same',
+                title: trans.__('The same in all candidates')
+              })
+            })),
+            isWhy && trans.__('Reason')
+          ]}
+        />
         <tbody>
           {shown.map(({ choice, ratio, bar }, index) => (
             <tr
@@ -105,15 +95,12 @@ export function Candidates(props: {
           ))}
         </tbody>
       </table>
-      {shown.length < candidates.length && (
-        <button
-          type="button"
-          className="jp-Compilescope-button"
-          onClick={() => setWhole(true)}
-        >
-          {trans.__('Show all %1', candidates.length)}
-        </button>
-      )}
+      <ShowAll
+        shown={shown.length}
+        total={candidates.length}
+        onClick={() => setWhole(true)}
+        trans={trans}
+      />
     </div>
   );
 }

@@ -5,10 +5,9 @@ import type { VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
 /**
- * Starts a study of variants, or says why it cannot. A report from a file has no
- * such button.
+ * What a button that starts a study needs.
  */
-export function StudyButton(props: {
+export interface IStudyProps {
   study: StudyName;
   label: string;
 
@@ -24,7 +23,13 @@ export function StudyButton(props: {
    */
   unbuilt?: string;
   context: IViewContext;
-}): JSX.Element | null {
+}
+
+/**
+ * Starts a study of variants, or says why it cannot. A report from a file has no
+ * such button.
+ */
+export function StudyButton(props: IStudyProps): JSX.Element | null {
   const { study, label, variants, context } = props;
   const { summary, duration, for_targets, needs_build } = STUDIES[study];
   const { model, trans } = context;
@@ -96,6 +101,24 @@ export function Part(props: {
       </header>
       {props.children}
     </section>
+  );
+}
+
+/**
+ * The part of a view that a study fills, with its button.
+ */
+export function StudyPart(
+  props: IStudyProps & { title: string; children: React.ReactNode }
+): JSX.Element {
+  const { title, children, ...button } = props;
+  return (
+    <Part
+      name={button.study}
+      title={title}
+      action={<StudyButton {...button} />}
+    >
+      {children}
+    </Part>
   );
 }
 

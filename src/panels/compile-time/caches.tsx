@@ -5,6 +5,7 @@ import type { BadgeKind } from '../common';
 import { Badge } from '../common';
 import type { Run } from './timeline/lanes';
 import { runTitle } from './phrases';
+import { TableHead } from '../common/tables/figures';
 
 const LOOKS: Record<CacheEvent['outcome'], BadgeKind> = {
   hit: 'good',
@@ -39,14 +40,14 @@ export function Caches(props: {
         <caption className="jp-Compilescope-hidden">
           {trans.__('Lookups in torch’s compile caches')}
         </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Cache')}</th>
-            <th scope="col">{trans.__('Outcome')}</th>
-            <th scope="col">{trans.__('Compilation')}</th>
-            <th scope="col">{trans.__('Key')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Cache'),
+            trans.__('Outcome'),
+            trans.__('Compilation'),
+            trans.__('Key')
+          ]}
+        />
         <tbody>
           {rows.map(({ id, run, event }, index) => (
             <tr key={index}>

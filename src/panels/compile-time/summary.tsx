@@ -7,6 +7,8 @@ import { runTitle } from './phrases';
 import type { Run } from './timeline/lanes';
 import type { IShares } from './shares';
 import { shareOf } from './shares';
+import type { Heads } from '../common/tables/figures';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * Where a run's time went.
@@ -47,27 +49,21 @@ export function Shares(props: {
         <caption className="jp-Compilescope-hidden">
           {trans.__('Time by kind of phase')}
         </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Kind')}</th>
-            {runs.map(({ run }) => (
-              <React.Fragment key={run}>
-                <th scope="col">{runTitle(run, trans)}</th>
-                <th scope="col">{trans.__('share')}</th>
-                {hasAlongside && (
-                  <th
-                    scope="col"
-                    title={trans.__(
-                      'On other threads and in other processes, at the same time: not part of the sum'
-                    )}
-                  >
-                    {trans.__('in parallel')}
-                  </th>
-                )}
-              </React.Fragment>
-            ))}
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Kind'),
+            ...runs.flatMap(({ run }): Heads => [
+              runTitle(run, trans),
+              trans.__('share'),
+              hasAlongside && {
+                label: trans.__('in parallel'),
+                title: trans.__(
+                  'On other threads and in other processes, at the same time: not part of the sum'
+                )
+              }
+            ])
+          ]}
+        />
         <tbody>
           {kinds.map(kind => (
             <tr key={kind}>

@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { GuardOutcome, WhatIfResult } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 import { Badge } from '../common';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * What would happen at a call: the verdict, and what each compilation's guards
@@ -38,14 +39,14 @@ export function Outcome(props: {
             className="jp-Compilescope-outcomes"
             aria-label={trans.__('Result of the guards of each compilation')}
           >
-            <thead>
-              <tr>
-                <th scope="col">{trans.__('Compilation')}</th>
-                <th scope="col">{trans.__('First guard that fails')}</th>
-                <th scope="col">{trans.__('Expected')}</th>
-                <th scope="col">{trans.__('Found')}</th>
-              </tr>
-            </thead>
+            <TableHead
+              heads={[
+                trans.__('Compilation'),
+                trans.__('First guard that fails'),
+                trans.__('Expected'),
+                trans.__('Found')
+              ]}
+            />
             <tbody>
               {result.outcomes.map(outcome => (
                 <Row

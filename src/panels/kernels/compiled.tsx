@@ -6,6 +6,7 @@ import { Absent } from '../common';
 import { formatBytes, formatShare } from '../../words/format';
 import { checkText, outcomeTitle } from './check';
 import { limitText } from './phrases';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * As many letters of a check's words are shown at once: torch's own errors are
@@ -87,21 +88,15 @@ function Configs(props: {
       tabIndex={0}
     >
       <table className="jp-Compilescope-configs">
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Configuration')}</th>
-            <th scope="col" title={trans.__('Per thread')}>
-              {trans.__('Regs')}
-            </th>
-            <th scope="col" title={trans.__('Bytes per thread')}>
-              {trans.__('Spills')}
-            </th>
-            <th scope="col" title={trans.__('Per block')}>
-              {trans.__('Shared')}
-            </th>
-            <th scope="col">{trans.__('Occupancy')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Configuration'),
+            { label: trans.__('Regs'), title: trans.__('Per thread') },
+            { label: trans.__('Spills'), title: trans.__('Bytes per thread') },
+            { label: trans.__('Shared'), title: trans.__('Per block') },
+            trans.__('Occupancy')
+          ]}
+        />
         <tbody>
           {configs.map(each => (
             <Row key={each.name} config={each} onForm={onForm} trans={trans} />

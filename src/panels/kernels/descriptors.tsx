@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Descriptor } from '../../protocol/types';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * The TMA descriptors that a kernel goes through.
@@ -20,15 +21,15 @@ export function Descriptors(props: {
           <caption className="jp-Compilescope-hidden">
             {trans.__('TMA descriptors')}
           </caption>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('name')}</th>
-              <th scope="col">{trans.__('tensor')}</th>
-              <th scope="col">{trans.__('strides')}</th>
-              <th scope="col">{trans.__('block')}</th>
-              <th scope="col">{trans.__('built')}</th>
-            </tr>
-          </thead>
+          <TableHead
+            heads={[
+              trans.__('name'),
+              trans.__('tensor'),
+              trans.__('strides'),
+              trans.__('block'),
+              trans.__('built')
+            ]}
+          />
           <tbody>
             {descriptors.map((each, index) => (
               <tr key={index}>

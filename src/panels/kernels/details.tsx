@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
-import { Absent, Badge, DecisionList, SourceLink } from '../common';
+import { Absent, Badge, DecisionList, Fact, SourceLink } from '../common';
 import { formatBytes, formatMicroseconds } from '../../words/format';
 import { launchTimeText } from '../../words/launchTime';
 import type { IViewContext } from '../views';
@@ -219,18 +219,6 @@ export function Details(props: {
         </ul>
       )}
     </section>
-  );
-}
-
-function Fact(props: {
-  label: string;
-  children: React.ReactNode;
-}): JSX.Element {
-  return (
-    <div>
-      <dt>{props.label}</dt>
-      <dd>{props.children}</dd>
-    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Baked, Kernel } from '../../protocol/types';
 import { formatBytes } from '../../words/format';
+import { Fact } from '../common';
 
 /**
  * At most so many constants are listed.
@@ -27,13 +28,13 @@ export function Plan(props: {
       <h4>{trans.__('Plan')}</h4>
       <dl className="jp-Compilescope-kernelPlan">
         {fusion && (
-          <Line label={trans.__('Fused')}>
+          <Fact label={trans.__('Fused')}>
             {trans._n('%1 operator', '%1 operators', fusion.nodes)}
             {fusion.kind && `, ${fusion.kind}`}
-          </Line>
+          </Fact>
         )}
         {fusion !== null && (fusion.saved_bytes ?? 0) > 0 && (
-          <Line
+          <Fact
             label={trans.__('Saved')}
             title={trans.__(
               'Memory traffic of its operators run one by one, minus that of the kernel. Kept inside: %1',
@@ -41,37 +42,37 @@ export function Plan(props: {
             )}
           >
             ≈ {formatBytes(fusion.saved_bytes ?? 0)}
-          </Line>
+          </Fact>
         )}
-        {fusion?.why && <Line label="">{fusion.why}</Line>}
+        {fusion?.why && <Fact label="">{fusion.why}</Fact>}
         {tiling !== null && tiling.extents.length > 0 && (
-          <Line label={trans.__('Loops')}>
+          <Fact label={trans.__('Loops')}>
             <code>{tiling.extents.join(', ')}</code>
-          </Line>
+          </Fact>
         )}
         {tiles.length > 0 && (
-          <Line label={trans.__('Tile')}>
+          <Fact label={trans.__('Tile')}>
             <code>
               {tiles.map(([name, size]) => `${name} = ${size}`).join(', ')}
             </code>
-          </Line>
+          </Fact>
         )}
         {tiling?.vector && (
-          <Line label={trans.__('Vector')}>
+          <Fact label={trans.__('Vector')}>
             {tiling.vector_width !== null &&
               `${trans.__('%1 elements,', tiling.vector_width)} `}
             {tiling.vector}
-          </Line>
+          </Fact>
         )}
         {tiling?.threads && (
-          <Line label={trans.__('Threads')}>{tiling.threads}</Line>
+          <Fact label={trans.__('Threads')}>{tiling.threads}</Fact>
         )}
         {KINDS.map(
           kind => [kind, baked.filter(each => each.kind === kind)] as const
         )
           .filter(([, own]) => own.length > 0)
           .map(([kind, own]) => (
-            <Line
+            <Fact
               key={kind}
               label={kindLabel(kind, trans)}
               title={kindTitle(kind, trans)}
@@ -79,7 +80,7 @@ export function Plan(props: {
               <code>{own.slice(0, MOST).map(bakedText).join(', ')}</code>
               {own.length > MOST &&
                 ` ${trans.__('and %1 more', own.length - MOST)}`}
-            </Line>
+            </Fact>
           ))}
       </dl>
     </div>
@@ -150,17 +151,4 @@ function kindTitle(kind: Baked['kind'], trans: TranslationBundle): string {
     case 'value':
       return trans.__('Scalars of the program, inlined as constants');
   }
-}
-
-function Line(props: {
-  label: string;
-  title?: string;
-  children: React.ReactNode;
-}): JSX.Element {
-  return (
-    <div title={props.title}>
-      <dt>{props.label}</dt>
-      <dd>{props.children}</dd>
-    </div>
-  );
 }

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { LayoutChange } from '../../protocol/types';
-import { Badge, SourceLink } from '../common';
+import { Badge, ShowAll, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { stageOf } from './rows';
@@ -67,15 +67,12 @@ export function Layouts(props: {
           </li>
         ))}
       </ul>
-      {shown.length < layouts.length && (
-        <button
-          type="button"
-          className="jp-Compilescope-link"
-          onClick={() => setWhole(true)}
-        >
-          {trans.__('Show all %1', layouts.length)}
-        </button>
-      )}
+      <ShowAll
+        shown={shown.length}
+        total={layouts.length}
+        onClick={() => setWhole(true)}
+        trans={trans}
+      />
     </section>
   );
 }

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Memory } from '../../protocol/types';
 import { formatBytes, formatShare } from '../../words/format';
+import { Fact } from '../common';
 
 /**
  * A peak that is at most so much of another is told as a saving.
@@ -28,40 +29,28 @@ export function Summary(props: {
       : formatBytes(bytes);
   return (
     <dl className="jp-Compilescope-memorySummary">
-      <Fact label={trans.__('Peak')} value={formatBytes(peak)} />
+      <Fact label={trans.__('Peak')}>{formatBytes(peak)}</Fact>
       <Fact
         label={trans.__('Without reuse')}
         title={trans.__('If no buffer were reused, or freed before the end')}
-        value={against(memory.peak_without_reuse_bytes)}
-      />
+      >
+        {against(memory.peak_without_reuse_bytes)}
+      </Fact>
       {memory.peak_unfused_bytes !== null && (
         <Fact
           label={trans.__('Unfused')}
           title={trans.__(
             'If each operator wrote its own result, freed after its last use'
           )}
-          value={against(memory.peak_unfused_bytes)}
-        />
+        >
+          {against(memory.peak_unfused_bytes)}
+        </Fact>
       )}
       {assumed.length > 0 && (
-        <Fact
-          label={trans.__('For')}
-          value={assumed.map(([name, size]) => `${name} = ${size}`).join(', ')}
-        />
+        <Fact label={trans.__('For')}>
+          {assumed.map(([name, size]) => `${name} = ${size}`).join(', ')}
+        </Fact>
       )}
     </dl>
-  );
-}
-
-function Fact(props: {
-  label: string;
-  title?: string;
-  value: string;
-}): JSX.Element {
-  return (
-    <div title={props.title}>
-      <dt>{props.label}</dt>
-      <dd>{props.value}</dd>
-    </div>
   );
 }

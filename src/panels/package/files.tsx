@@ -1,10 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package, PackageFile } from '../../protocol/types';
-import { CodeBlock, useLoaded, ViewFrame } from '../common';
+import { CodeBlock, ShowAll, useLoaded, ViewFrame } from '../common';
 import { formatBytes } from '../../words/format';
-import { Wide } from '../common/study';
 import type { IViewContext } from '../views';
+import { Figures } from '../common/tables/figures';
 
 /** So many files are listed at once. */
 const FILES = 40;
@@ -29,57 +29,45 @@ export function Files(props: {
   const shown = isWhole ? made.files : made.files.slice(0, FILES);
   return (
     <>
-      <Wide label={trans.__('Files in figures')}>
-        <table className="jp-Compilescope-figures jp-mod-files">
-          <caption className="jp-Compilescope-hidden">
-            {trans.__('The files in the package')}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('File')}</th>
-              <th scope="col">{trans.__('kind')}</th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('size')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(file => (
-              <tr key={file.path}>
-                <th scope="row" title={file.path}>
-                  {file.text === null ? (
-                    <code title={made.absent[file.path]}>
-                      {shorten(file.path)}
-                    </code>
-                  ) : (
-                    <button
-                      type="button"
-                      className="jp-Compilescope-link jp-mod-code"
-                      aria-expanded={opened === file.path}
-                      onClick={() =>
-                        setOpened(opened === file.path ? null : file.path)
-                      }
-                    >
-                      {shorten(file.path)}
-                    </button>
-                  )}
-                </th>
-                <td>{kindTitle(file.kind, trans)}</td>
-                <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
-      {shown.length < made.files.length && (
-        <button
-          type="button"
-          className="jp-Compilescope-button"
-          onClick={() => setWhole(true)}
-        >
-          {trans.__('Show all %1', made.files.length)}
-        </button>
-      )}
+      <Figures
+        label={trans.__('Files in figures')}
+        name="files"
+        caption={trans.__('The files in the package')}
+        heads={[
+          trans.__('File'),
+          trans.__('kind'),
+          { label: trans.__('size'), isNumber: true }
+        ]}
+      >
+        {shown.map(file => (
+          <tr key={file.path}>
+            <th scope="row" title={file.path}>
+              {file.text === null ? (
+                <code title={made.absent[file.path]}>{shorten(file.path)}</code>
+              ) : (
+                <button
+                  type="button"
+                  className="jp-Compilescope-link jp-mod-code"
+                  aria-expanded={opened === file.path}
+                  onClick={() =>
+                    setOpened(opened === file.path ? null : file.path)
+                  }
+                >
+                  {shorten(file.path)}
+                </button>
+              )}
+            </th>
+            <td>{kindTitle(file.kind, trans)}</td>
+            <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+          </tr>
+        ))}
+      </Figures>
+      <ShowAll
+        shown={shown.length}
+        total={made.files.length}
+        onClick={() => setWhole(true)}
+        trans={trans}
+      />
       {opened !== null && (
         <FileText path={opened} variant={variant} context={context} />
       )}

@@ -3,6 +3,7 @@ import type { Collective } from '../../protocol/types';
 import { Absent, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * The collectives that one variant calls on this rank, in their order.
@@ -18,17 +19,17 @@ export function CollectiveTable(props: {
   return (
     <div className="jp-Compilescope-collectives">
       <table aria-label={trans.__('Collectives of %1', variant)}>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Collective')}</th>
-            <th scope="col">{trans.__('Of')}</th>
-            <th scope="col">{trans.__('Result')}</th>
-            <th scope="col">{trans.__('Called')}</th>
-            <th scope="col">{trans.__('Waited for')}</th>
-            <th scope="col">{trans.__('Kernels meanwhile')}</th>
-            <th scope="col">{trans.__('Source')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Collective'),
+            trans.__('Of'),
+            trans.__('Result'),
+            trans.__('Called'),
+            trans.__('Waited for'),
+            trans.__('Kernels meanwhile'),
+            trans.__('Source')
+          ]}
+        />
         <tbody>
           {collectives.map((each, index) => (
             <tr key={index}>

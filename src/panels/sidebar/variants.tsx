@@ -12,6 +12,7 @@ import { Processes } from './processes';
 import { Section } from './section';
 import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * A name of more letters has a line of its own where the sidebar is narrow.
@@ -44,45 +45,41 @@ export function Variants({
       <table
         className={`jp-Compilescope-variants${isEstimated ? ' jp-mod-targets' : ''}`}
       >
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('variant')}</th>
-            {isEstimated ? (
-              <th
-                scope="col"
-                title={trans.__('What its kernels would take at best')}
-              >
-                {trans.__('est. time')}
-              </th>
-            ) : (
-              <th scope="col" title={trans.__('Median time of a call')}>
-                {trans.__('median')}
-              </th>
-            )}
-            <th
-              scope="col"
-              title={trans.__('As far as the measurement allows')}
-            >
-              {trans.__('over eager')}
-            </th>
-            <th scope="col" title={trans.__('Time of the first call')}>
-              {trans.__('compile')}
-            </th>
-            <th
-              scope="col"
-              title={
-                isEstimated
-                  ? trans.__('Kernels that agree with eager, interpreted')
-                  : trans.__('Same result as eager')
-              }
-            >
-              <span aria-hidden="true">✓</span>
-              <span className="jp-Compilescope-hidden">
-                {trans.__('accurate')}
-              </span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('variant'),
+            isEstimated
+              ? {
+                  label: trans.__('est. time'),
+                  title: trans.__('What its kernels would take at best')
+                }
+              : {
+                  label: trans.__('median'),
+                  title: trans.__('Median time of a call')
+                },
+            {
+              label: trans.__('over eager'),
+              title: trans.__('As far as the measurement allows')
+            },
+            {
+              label: trans.__('compile'),
+              title: trans.__('Time of the first call')
+            },
+            {
+              label: (
+                <>
+                  <span aria-hidden="true">✓</span>
+                  <span className="jp-Compilescope-hidden">
+                    {trans.__('accurate')}
+                  </span>
+                </>
+              ),
+              title: isEstimated
+                ? trans.__('Kernels that agree with eager, interpreted')
+                : trans.__('Same result as eager')
+            }
+          ]}
+        />
         <tbody>
           {variants.map(variant => (
             <Row

@@ -1,7 +1,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { Effective, OutputError } from '../../protocol/types';
-import { Badge, Prose } from '../common';
+import { Badge, Fact, Prose } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
@@ -127,18 +127,6 @@ export function Details(props: {
       <Effectives effective={cell.effective} context={context} />
       <Errors errors={cell.accuracy} context={context} />
     </section>
-  );
-}
-
-function Fact(props: {
-  label: string;
-  children: React.ReactNode;
-}): JSX.Element {
-  return (
-    <div>
-      <dt>{props.label}</dt>
-      <dd>{props.children}</dd>
-    </div>
   );
 }
 

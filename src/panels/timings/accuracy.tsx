@@ -5,7 +5,8 @@ import type {
   VariantReport
 } from '../../protocol/types';
 import type { IViewContext } from '../views';
-import { Wide } from '../common/study';
+import { Figures } from '../common/tables/figures';
+import { ShowAll } from '../common';
 
 /**
  * As many outputs as are listed at once.
@@ -66,104 +67,83 @@ export function AccuracyPart(props: {
             />
           )
       )}
-      <Wide label={trans.__('Errors in figures')}>
-        <table className="jp-Compilescope-figures">
-          <caption className="jp-Compilescope-hidden">
-            {trans.__('Largest error of each output')}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Variant')}</th>
-              <th scope="col">{trans.__('output')}</th>
-              <th scope="col">{trans.__('dtype')}</th>
-              <th scope="col">{trans.__('agrees')}</th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('The largest difference from eager')}
-              >
-                {trans.__('from eager')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('tolerated')}
-              </th>
-              {reference && (
-                <>
-                  <th
-                    scope="col"
-                    className="jp-mod-number"
-                    title={trans.__(
-                      'The largest difference from %1',
-                      reference
-                    )}
-                  >
-                    {trans.__('from %1', reference)}
-                  </th>
-                  <th scope="col" className="jp-mod-number">
-                    {trans.__('eager’s own')}
-                  </th>
-                </>
+      <Figures
+        label={trans.__('Errors in figures')}
+        caption={trans.__('Largest error of each output')}
+        heads={[
+          trans.__('Variant'),
+          trans.__('output'),
+          trans.__('dtype'),
+          trans.__('agrees'),
+          {
+            label: trans.__('from eager'),
+            title: trans.__('The largest difference from eager'),
+            isNumber: true
+          },
+          { label: trans.__('tolerated'), isNumber: true },
+          reference !== undefined && {
+            label: trans.__('from %1', reference),
+            title: trans.__('The largest difference from %1', reference),
+            isNumber: true
+          },
+          reference !== undefined && {
+            label: trans.__('eager’s own'),
+            isNumber: true
+          }
+        ]}
+      >
+        {shown.map(({ name, error }, index) => (
+          <tr key={index}>
+            <th scope="row">{name}</th>
+            <td>
+              <code>{error.path}</code>
+            </td>
+            <td>{error.dtype}</td>
+            <td className={error.ok ? 'jp-mod-up' : 'jp-mod-down'}>
+              {error.ok ? trans.__('✓ yes') : trans.__('✗ no')}
+            </td>
+            <td
+              className="jp-mod-number"
+              title={[
+                trans.__('relative: %1', formatError(error.max_rel)),
+                ...(error.other_rounding_abs === null
+                  ? []
+                  : [
+                      trans.__(
+                        'rounding alone changes eager’s by up to %1',
+                        formatError(error.other_rounding_abs)
+                      )
+                    ])
+              ].join('; ')}
+            >
+              {formatError(error.max_abs)}
+            </td>
+            <td className="jp-mod-number">
+              {trans.__(
+                '%1 + %2 of it',
+                formatError(error.tolerance_abs),
+                formatError(error.tolerance_rel)
               )}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ name, error }, index) => (
-              <tr key={index}>
-                <th scope="row">{name}</th>
-                <td>
-                  <code>{error.path}</code>
-                </td>
-                <td>{error.dtype}</td>
-                <td className={error.ok ? 'jp-mod-up' : 'jp-mod-down'}>
-                  {error.ok ? trans.__('✓ yes') : trans.__('✗ no')}
-                </td>
-                <td
-                  className="jp-mod-number"
-                  title={[
-                    trans.__('relative: %1', formatError(error.max_rel)),
-                    ...(error.other_rounding_abs === null
-                      ? []
-                      : [
-                          trans.__(
-                            'rounding alone changes eager’s by up to %1',
-                            formatError(error.other_rounding_abs)
-                          )
-                        ])
-                  ].join('; ')}
-                >
-                  {formatError(error.max_abs)}
+            </td>
+            {reference && (
+              <>
+                <td className="jp-mod-number">
+                  {formatError(error.reference_abs)}
                 </td>
                 <td className="jp-mod-number">
-                  {trans.__(
-                    '%1 + %2 of it',
-                    formatError(error.tolerance_abs),
-                    formatError(error.tolerance_rel)
-                  )}
+                  {formatError(error.eager_reference_abs)}
                 </td>
-                {reference && (
-                  <>
-                    <td className="jp-mod-number">
-                      {formatError(error.reference_abs)}
-                    </td>
-                    <td className="jp-mod-number">
-                      {formatError(error.eager_reference_abs)}
-                    </td>
-                  </>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
-      {shown.length < outputs.length && (
-        <button
-          type="button"
-          className="jp-Compilescope-button"
-          onClick={() => setAll(true)}
-        >
-          {trans.__('Show all %1', outputs.length)}
-        </button>
-      )}
+              </>
+            )}
+          </tr>
+        ))}
+      </Figures>
+      <ShowAll
+        shown={shown.length}
+        total={outputs.length}
+        onClick={() => setAll(true)}
+        trans={trans}
+      />
     </>
   );
 }

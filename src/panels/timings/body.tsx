@@ -13,7 +13,7 @@ import { rowsOf } from './rows';
 import type { ITimed } from './rows';
 import { standingOf } from './standing';
 import { StartupsPart } from './startups';
-import { Part, StudyButton } from '../common/study';
+import { Part, StudyPart } from '../common/study';
 import { TimesTable } from './table';
 import { TargetEstimates } from './targets';
 import { Verdicts } from './verdict';
@@ -131,48 +131,33 @@ export function TimingsBody(props: {
         <Part name="verdict" title={trans.__('Verdict')}>
           <Verdicts variants={compiled} context={context} />
         </Part>
-        <Part
-          name="layers"
+        <StudyPart
+          study="layers"
           title={trans.__('Where one call’s time goes')}
-          action={
-            <StudyButton
-              study="layers"
-              label={trans.__('Break down the time')}
-              variants={studied}
-              context={context}
-            />
-          }
+          label={trans.__('Break down the time')}
+          variants={studied}
+          context={context}
         >
           <LayersPart variants={here} trans={trans} />
-        </Part>
-        <Part
-          name="startups"
+        </StudyPart>
+        <StudyPart
+          study="startups"
           title={trans.__('Cold and warm start')}
-          action={
-            <StudyButton
-              study="startups"
-              label={trans.__('Measure first calls')}
-              variants={studied}
-              context={context}
-            />
-          }
+          label={trans.__('Measure first calls')}
+          variants={studied}
+          context={context}
         >
           <StartupsPart variants={here} trans={trans} />
-        </Part>
-        <Part
-          name="accuracy"
+        </StudyPart>
+        <StudyPart
+          study="accuracy"
           title={trans.__('Accuracy')}
-          action={
-            <StudyButton
-              study="accuracy"
-              label={trans.__('Check in higher precision')}
-              variants={studied}
-              context={context}
-            />
-          }
+          label={trans.__('Check in higher precision')}
+          variants={studied}
+          context={context}
         >
           <AccuracyPart variants={here} context={context} origin={origin} />
-        </Part>
+        </StudyPart>
       </div>
     </>
   );

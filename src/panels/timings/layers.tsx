@@ -4,8 +4,8 @@ import type { Layer, Layers, VariantReport } from '../../protocol/types';
 import { formatMicroseconds, formatShare } from '../../words/format';
 import { formatInterval } from '../../words/format';
 import { layerClass, LAYER_ORDER, layerTitle } from '../../words/layers';
-import { Wide } from '../common/study';
 import { directionTitle } from '../../words/directions';
+import { Figures } from '../common/tables/figures';
 
 /**
  * The layers of one direction of a variant.
@@ -125,60 +125,19 @@ function LayersTable(props: {
     stacks.some(({ layers }) => layers.layers.some(each => each.kind === kind))
   );
   return (
-    <Wide label={trans.__('Layers in figures')}>
-      <table className="jp-Compilescope-figures">
-        <caption className="jp-Compilescope-hidden">
-          {trans.__('Where one call’s time goes, in µs')}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Layer')}</th>
-            {stacks.map(stack => (
-              <th
-                key={titleOf(stack, trans)}
-                scope="col"
-                className="jp-mod-number"
-                colSpan={2}
-              >
-                {titleOf(stack, trans)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {kinds.map(kind => (
-            <tr key={kind}>
-              <th scope="row">
-                <span className={layerClass(kind)} aria-hidden="true" />
-                {layerTitle(kind)}
-              </th>
-              {stacks.map(stack => {
-                const own = stack.layers.layers.filter(
-                  each => each.kind === kind
-                );
-                const us = own.reduce((sum, each) => sum + each.us, 0);
-                return (
-                  <React.Fragment key={titleOf(stack, trans)}>
-                    <td
-                      className="jp-mod-number"
-                      title={own
-                        .map(each => hover(each, stack.layers, trans))
-                        .join('\n')}
-                    >
-                      {own.length > 0 ? formatMicroseconds(us) : '–'}
-                    </td>
-                    <td className="jp-mod-number jp-Compilescope-muted">
-                      {own.length > 0 && stack.layers.whole_us > 0
-                        ? formatShare(us / stack.layers.whole_us)
-                        : ''}
-                    </td>
-                  </React.Fragment>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
+    <Figures
+      label={trans.__('Layers in figures')}
+      caption={trans.__('Where one call’s time goes, in µs')}
+      heads={[
+        trans.__('Layer'),
+        ...stacks.map(stack => ({
+          label: titleOf(stack, trans),
+          isNumber: true,
+          span: 2
+        }))
+      ]}
+      foot={
+        <>
           <tr>
             <th scope="row">{trans.__('sum')}</th>
             {stacks.map(({ layers }, index) => (
@@ -215,9 +174,39 @@ function LayersTable(props: {
               </React.Fragment>
             ))}
           </tr>
-        </tfoot>
-      </table>
-    </Wide>
+        </>
+      }
+    >
+      {kinds.map(kind => (
+        <tr key={kind}>
+          <th scope="row">
+            <span className={layerClass(kind)} aria-hidden="true" />
+            {layerTitle(kind)}
+          </th>
+          {stacks.map(stack => {
+            const own = stack.layers.layers.filter(each => each.kind === kind);
+            const us = own.reduce((sum, each) => sum + each.us, 0);
+            return (
+              <React.Fragment key={titleOf(stack, trans)}>
+                <td
+                  className="jp-mod-number"
+                  title={own
+                    .map(each => hover(each, stack.layers, trans))
+                    .join('\n')}
+                >
+                  {own.length > 0 ? formatMicroseconds(us) : '–'}
+                </td>
+                <td className="jp-mod-number jp-Compilescope-muted">
+                  {own.length > 0 && stack.layers.whole_us > 0
+                    ? formatShare(us / stack.layers.whole_us)
+                    : ''}
+                </td>
+              </React.Fragment>
+            );
+          })}
+        </tr>
+      ))}
+    </Figures>
   );
 }
 

@@ -8,8 +8,8 @@ import {
   formatMicroseconds,
   formatSeconds
 } from '../../words/format';
-import { Wide } from '../common/study';
 import { FirstBar, PARTS, partClass, partTitle } from '../common/firstBar';
+import { Figures } from '../common/tables/figures';
 
 /**
  * A first call of a variant.
@@ -97,70 +97,56 @@ function FirstCalls(props: {
   );
   const hasHeaders = firsts.some(({ startup }) => startup.headers_s !== null);
   return (
-    <Wide label={trans.__('First calls in figures')}>
-      <table className="jp-Compilescope-figures jp-mod-startups">
-        <caption className="jp-Compilescope-hidden">
-          {trans.__('First calls, each in a new process')}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Variant')}</th>
-            <th scope="col">{trans.__('caches')}</th>
-            <th
-              scope="col"
-              title={trans.__('Whether torch may precompile C++ headers')}
-            >
-              {trans.__('headers')}
-            </th>
-            <th scope="col" className="jp-mod-number">
-              {trans.__('first call')}
-            </th>
-            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
-            {parts.map(part => (
-              <th key={part} scope="col" className="jp-mod-number">
-                <span className={partClass(part)} aria-hidden="true" />
-                {partTitle(part, trans)}
-              </th>
-            ))}
-            {hasHeaders && (
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('Of the C++ build')}
-              >
-                {trans.__('header build')}
-              </th>
-            )}
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__('Before: Python, torch, the subject')}
-            >
-              {trans.__('imports')}
-            </th>
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__('Peak memory of the process')}
-            >
-              {trans.__('memory')}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {firsts.map((first, index) => (
-            <FirstCall
-              key={index}
-              first={first}
-              parts={parts}
-              longest={longest}
-              hasHeaders={hasHeaders}
-              trans={trans}
-            />
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <Figures
+      label={trans.__('First calls in figures')}
+      name="startups"
+      caption={trans.__('First calls, each in a new process')}
+      heads={[
+        trans.__('Variant'),
+        trans.__('caches'),
+        {
+          label: trans.__('headers'),
+          title: trans.__('Whether torch may precompile C++ headers')
+        },
+        { label: trans.__('first call'), isNumber: true },
+        { spoken: trans.__('Its parts, drawn') },
+        ...parts.map(part => ({
+          label: (
+            <>
+              <span className={partClass(part)} aria-hidden="true" />
+              {partTitle(part, trans)}
+            </>
+          ),
+          isNumber: true
+        })),
+        hasHeaders && {
+          label: trans.__('header build'),
+          title: trans.__('Of the C++ build'),
+          isNumber: true
+        },
+        {
+          label: trans.__('imports'),
+          title: trans.__('Before: Python, torch, the subject'),
+          isNumber: true
+        },
+        {
+          label: trans.__('memory'),
+          title: trans.__('Peak memory of the process'),
+          isNumber: true
+        }
+      ]}
+    >
+      {firsts.map((first, index) => (
+        <FirstCall
+          key={index}
+          first={first}
+          parts={parts}
+          longest={longest}
+          hasHeaders={hasHeaders}
+          trans={trans}
+        />
+      ))}
+    </Figures>
   );
 }
 

@@ -12,6 +12,7 @@ import { formatCount, formatPlace, formatSeconds } from '../../words/format';
 import { Badge } from '../common';
 import type { IViewContext } from '../views';
 import { CompilationLink } from './link';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * As many of each kind as are listed at once.
@@ -169,14 +170,9 @@ function Figures(props: {
       className="jp-Compilescope-traceFigures"
       aria-label={trans.__('Before and after')}
     >
-      <thead>
-        <tr>
-          <td />
-          <th scope="col">{trans.__('Before')}</th>
-          <th scope="col">{trans.__('After')}</th>
-          <th scope="col">{trans.__('Change')}</th>
-        </tr>
-      </thead>
+      <TableHead
+        heads={[{}, trans.__('Before'), trans.__('After'), trans.__('Change')]}
+      />
       <tbody>
         {process.figures.map(each => row(each))}
         {process.in_changed.map(each =>

@@ -4,6 +4,7 @@ import { formatSeconds } from '../../words/format';
 import { Badge } from '../common';
 import type { IViewContext } from '../views';
 import { CompilationLink } from './link';
+import { TableHead } from '../common/tables/figures';
 
 /**
  * How the ranks of a run compare: the first to diverge, and how long each
@@ -51,13 +52,13 @@ export function RankComparisonPart(props: {
         ))}
       </ul>
       <table aria-label={trans.__('Compile time of each rank')}>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Rank')}</th>
-            <th scope="col">{trans.__('Compile time')}</th>
-            <th scope="col">{trans.__('Slowest')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Rank'),
+            trans.__('Compile time'),
+            trans.__('Slowest')
+          ]}
+        />
         <tbody>
           {ranks.times.map(({ rank, compile_time_s, slowest }) => (
             <tr key={rank}>

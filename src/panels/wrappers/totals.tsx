@@ -7,6 +7,7 @@ import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IPair } from './pair';
 import { sumKinds } from '../../model/stepSums';
 import type { IGraph } from './types';
+import { TableHead } from '../common/tables/figures';
 
 const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 
@@ -55,21 +56,16 @@ export function Totals(props: {
       ))}
       <Wide label={trans.__('Steps by kind, in figures')}>
         <table className="jp-Compilescope-figures jp-Compilescope-stepFigures">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Kind of step')}</th>
-              {sides.map(side => (
-                <th
-                  key={side}
-                  scope="col"
-                  className="jp-mod-number"
-                  colSpan={measured.includes(side) ? 3 : 1}
-                >
-                  {title(side)}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead
+            heads={[
+              trans.__('Kind of step'),
+              ...sides.map(side => ({
+                label: title(side),
+                isNumber: true,
+                span: measured.includes(side) ? 3 : 1
+              }))
+            ]}
+          />
           <tbody>
             {kinds.map(each => (
               <tr key={each.kind}>

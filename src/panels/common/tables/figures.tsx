@@ -12,6 +12,50 @@ export interface IHead {
   readonly spoken?: string;
   readonly title?: string;
   readonly isNumber?: boolean;
+  readonly className?: string;
+
+  /**
+   * How many columns it stands over.
+   */
+  readonly span?: number;
+}
+
+/**
+ * Heads of columns in their order: a text, more than that, or nothing where the
+ * column is left out.
+ */
+export type Heads = readonly (string | IHead | false)[];
+
+/**
+ * The row of heads of a table.
+ */
+export function TableHead(props: { heads: Heads }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {props.heads.map((given, index) => {
+          if (given === false) {
+            return null;
+          }
+          const head = typeof given === 'string' ? { label: given } : given;
+          return head.label === undefined && head.spoken === undefined ? (
+            <td key={index} />
+          ) : (
+            <th
+              key={index}
+              scope="col"
+              className={head.isNumber ? 'jp-mod-number' : head.className}
+              colSpan={head.span}
+              title={head.title}
+              aria-label={head.spoken}
+            >
+              {head.label}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
 }
 
 /**
@@ -20,15 +64,17 @@ export interface IHead {
  * @param props.name - Sets its looks apart from other tables'.
  * @param props.caption - What a screen reader calls the table.
  * @param props.children - The rows.
+ * @param props.foot - The rows below: sums.
  */
 export function Figures(props: {
   label: string;
   name?: string;
   caption?: string;
-  heads: readonly IHead[];
+  heads: Heads;
   children: React.ReactNode;
+  foot?: React.ReactNode;
 }): JSX.Element {
-  const { label, name, caption, heads } = props;
+  const { label, name, caption, heads, foot } = props;
   const own = name ? ` jp-mod-${name}` : '';
   return (
     <Wide label={label}>
@@ -36,22 +82,9 @@ export function Figures(props: {
         {caption && (
           <caption className="jp-Compilescope-hidden">{caption}</caption>
         )}
-        <thead>
-          <tr>
-            {heads.map((head, index) => (
-              <th
-                key={index}
-                scope="col"
-                className={head.isNumber ? 'jp-mod-number' : undefined}
-                title={head.title}
-                aria-label={head.spoken}
-              >
-                {head.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead heads={heads} />
         <tbody>{props.children}</tbody>
+        {foot && <tfoot>{foot}</tfoot>}
       </table>
     </Wide>
   );

@@ -5,7 +5,7 @@ import { Absent } from '../../common';
 import { formatMicroseconds, formatSeconds } from '../../../words/format';
 import { formatInterval } from '../../../words/format';
 import { Figures } from '../../common/tables/figures';
-import { Part, StudyButton } from '../../common/study';
+import { StudyPart } from '../../common/study';
 import type { IViewContext } from '../../views';
 import { coldChartOf, coldHeight } from './chart';
 import { coldTitle, coldVerdict, isMeasured } from './rows';
@@ -26,18 +26,13 @@ export function ColdPart(props: {
   const plotted = rows.filter(isMeasured).length;
   const verdict = coldVerdict(rows, trans);
   return (
-    <Part
-      name="cold"
+    <StudyPart
+      study="cold"
       title={trans.__('Effect of settings on the first call')}
-      action={
-        <StudyButton
-          study="cold"
-          label={trans.__('Measure')}
-          variants={[variant]}
-          unbuilt={trans.__('Build and time the variant first.')}
-          context={context}
-        />
-      }
+      label={trans.__('Measure')}
+      variants={[variant]}
+      unbuilt={trans.__('Build and time the variant first.')}
+      context={context}
     >
       {rows.length === 0 ? (
         <p className="jp-Compilescope-hint">
@@ -63,7 +58,7 @@ export function ColdPart(props: {
           <p className="jp-Compilescope-hint">{rows[0].how}</p>
         </>
       )}
-    </Part>
+    </StudyPart>
   );
 }
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { DistinctBreak, VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
-import { ReportView } from '../../common';
+import { ReportView, ShowAll } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
@@ -68,18 +68,15 @@ export class BreaksView extends ReportView<VariantReport> {
               graphOf={id => this._graphOf(id)}
             />
           ))}
-          {shown.length < all.length && (
-            <button
-              type="button"
-              className="jp-Compilescope-button"
-              onClick={() => {
-                this._isWhole = true;
-                this.update();
-              }}
-            >
-              {trans.__('Show all %1', all.length)}
-            </button>
-          )}
+          <ShowAll
+            shown={shown.length}
+            total={all.length}
+            onClick={() => {
+              this._isWhole = true;
+              this.update();
+            }}
+            trans={trans}
+          />
         </div>
       </>
     );

@@ -3,6 +3,7 @@ import type { Failure, SourceLine } from '../../../protocol/types';
 import { SourceLink } from '../../common';
 import type { IViewContext } from '../../views';
 import { mergeFailures, placeOf, shortValue, subjectOf } from './frames';
+import { TableHead } from '../../common/tables/figures';
 
 /**
  * What failed, old and new value side by side.
@@ -30,15 +31,15 @@ export function Failures(props: {
         className="jp-Compilescope-failures"
         aria-label={trans.__('What failed')}
       >
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('What')}</th>
-            <th scope="col">{trans.__('Was')}</th>
-            <th scope="col">{trans.__('Is now')}</th>
-            <th scope="col">{trans.__('Guard of')}</th>
-            <th scope="col">{trans.__('From')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('What'),
+            trans.__('Was'),
+            trans.__('Is now'),
+            trans.__('Guard of'),
+            trans.__('From')
+          ]}
+        />
         <tbody>
           {mergeFailures(
             failures.map(each => ({ ...each, where: placeOf(each, frame) }))

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Compilation, VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
-import { Check, ReportView } from '../../common';
+import { Check, ReportView, ShowAll } from '../../common';
 import { formatFrame, formatSeconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { RecompileCard } from './card';
@@ -174,18 +174,15 @@ export class RecompilesView extends ReportView<VariantReport> {
             }}
           />
         ))}
-        {!isWhole && (
-          <button
-            type="button"
-            className="jp-Compilescope-button"
-            onClick={() => {
-              this._isWhole = true;
-              this.update();
-            }}
-          >
-            {trans.__('Show all %1', again.length)}
-          </button>
-        )}
+        <ShowAll
+          shown={isWhole ? again.length : cards.length}
+          total={again.length}
+          onClick={() => {
+            this._isWhole = true;
+            this.update();
+          }}
+          trans={trans}
+        />
       </div>
     );
   }

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Compilation } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
-import { ReportView } from '../../common';
+import { ReportView, ShowAll } from '../../common';
 import type { IViewContext } from '../../views';
 import { DecisionCard } from './card';
 import { Symbols } from './symbols';
@@ -68,18 +68,15 @@ export class ShapesView extends ReportView<Compilation> {
               view={this}
             />
           ))}
-          {shown.length < shape_decisions.length && (
-            <button
-              type="button"
-              className="jp-Compilescope-button"
-              onClick={() => {
-                this._whole = place;
-                this.update();
-              }}
-            >
-              {trans.__('Show all %1', shape_decisions.length)}
-            </button>
-          )}
+          <ShowAll
+            shown={shown.length}
+            total={shape_decisions.length}
+            onClick={() => {
+              this._whole = place;
+              this.update();
+            }}
+            trans={trans}
+          />
         </div>
       </>
     );

@@ -2,6 +2,7 @@ import * as React from 'react';
 import type { ShapeSymbol } from '../../../protocol/types';
 import { SourceLink } from '../../common';
 import type { IViewContext } from '../../views';
+import { TableHead } from '../../common/tables/figures';
 
 /**
  * The symbols of a compilation, each with what it stands for.
@@ -19,15 +20,15 @@ export function Symbols(props: {
         className="jp-Compilescope-failures"
         aria-label={trans.__('Symbols of dynamic sizes')}
       >
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Symbol')}</th>
-            <th scope="col">{trans.__('Stands for')}</th>
-            <th scope="col">{trans.__('Compiled with')}</th>
-            <th scope="col">{trans.__('Range')}</th>
-            <th scope="col">{trans.__('Line')}</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            trans.__('Symbol'),
+            trans.__('Stands for'),
+            trans.__('Compiled with'),
+            trans.__('Range'),
+            trans.__('Line')
+          ]}
+        />
         <tbody>
           {symbols.map(({ name, source, value, range, stack }, index) => (
             <tr key={index}>

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Chart } from '../../../charts';
 import type { DeployWay, VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
-import { Part, StudyButton } from '../../common/study';
+import { StudyPart } from '../../common/study';
 import type { IViewContext } from '../../views';
 import { deployChartOf, isMeasured, isPlotted } from './chart';
 import { WaysTable } from './table';
@@ -24,20 +24,15 @@ export function DeployPart(props: {
   const { variants, context } = props;
   const { model, trans } = context;
   return (
-    <Part
-      name="deploy"
+    <StudyPart
+      study="deploy"
       title={trans.__('Ways to deploy')}
-      action={
-        <StudyButton
-          study="deploy"
-          label={trans.__('Measure')}
-          variants={(model.report?.variants ?? []).filter(
-            ({ name }) => name === model.variant
-          )}
-          unbuilt={trans.__('The selected variant does not run here.')}
-          context={context}
-        />
-      }
+      label={trans.__('Measure')}
+      variants={(model.report?.variants ?? []).filter(
+        ({ name }) => name === model.variant
+      )}
+      unbuilt={trans.__('The selected variant does not run here.')}
+      context={context}
     >
       {variants.length === 0 ? (
         <p className="jp-Compilescope-hint">
@@ -55,7 +50,7 @@ export function DeployPart(props: {
           />
         ))
       )}
-    </Part>
+    </StudyPart>
   );
 }
 
