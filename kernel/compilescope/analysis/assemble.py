@@ -75,11 +75,11 @@ def assemble(
     compilations = []
     for epoch in epochs(records):
         phases = build_phases(epoch)
-        all_files = [*files_of(epoch), *files]
+        known = [*files_of(epoch), *files]
         groups = dict(compile_groups(epoch))
         assembled = []
         for compile_id, group in groups.items():
-            compilation = _compilation(compile_id, group, variant, reader, all_files)
+            compilation = _compilation(compile_id, group, variant, reader, known)
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
@@ -110,8 +110,8 @@ def _compilation(
     add_dumped(compilation, records, variant)
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
-        all_files = [*files, *_graph_files(compilation)]
-        parsed = parse_guards(guards[-1].payload or "", all_files)
+        known = [*files, *_graph_files(compilation)]
+        parsed = parse_guards(guards[-1].payload or "", known)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
     add_shapes(compilation, records, final)

@@ -65,7 +65,7 @@ class Built(msgspec.Struct, kw_only=True):
     """When the first call began, in seconds since the epoch."""
     phases_s: float | None = None
     """When the earliest of its phases began; None where there is none."""
-    kernel_loads: list[Record] = []
+    told: list[Record] = []
     """Records about the loading of kernels: see `loading`."""
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
@@ -93,7 +93,7 @@ def build(
     gradients
         Gives the gradients of the subject's tensors, by where they are.
     """
-    inductor = variant.uses_inductor
+    inductor = variant.backend == "inductor"
     begin()
     code_copies.install(code_set)
     built = Built(name=name, call=fn, code_set=code_set)
@@ -129,7 +129,7 @@ def build(
     ids = numbers(records)
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
-    built.kernel_loads = [record for record in records if record.name == KERNEL_LOAD]
+    built.told = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     if built.problem is not None:

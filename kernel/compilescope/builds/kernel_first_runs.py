@@ -49,7 +49,7 @@ def add_first_runs(
         With whom it is decided whether the call is made.
     """
     again: list[Record] = []
-    if together.any(bool(built.kernel_loads)):
+    if together.any(bool(built.told)):
         able = True
         try:
             with (
@@ -67,5 +67,5 @@ def add_first_runs(
             snapshot.restore()
         together.all(able)
     report.kernel_loads = read_loads(
-        built.kernel_loads, again, report.compilations, built.begun_s, built.phases_s
+        built.told, again, report.compilations, built.begun_s, built.phases_s
     )

@@ -94,7 +94,7 @@ def _generate(
         absent = "AOTInductor generates its code as it builds: build the variant."
     elif is_reference(variant.backend):
         absent = "A backend of your own generates its code as it builds: build the variant."
-    elif not variant.uses_inductor:
+    elif variant.backend != "inductor":
         absent = f"The backend {variant.backend!r} generates no wrapper."
     else:
         settings = {**settings_of(variant), **more}
@@ -237,7 +237,7 @@ def is_ahead(captured: Captured, variant: Variant) -> bool:
 
 
 def _generates(variant: Variant) -> bool:
-    return variant.uses_inductor and not variant.options.get(AOTI)
+    return variant.backend == "inductor" and not variant.options.get(AOTI)
 
 
 def _forget_the_run(compilation: Compilation) -> None:

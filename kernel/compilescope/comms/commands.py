@@ -47,9 +47,7 @@ def get_report(session: Session, request: messages.GetReport) -> messages.Report
     revision = session.revisions.get(request.subject, 0)
     if not isinstance(inspection, Inspection):
         return summaries.report(inspection.report, revision)
-    return summaries.report(
-        inspection.report, revision, list(inspection.requested), inspection.ready()
-    )
+    return summaries.report(inspection.report, revision, list(inspection.asked), inspection.ready())
 
 
 def get_artifact(session: Session, request: messages.GetArtifact) -> messages.ArtifactResult:

@@ -41,7 +41,7 @@ def ask(
     name: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    compiled: Sequence[KeptGuards],
+    kept: Sequence[KeptGuards],
     compilations: Mapping[str, Compilation] | None = None,
 ) -> WhatIf:
     """Which compilation would serve a call.
@@ -52,7 +52,7 @@ def ask(
         The callable, under every ``torch.compile``; ``name`` is what it is called.
     args, kwargs
         The call's arguments.
-    compiled
+    kept
         The guards of its compilations, in the order in which torch tries them.
     compilations
         The compilations of a report by id; without, guards are read from the trees themselves.
@@ -64,30 +64,25 @@ def ask(
     """
     _check(runs(fn), name, args, kwargs)
     answer = WhatIf(subject=name, arguments=arguments.lines(runs(fn), args, kwargs))
-    if not compiled:
+    if not kept:
         answer.verdict = "recompile"
         answer.why = _NOTHING.format(name=name)
         return answer
     frames = entry_frames(fn, args, kwargs)
     entered = [
-        (kept_guards, frame)
-        for kept_guards in compiled
-        for frame in frames
-        if frame.is_of(kept_guards)
+        (kept_guards, frame) for kept_guards in kept for frame in frames if frame.is_of(kept_guards)
     ]
     others = [
         kept_guards.compile_id
-        for kept_guards in compiled
+        for kept_guards in kept
         if not any(frame.is_of(kept_guards) for frame in frames)
     ]
     if not entered:
         answer.why = _NO_ENTRY.format(name=name)
         return answer
     for kept_guards, frame in entered:
-        compilation = (compilations or {}).get(kept_guards.compile_id)
-        outcome = _outcome(
-            kept_guards, frame, compilation.guards if compilation is not None else []
-        )
+        known = (compilations or {}).get(kept_guards.compile_id)
+        outcome = _outcome(kept_guards, frame, known.guards if known is not None else [])
         answer.outcomes.append(outcome)
         if outcome.passes:
             answer.verdict, answer.reuses = "reuse", kept_guards.compile_id
@@ -127,21 +122,21 @@ def _check(
         ) from None
 
 
-def _outcome(tried: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> GuardOutcome:
-    outcome = GuardOutcome(compilation=tried.compile_id, passes=False)
-    reason = tried.invalid()
+def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> GuardOutcome:
+    outcome = GuardOutcome(compilation=kept.compile_id, passes=False)
+    reason = kept.invalid()
     if reason:
         outcome.message = reason
         return outcome
-    with tried.root_in_scope() as root:
+    with kept.root_in_scope() as root:
         answer = root.check_verbose(frame.f_locals)
         outcome.passes = bool(answer.result)
         if outcome.passes:
             return outcome
-        look = _Look(tried.scope(frame.f_locals))
+        look = _Look(kept.scope(frame.f_locals))
         outcome.message = _failing(list(answer.verbose_code_parts), look)
         if not guards:
-            guards = parse_guards(str(tried.manager), [tried.code.co_filename]).guards
+            guards = parse_guards(str(kept.manager), [kept.code.co_filename]).guards
         failure = parse_failure(outcome.message, look)
         outcome.expected, outcome.found = failure.expected, failure.found
         outcome.place = find_guard(failure, guards)

@@ -98,7 +98,7 @@ class Inspection:
             subject=subject,
             environment=environment(),
         )
-        self.requested: Mapping[str, Variant] = {}
+        self.asked: Mapping[str, Variant] = {}
         """The variants that the inspection was requested for."""
         self.likeness: tuple[object, ...] | None = None
         """The result of `same_call.likeness`; None if no other call is compared with it."""
@@ -110,10 +110,10 @@ class Inspection:
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
         self._questions = VariantGuards(self.fn, subject.name, self._code_copies)
-        self._builds = BuiltVariants(
+        self._kept = BuiltVariants(
             self.fn, self.args, self.kwargs, self._code_copies, subject.device
         )
-        self._measurement = Measurement(self._builds)
+        self._measurement = Measurement(self._kept)
         self._aot_compiled = aot_compiled(fn)
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
 
@@ -126,7 +126,7 @@ class Inspection:
         self._changed(variant)
 
     def with_written(
-        self, fn: Callable[..., Any], requested: Mapping[str, Variant], *, chosen: bool
+        self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
     ) -> dict[str, Variant]:
         """The wanted variants, preceded by the settings of the ``torch.compile`` around ``fn``.
 
@@ -138,12 +138,12 @@ class Inspection:
         if self._aot_compiled is not None:
             self.report.subject.written = AS_WRITTEN
             self.report.problems += problems_of(self._aot_compiled)
-            beside = {} if self._aot_compiled.lacking() else requested
+            beside = {} if self._aot_compiled.lacking() else wanted
             return {AS_WRITTEN: requested_of(self._aot_compiled), **beside}
         as_written = written(fn)
         if as_written is None:
-            return dict(requested)
-        name, variants = beside_written(requested, as_written.variant, chosen=chosen)
+            return dict(wanted)
+        name, variants = beside_written(wanted, as_written.variant, chosen=chosen)
         self.report.subject.written = name
         for left_out in as_written.left_out:
             self.report.problems.append(
@@ -234,28 +234,28 @@ class Inspection:
             Which; those that are not in the report are left out.
         """
         chosen = [variant for variant in self.report.variants if variant.name in names]
-        callable_variants = {
+        wanted = {
             variant.name: variant.requested for variant in chosen if self._is_callable(variant)
         }
-        if callable_variants:
-            self._run(callable_variants, monitor)
+        if wanted:
+            self._run(wanted, monitor)
         aims = [variant for variant in chosen if variant.requested.target is not None]
         if aims:
             self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
-    def _run(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+    def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
-            self._build(variants, snapshot, monitor)
-            beside = [name for name in self._fit(snapshot, monitor) if name not in variants]
-            built = [variant for variant in self.report.variants if variant.name in variants]
+            self._build(wanted, snapshot, monitor)
+            beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
+            built = [variant for variant in self.report.variants if variant.name in wanted]
             if any(variant.stage == "built" for variant in built):
                 ready = [
                     variant.name
                     for variant in built
-                    if self._builds.find(variant.name, variant.requested)
+                    if self._kept.find(variant.name, variant.requested)
                 ]
                 try:
-                    timings = time_variants(self._builds, [*ready, *beside], snapshot, monitor)
+                    timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
                 except Cancelled:
                     raise
                 except CALL_ERRORS as error:  # what is built stays
@@ -263,9 +263,7 @@ class Inspection:
                     return
                 # A long measurement is not replaced by a short one.
                 long = self._measurement.timings()
-                others = [
-                    variant for variant in self.report.variants if variant.name not in variants
-                ]
+                others = [variant for variant in self.report.variants if variant.name not in wanted]
                 measured = [
                     other.name for other in others if other.timing is long.get(other.name, 0)
                 ]
@@ -290,19 +288,15 @@ class Inspection:
         together
             The ranks that decide together what is called.
         """
-        callable_variants = {
+        wanted = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and self._is_callable(variant)
         }
         with self._open() as snapshot:
-            self._build(callable_variants, snapshot, monitor, together)
-            ready = [
-                name
-                for name, variant in callable_variants.items()
-                if self._builds.find(name, variant)
-            ]
-            calls = {name: self._builds.call_of(name) for name in (EAGER, *ready)}
+            self._build(wanted, snapshot, monitor, together)
+            ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
+            calls = {name: self._kept.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
                 timings = time(calls, snapshot.restore)
@@ -334,7 +328,7 @@ class Inspection:
         on_news
         Called when `measurement` has new samples.
         """
-        built = {
+        wanted = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and _runs(variant.requested) and self._is_callable(variant)
@@ -342,13 +336,11 @@ class Inspection:
         measurement = self._measurement
         try:
             with self._open() as snapshot, measurement.under_way(on_news):
-                fit = self._fit(snapshot, monitor, among=built)
-                missing = {name: variant for name, variant in built.items() if name not in fit}
+                fit = self._fit(snapshot, monitor, among=wanted)
+                missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
                     self._build(missing, snapshot, monitor)
-                ready = [
-                    name for name, variant in built.items() if self._builds.find(name, variant)
-                ]
+                ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
             report_updates.note_ended(self.report, measurement.standing.problem)
@@ -367,13 +359,13 @@ class Inspection:
         studies
             Names of `studies.table.STUDIES`, in the order in which they are to be made.
         """
-        requested = {
+        wanted = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and _runs(variant.requested)
         }
         stages = {variant.name: variant.stage for variant in self.report.variants}
-        missing = {name: variant for name, variant in requested.items() if stages[name] != "built"}
+        missing = {name: variant for name, variant in wanted.items() if stages[name] != "built"}
         built = any(STUDIES[study].needs_build for study in studies)
         if missing and built:
             with self._open() as snapshot:
@@ -386,7 +378,7 @@ class Inspection:
             and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
-            self._builds, self._shipment, self.report, able, studies, monitor, self._studied
+            self._kept, self._shipment, self.report, able, studies, monitor, self._studied
         )
 
     def _studied(self, variant: VariantReport) -> None:
@@ -401,26 +393,26 @@ class Inspection:
 
     def let_go(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
-        self._builds.let_go()
+        self._kept.let_go()
 
     def close(self) -> None:
         """Drops the builds once they are no longer in use; from any thread."""
-        self._builds.close()
+        self._kept.close()
 
     @contextmanager
     def _open(self) -> Iterator[Snapshot]:
         """Allows calls of the builds in the block; the user's state is restored after it."""
         with preserved(self.fn, self.args, self.kwargs) as snapshot:
             try:
-                with self._builds.open():
+                with self._kept.open():
                     yield snapshot
             finally:
-                self._questions.lighten(but=self._builds.needs)
+                self._questions.lighten(but=self._kept.needs)
         report_updates.note_unsaved(self.report, snapshot.unsaved)
 
     def _build(
         self,
-        variants: Mapping[str, Variant],
+        wanted: Mapping[str, Variant],
         snapshot: Snapshot,
         monitor: Monitor,
         together: RankAgreement = ALONE,
@@ -431,7 +423,7 @@ class Inspection:
             else {}
         )
         results = build_variants(
-            self._builds, variants, snapshot, monitor, self._questions.keep, together, opened
+            self._kept, wanted, snapshot, monitor, self._questions.keep, together, opened
         )
         for result in results:
             with self._lock:
@@ -451,17 +443,17 @@ class Inspection:
         fit = []
         for variant in self.report.variants:
             is_wanted = among is None or variant.name in among
-            if is_wanted and self._builds.find(variant.name, variant.requested):
+            if is_wanted and self._kept.find(variant.name, variant.requested):
                 monitor.check()
                 try:
-                    is_fit = self._builds.is_fit(variant.name)
+                    is_fit = self._kept.is_fit(variant.name)
                 except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
                     is_fit = False
                 snapshot.restore()
                 if is_fit:
                     fit.append(variant.name)
                 else:
-                    self._builds.drop(variant.name)
+                    self._kept.drop(variant.name)
         return fit
 
     def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
@@ -529,7 +521,7 @@ class Inspection:
         Variants that are requested under another name are left out too. Figures and code are kept;
         builds are not, and are made again when needed.
         """
-        requested = list(self.requested.values())
+        requested = list(self.asked.values())
         with self._lock:
             for variant in before.variants:
                 if (
@@ -577,7 +569,7 @@ class Inspection:
             requested=variant,
             stage="failed" if failed else "sources",
             config=compile_variant.differing_settings(compile_variant.settings_of(variant))
-            if variant.uses_inductor
+            if variant.backend == "inductor"
             else {},
             effective=sources.effective,
             cuda_graphs=sources.cuda_graphs,

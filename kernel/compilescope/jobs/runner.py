@@ -52,37 +52,37 @@ def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
     return {variant.name: variant.requested for variant in variants}
 
 
-def is_aside(variants: Mapping[str, Variant]) -> bool:
+def is_aside(wanted: Mapping[str, Variant]) -> bool:
     """Whether work on these variants calls no user code: all are for targets."""
-    return all(variant.target is not None for variant in variants.values())
+    return all(variant.target is not None for variant in wanted.values())
 
 
 def carry_out_aside(
-    work: Work, inspection: Inspection, variants: Mapping[str, Variant], monitor: Monitor
+    work: Work, inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor
 ) -> None:
     """Does work that calls no user code, in any thread, even while a cell runs.
 
     That is all work on variants for targets, and generating the sources of others that have a
     capture.
     """
-    present = {variant.name for variant in inspection.report.variants if variant.stage != "failed"}
-    new = {name: variant for name, variant in variants.items() if name not in present}
+    known = {variant.name for variant in inspection.report.variants if variant.stage != "failed"}
+    new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
-        new = new if work.kind != "build" or work.build else dict(variants)
+        new = new if work.kind != "build" or work.build else dict(wanted)
         # A target's code is generated in another process, which needs no lock of this one.
         with responsive(), nullcontext() if is_aside(new) else generating(monitor):
             inspection.generate(new, monitor)
         if work.kind == "study":
-            inspection.study(list(variants), work.studies, monitor)
+            inspection.study(list(wanted), work.studies, monitor)
         elif work.build:
-            inspection.run(list(variants), monitor)
+            inspection.run(list(wanted), monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.fault(error)
 
 
-def prepare(inspection: Inspection, variants: Mapping[str, Variant], monitor: Monitor) -> bool:
+def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor) -> bool:
     """Calls the subject as often as `carry_out_aside` needs for the sources of these variants.
 
     Returns
@@ -92,7 +92,7 @@ def prepare(inspection: Inspection, variants: Mapping[str, Variant], monitor: Mo
     """
     try:
         with responsive(), in_force(inspection.modes):
-            inspection.capture(variants, monitor)
+            inspection.capture(wanted, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
@@ -104,7 +104,7 @@ def prepare(inspection: Inspection, variants: Mapping[str, Variant], monitor: Mo
 def carry_out(
     work: Work,
     inspection: Inspection,
-    variants: Mapping[str, Variant],
+    wanted: Mapping[str, Variant],
     monitor: Monitor,
     on_news: Callable[[], None],
 ) -> None:
@@ -118,26 +118,26 @@ def carry_out(
     Called when a measurement has new samples.
     """
     # Existing variants are not generated again; failed ones are retried on request.
-    present = {
+    known = {
         variant.name
         for variant in inspection.report.variants
         if work.kind != "build" or variant.stage != "failed"
     }
-    new = {name: variant for name, variant in variants.items() if name not in present}
+    new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
         with responsive(), in_force(inspection.modes):
             inspection.capture(new, monitor)
             inspection.generate(new, monitor)
             if work.kind == "measure":
                 inspection.measure(
-                    list(variants), monitor, seconds=work.seconds, again=work.again, on_news=on_news
+                    list(wanted), monitor, seconds=work.seconds, again=work.again, on_news=on_news
                 )
             elif work.kind == "study":
-                inspection.study(list(variants), work.studies, monitor)
+                inspection.study(list(wanted), work.studies, monitor)
             elif work.build:
-                inspection.run(list(variants), monitor)
+                inspection.run(list(wanted), monitor)
                 if work.breakdown and (
-                    name := variant_to_break_down(inspection.report, variants, inspection.changed)
+                    name := variant_to_break_down(inspection.report, wanted, inspection.changed)
                 ):
                     inspection.study([name], BREAKDOWN, monitor)
     except Cancelled:

@@ -87,23 +87,23 @@ class Session:
         the time of a call, if that takes only seconds. Failures to compile are problems of the
         report.
         """
-        requested = names.parse(names.USUAL if variants is None else variants)
+        wanted = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
-        requested = inspection.with_written(fn, requested, chosen=variants is not None)
+        wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._note_change(subject, variant))
         work = Work(build=run, breakdown=run and breakdown)
-        job = self.jobs.new(subject, list(requested), work)
+        job = self.jobs.new(subject, list(wanted), work)
         with self._alone(job):
-            inspection.requested = requested
+            inspection.asked = wanted
             if cell is not None:
-                self._adopt(inspection, requested)
+                self._adopt(inspection, wanted)
             self._keep(inspection, focus=True)
             if self._watched is not None:
                 self._add_watched(inspection, self._watched)
                 self._watched = None
             with self.jobs.running(job, progress) as monitor:
-                self._work(inspection, requested, job.work, monitor)
+                self._work(inspection, wanted, job.work, monitor)
         return inspection.report
 
     def add(
@@ -117,8 +117,8 @@ class Session:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         variant = names.checked(variant)
         inspection = self._callable(subject)
-        requested = {self.name_for(inspection, variant): variant}
-        return self._do(inspection, requested, Work(build=run), progress)
+        wanted = {self.name_for(inspection, variant): variant}
+        return self._do(inspection, wanted, Work(build=run), progress)
 
     def measure(
         self,
@@ -206,13 +206,13 @@ class Session:
     def _do(
         self,
         inspection: Inspection,
-        requested: Mapping[str, Variant],
+        wanted: Mapping[str, Variant],
         work: Work,
         progress: Callable[[Progress], None] | None,
     ) -> Report:
-        job = self.jobs.new(inspection.report.subject.id, list(requested), work)
+        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
         with self._alone(job), self.jobs.running(job, progress) as monitor:
-            self._work(inspection, requested, work, monitor)
+            self._work(inspection, wanted, work, monitor)
         return inspection.report
 
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
@@ -239,13 +239,13 @@ class Session:
         }
         if name in present and present[name].stage != "failed":
             return name, None
-        requested = {name: variant}
+        wanted = {name: variant}
         is_main = threading.current_thread() is threading.main_thread()
-        if is_aside(requested) or (inspection.has_capture(variant) and not is_main):
-            job = self._beside(inspection, requested, Work(build=False))
+        if is_aside(wanted) or (inspection.has_capture(variant) and not is_main):
+            job = self._beside(inspection, wanted, Work(build=False))
             is_there = job.ended.wait(PATIENCE_S) and job.state == "done"
             return name, None if is_there else job
-        job = self.jobs.queue(subject, [name], Work(build=False), requested, may_leave=not is_main)
+        job = self.jobs.queue(subject, [name], Work(build=False), wanted, may_leave=not is_main)
         return name, job
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
@@ -306,8 +306,8 @@ class Session:
                     "It holds what your own code compiled as it ran: there is no call to repeat.",
                     "Choose another variant.",
                 )
-        chosen = list(variants) or list(usual(inspection, work.kind))
-        requested = {name: inspection.report.variant(name).requested for name in chosen}
+        wanted = list(variants) or list(usual(inspection, work.kind))
+        requested = {name: inspection.report.variant(name).requested for name in wanted}
         if not variants:
             # If an inspection was interrupted, its missing variants are requested again.
             present = [
@@ -315,7 +315,7 @@ class Session:
                 for report_variant in inspection.report.variants
                 if not is_record(report_variant)
             ]
-            requested_last = inspection.requested or names.parse(names.USUAL)
+            requested_last = inspection.asked or names.parse(names.USUAL)
             missing = {
                 name: variant for name, variant in requested_last.items() if variant not in present
             }
@@ -325,22 +325,20 @@ class Session:
             return self._beside(inspection, requested, work)
         return self.jobs.queue(subject, list(requested), work, requested)
 
-    def _beside(self, inspection: Inspection, requested: Mapping[str, Variant], work: Work) -> Job:
+    def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
         """Starts work in a separate thread."""
-        job, is_new = self.jobs.beside(inspection.report.subject.id, list(requested), work)
+        job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
         if is_new:
-            self._start_aside(job, inspection, requested)
+            self._start_aside(job, inspection, wanted)
         return job
 
-    def _start_aside(
-        self, job: Job, inspection: Inspection, requested: Mapping[str, Variant]
-    ) -> None:
+    def _start_aside(self, job: Job, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
         """Runs a job in a separate thread."""
 
         def do() -> None:
             # A cancel may arrive just after the work has ended; the job's state shows that.
             with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
-                carry_out_aside(job.work, inspection, requested, monitor)
+                carry_out_aside(job.work, inspection, wanted, monitor)
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
@@ -355,20 +353,20 @@ class Session:
             if not isinstance(inspection, Inspection):
                 self.jobs.drop(job)
                 continue
-            present = {variant.name: variant.requested for variant in inspection.report.variants}
-            present |= job.requested
+            known = {variant.name: variant.requested for variant in inspection.report.variants}
+            known |= job.requested
             # The cell may have run again in the meantime, with other variants.
-            requested = {name: present[name] for name in job.variants if name in present}
+            wanted = {name: known[name] for name in job.variants if name in known}
             try:
                 with self._alone(job), self.jobs.running(job) as monitor:
                     if not job.may_leave:
-                        self._work(inspection, requested, job.work, monitor)
-                    elif prepare(inspection, requested, monitor):
+                        self._work(inspection, wanted, job.work, monitor)
+                    elif prepare(inspection, wanted, monitor):
                         self.jobs.leave(job)
             except KeyboardInterrupt:
                 continue  # the job's state shows it; the panel requested it
             if job in self.jobs.aside:
-                self._start_aside(job, inspection, requested)
+                self._start_aside(job, inspection, wanted)
 
     @contextmanager
     def watch_cell(self) -> Iterator[Watched]:
@@ -463,8 +461,8 @@ class Session:
         report = inspection.report
         stages = {variant.name: variant.stage for variant in report.variants}
         requested = {variant.name: variant.requested for variant in report.variants}
-        requested |= {**inspection.requested, **job.requested}
-        states = sorted(
+        requested |= {**inspection.asked, **job.requested}
+        wanted = sorted(
             f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
             for name in job.variants
             if name in requested
@@ -473,14 +471,14 @@ class Session:
         is_first = not self.jobs.has_built
         work = msgspec.json.encode(job.work).decode()
         size = f"size 2^{inspection.size.bit_length()}"
-        parts = [work, *states, size, "first" * is_first, place.cpu, *place.gpus]
+        parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
         return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])
 
     def _work(
-        self, inspection: Inspection, requested: Mapping[str, Variant], work: Work, monitor: Monitor
+        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
         subject = inspection.report.subject.id
-        carry_out(work, inspection, requested, monitor, lambda: self._tell("measured", subject))
+        carry_out(work, inspection, wanted, monitor, lambda: self._tell("measured", subject))
 
     @contextmanager
     def _alone(self, job: Job) -> Iterator[None]:
@@ -511,14 +509,14 @@ class Session:
         self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
 
-    def _adopt(self, inspection: Inspection, requested: Mapping[str, Variant]) -> None:
+    def _adopt(self, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
         """Adds the results of earlier runs of the same call to a report."""
         new = inspection.report.subject
         inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
         for other in dict.fromkeys([new.id, *kept_subjects.replaced(new, self.inspections)]):
             before = self.inspections.get(other)
             if isinstance(before, Inspection) and before.likeness == inspection.likeness:
-                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *requested))
+                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *wanted))
 
     def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
         dropped = self.inspections.pop(subject, None)
