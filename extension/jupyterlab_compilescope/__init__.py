@@ -1,4 +1,4 @@
-"""The Python face of the panel: the built front end, and the server's reader of traces."""
+"""The Python face of the panel: the built front end, and the server's reader of files."""
 
 from __future__ import annotations
 
@@ -28,16 +28,19 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _load_jupyter_server_extension(app: Any) -> None:
-    """Serve traces of the file browser."""
+    """Serve traces and earlier versions' reports of the file browser."""
     from concurrent.futures import ThreadPoolExecutor
 
     from jupyter_server.utils import url_path_join
 
+    from .reports import ReportHandler
     from .traces import OpenTraces, TraceHandler
 
-    shared = {
-        "traces": OpenTraces(),
-        "executor": ThreadPoolExecutor(max_workers=4, thread_name_prefix="compilescope"),
-    }
-    address = url_path_join(app.web_app.settings["base_url"], "compilescope", "trace")
-    app.web_app.add_handlers(".*$", [(address, TraceHandler, shared)])
+    executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="compilescope")
+    base = url_path_join(app.web_app.settings["base_url"], "compilescope")
+    traces = {"traces": OpenTraces(), "executor": executor}
+    handlers = [
+        (url_path_join(base, "trace"), TraceHandler, traces),
+        (url_path_join(base, "report"), ReportHandler, {"executor": executor}),
+    ]
+    app.web_app.add_handlers(".*$", handlers)

@@ -14,8 +14,9 @@ from compilescope.comms.trace_answers import Answer, TraceAnswers, refused
 from compilescope.report.errors import CompilescopeError
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
-from jupyter_server.utils import ApiPath, ensure_async, to_os_path
 from tornado import web
+
+from .files import server_file
 
 _MOST_OPEN = 4
 
@@ -66,26 +67,12 @@ class TraceHandler(APIHandler):
         request, name = body.get("request"), body.get("path")
         if not isinstance(request, dict) or not isinstance(name, str):
             raise web.HTTPError(400, "a path and a request are expected")
-        path = await self._file(name)
+        path = await server_file(self, name)
         arguments = request.get("arguments")
         if request.get("command") == "compare_trace" and isinstance(arguments, dict):
-            other = await self._file(str(arguments.get("path", "")))
+            other = await server_file(self, str(arguments.get("path", "")))
             request = {**request, "arguments": {**arguments, "path": str(other)}}
         loop = asyncio.get_running_loop()
         answer = await loop.run_in_executor(self._executor, self._traces.answer, path, request)
         self.set_header("Content-Type", "application/json")
         self.finish(msgspec.json.encode(answer))
-
-    async def _file(self, path: str) -> Path:
-        """The file that the file browser calls by that path."""
-        contents = self.contents_manager
-        root = getattr(contents, "root_dir", None)
-        if root is None:
-            raise web.HTTPError(501, "the server's files are not in a folder of this machine")
-        hidden = contents.is_hidden(path)  # type: ignore[no-untyped-call]
-        if not contents.allow_hidden and await ensure_async(hidden):
-            raise web.HTTPError(404, f"there is no {path!r}")
-        file = Path(to_os_path(ApiPath(path.strip("/")), root))
-        if ".." in file.relative_to(root).parts:
-            raise web.HTTPError(404, f"there is no {path!r}")
-        return file

@@ -5,8 +5,10 @@ import type {
 import { ILayoutRestorer } from '@jupyterlab/application';
 import { Toolbar, WidgetTracker } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { URLExt } from '@jupyterlab/coreutils';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import { ABCWidgetFactory, DocumentWidget } from '@jupyterlab/docregistry';
+import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { Panel } from '@lumino/widgets';
@@ -40,6 +42,8 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
     const { commands, docRegistry, shell } = app;
     const translator = translatorOrNull ?? nullTranslator;
     const trans = translator.load('jupyterlab_compilescope');
+    const complete = (path: string) =>
+      completed(app.serviceManager.serverSettings, path);
     const revealer = new Revealer({
       commands,
       contents: app.serviceManager.contents,
@@ -65,7 +69,7 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
       translator,
       load: async context => {
         const { ReportDocument } = await import('./reportDocument');
-        return new ReportDocument(context, {
+        return new ReportDocument(context, complete, {
           trans,
           translator,
           languages,
@@ -102,6 +106,24 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/**
+ * Ask the server for a report's file as this version saves it.
+ */
+async function completed(
+  settings: ServerConnection.ISettings,
+  path: string
+): Promise<string> {
+  const response = await ServerConnection.makeRequest(
+    URLExt.join(settings.baseUrl, 'compilescope', 'report'),
+    { method: 'POST', body: JSON.stringify({ path }) },
+    settings
+  );
+  if (!response.ok) {
+    throw new ServerConnection.ResponseError(response);
+  }
+  return response.text();
+}
 
 /**
  * Makes the widgets of reports' files.

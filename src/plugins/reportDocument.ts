@@ -1,5 +1,6 @@
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import { FileConnection, readReport } from '../model/file';
+import type { Report } from '../protocol/types';
 import { problemOf } from '../protocol/client';
 import { renderMessage } from '../panels/common/states/message';
 import { ReportPanel } from './reportPanel';
@@ -11,10 +12,13 @@ import { ReportPanel } from './reportPanel';
 export class ReportDocument extends ReportPanel {
   /**
    * @param _file - The file; it has been read.
+   * @param _complete - Works out what a report of an earlier version lacks, of a
+   * path's file; rejects where nothing can.
    * @param options - What the views need beside the model.
    */
   constructor(
     private _file: DocumentRegistry.IContext<DocumentRegistry.IModel>,
+    private _complete: (path: string) => Promise<string>,
     options: ReportPanel.IOptions
   ) {
     super(options);
@@ -35,10 +39,10 @@ export class ReportDocument extends ReportPanel {
       return;
     }
     this._text = text;
-    let connection: FileConnection | null = null;
+    let report: Report | null = null;
     let message: HTMLElement | null = null;
     try {
-      connection = new FileConnection(readReport(text));
+      report = readReport(text);
     } catch (error) {
       message = renderMessage(problemOf(error), this.trans);
     }
@@ -48,7 +52,27 @@ export class ReportDocument extends ReportPanel {
     if (message) {
       this.node.appendChild(message);
     }
-    this.lookAt(connection);
+    if (report && !report.overview) {
+      void this._lookAtCompleted(report, text);
+    } else {
+      this.lookAt(report && new FileConnection(report));
+    }
+  }
+
+  /**
+   * Look at a report of an earlier version. What nothing completes is shown as it
+   * is: the Overview says what to do.
+   */
+  private async _lookAtCompleted(report: Report, text: string): Promise<void> {
+    let completed = report;
+    try {
+      completed = readReport(await this._complete(this._file.localPath));
+    } catch (error) {
+      console.warn('The report could not be completed.', error);
+    }
+    if (text === this._text && !this.isDisposed) {
+      this.lookAt(new FileConnection(completed));
+    }
   }
 
   private _text: string | null = null;

@@ -2,8 +2,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isCompiled } from '../../model/variants';
-import type { CompilationSummary, SourceLine } from '../../protocol/types';
+import type { CompilationSummary } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
+import { formatPlace } from '../../words/format';
+import { frameName } from '../../words/frames';
 
 /**
  * What all views show: the variant of those that show one, and the compilation.
@@ -60,7 +62,7 @@ export class Pickers extends ReactWidget {
           >
             {compilations.map(each => (
               <option key={each.id} value={each.id}>
-                {title(each, trans)}
+                {title(each, report.files, trans)}
               </option>
             ))}
           </Picker>
@@ -95,10 +97,14 @@ function Picker(props: {
  * A compilation in a list of them: its id, its frame, and what calls for a look.
  */
 function title(
-  { id, where, frame, recompile, reduced }: CompilationSummary,
+  compilation: CompilationSummary,
+  files: Record<string, string>,
   trans: TranslationBundle
 ): string {
-  const parts = [where ? place(where) : frame];
+  const { id, where, recompile, reduced } = compilation;
+  const name = frameName(compilation, trans);
+  const place = where && formatPlace(where, files, trans.__('cell'));
+  const parts = [place ? `${name} (${place})` : name];
   if (recompile.length) {
     parts.push(trans.__('recompile'));
   }
@@ -106,9 +112,4 @@ function title(
     parts.push(trans.__('outline only'));
   }
   return [id, ...parts.filter(Boolean)].join(' · ');
-}
-
-function place({ file, line, function: name }: SourceLine): string {
-  const base = file.split(/[\\/]/).pop();
-  return name ? `${name} (${base}:${line})` : `${base}:${line}`;
 }

@@ -22,9 +22,11 @@ from compilescope.analysis.overview.verdict_helps import UNGUARDED
 from compilescope.analysis.target.estimates import estimate
 from compilescope.comms import summaries
 from compilescope.report import (
+    Advice,
     Compilation,
     CompileTime,
     Effective,
+    Failure,
     Graph,
     Guard,
     Kernel,
@@ -33,6 +35,7 @@ from compilescope.report import (
     Node,
     OutputError,
     Problem,
+    Recompile,
     Report,
     SourceLine,
     Speedup,
@@ -135,6 +138,21 @@ def test_no_winner_is_named_between_equals() -> None:
     slower = overview(made(eager=50.0, python=80.0, cpp=90.0))
     assert slower.headline == "torch.compile makes this call slower: eager is fastest."
     assert slower.suggestions[0].what == "Do not compile this call, or compile more at once"
+    # What is certain of the one is said, though nothing is of the other.
+    part = made(eager=50.0, python=120.0, cpp=50.0)
+    chance = random.Random(1)
+    cpp, eager = part.variant("cpp").timing, part.variant("eager").timing
+    assert cpp is not None
+    assert eager is not None
+    cpp.samples_us = [us * chance.choice((0.3, 3.0)) for us in cpp.samples_us]
+    cpp.speedup = speedup(ratio(eager.samples_us, cpp.samples_us), "eager")
+    assert cpp.speedup.standing == "noisy"
+    told = part.variant("python").timing
+    assert told is not None
+    assert told.speedup is not None
+    assert overview(part).headline == (
+        f"Python wrapper is {told.speedup.text} than eager. Too noisy to judge the C++ wrapper."
+    )
 
 
 def test_what_cannot_be_compared_with_the_fastest_is_not_called_equal() -> None:
@@ -702,6 +720,33 @@ def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
     report.variants[-1].stage = "failed"
     size = overview(report).suggestions[0]
     assert (size.requested, size.variant, size.view) == (None, "", "recompiles")
+
+
+def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
+    def again(compilation: str, function: str, source: str, code: str) -> Compilation:
+        where = SourceLine(file="cell", line=1, function=function)
+        advice = Advice(kind="dynamic", what="Symbols.", code=code, where=where)
+        failure = Failure(
+            guard="g", kind="size", source=source, dimension=0, old="8", new="9", compilation="0/0"
+        )
+        recompile = Recompile(reasons=[], failures=[failure], advice=[advice])
+        return Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+
+    report = made(eager=60.0, python=40.0)
+    report.variant("python").compilations += [
+        again("0/1", "step", "L['x']", "compiled = torch.compile(step, dynamic=True)"),
+        again(
+            "1/1",
+            "torch_dynamo_resume_in_step_at_4",
+            "L['y']",
+            "step = torch.compile(step, dynamic=True)",
+        ),
+    ]
+    found = suggestion_of(report, "Avoid")
+    assert found.what == "Avoid 2 recompiles: x.size(0) 8 → 9"
+    assert found.code == "compiled = torch.compile(step, dynamic=True)"
+    assert found.place == "in place of the torch.compile of step"
+    assert found.gain == "saves 4.00 s of compile time"
 
 
 def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:

@@ -227,3 +227,18 @@ def test_jupyters_server_reads_traces_within_its_folder_only(tmp_path: Path) -> 
     assert len(found.reply.result["variants"][0]["compilations"]) < whole
     refused = traces.answer(tmp_path / "no.log", request("hello"))
     assert "There is no trace" in str(refused.reply.error)
+
+
+def test_jupyters_server_completes_a_report_of_an_earlier_version(tmp_path: Path) -> None:
+    pytest.importorskip("jupyter_server")
+    from jupyterlab_compilescope.reports import completed
+
+    stored = Path(__file__).parents[2] / "data" / "reports" / "mlp.compilescope.json"
+    report = json.loads(stored.read_text(encoding="utf-8"))
+    del report["overview"]
+    earlier = tmp_path / "earlier.compilescope.json"
+    earlier.write_text(json.dumps(report), encoding="utf-8")
+    overview = json.loads(completed(earlier))["overview"]
+    assert [result["variant"] for result in overview["results"]] == ["eager", "python", "cpp"]
+    with pytest.raises(CompilescopeError):
+        completed(tmp_path / "no.compilescope.json")

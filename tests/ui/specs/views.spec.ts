@@ -176,6 +176,17 @@ test('a file that is no report says so', async ({ page, tmpPath }) => {
     await expect(panel.getByRole('alert')).toContainText(message);
     await expect(panel.getByRole('tab')).toHaveCount(0);
   }
+
+  await test.step('one of an earlier version is completed by the server', async () => {
+    const report = JSON.parse(text) as Record<string, unknown>;
+    delete report.overview;
+    const file = `${tmpPath}/earlier.compilescope.json`;
+    await page.contents.uploadContent(JSON.stringify(report), 'text', file);
+    const panel = await openStored(page, file);
+    const overview = panel.getByRole('region', { name: 'Overview' });
+    await expect(overview.getByRole('table').first()).toContainText('eager');
+    await expect(overview).not.toContainText('no overview');
+  });
 });
 
 test('views stand beside each other, and are there after a reload', async ({

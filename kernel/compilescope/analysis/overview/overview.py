@@ -13,7 +13,7 @@ from ..figures.wording import count
 from .conflicts import conflicts
 from .limit import limit
 from .suggestions import suggestions
-from .variants import current, places, title
+from .variants import current, places, title, with_article
 from .wrapper import first_call, wrapper
 
 _UNMEASURED = "not measured yet"
@@ -139,18 +139,26 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
             if standing in ("noisy", "few"):
                 why = "Too noisy" if standing == "noisy" else "Too few rounds"
                 verb = "is" if noisy else "takes"
-                rival = f"the {name}" if name.endswith("wrapper") else name
+                rival = with_article(name)
                 return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{title(best)} is fastest: {takes}."
     failed = [variant for variant in shown if variant.stage == "failed"]
     if compiled:
-        standings = [
-            ratio.standing
+        ratios = [
+            (variant, ratio)
             for variant in compiled
             if variant.timing is not None and (ratio := over_baseline(variant.timing)) is not None
         ]
+        standings = [ratio.standing for _, ratio in ratios]
         if standings and all(standing == "slower" for standing in standings):
             return "torch.compile makes this call slower: eager is fastest."
+        slower = [(variant, ratio) for variant, ratio in ratios if ratio.standing == "slower"]
+        rest = [variant for variant, ratio in ratios if ratio.standing in ("noisy", "few")]
+        if slower and rest:
+            variant, ratio = slower[0]
+            why = "Too noisy" if "noisy" in standings else "Too few rounds"
+            rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
+            return f"{title(variant)} is {ratio.text} than {ratio.over}. {why} to judge {rivals}."
         if "noisy" in standings:
             return "Too noisy to judge: measure for longer, or while the machine is idle."
         if "few" in standings:

@@ -25,7 +25,7 @@ from ..figures.wording import percent, place
 from ..graphs.repeated_blocks import repeated_blocks, written_path
 from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
-from .variants import title
+from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 from .wrapper import SMALL, first_call, is_marginal, trusted
 
@@ -126,9 +126,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                         ),
                         "",
                     ),
-                    gain=f"{ratio.text} than the {title(now)}"
-                    if title(now).endswith("wrapper")
-                    else f"{ratio.text} than {title(now)}",
+                    gain=f"{ratio.text} than {with_article(title(now))}",
                     basis="measured",
                     code=code_of(variant.requested),
                     variant=variant.name,
@@ -156,7 +154,7 @@ def _switch(variant: VariantReport) -> str:
     name = title(variant)
     if variant.requested.mode and variant.name == variant.requested.mode:
         return f'mode="{variant.requested.mode}"'
-    return f"the {name}" if name.endswith("wrapper") else name
+    return with_article(name)
 
 
 def _helps(now: VariantReport) -> Iterator[Ranked]:
@@ -219,7 +217,10 @@ def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[R
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
             advice = recompile.advice[0]
-            ended = by_change.setdefault(advice.code or compilation.id, [])
+            # Of a frame that begins at a graph break the same change has other words: the name that
+            # the caller has for the compiled function is not known there.
+            change = _place(advice) if advice.kind == "dynamic" else advice.code
+            ended = by_change.setdefault(change or compilation.id, [])
             ended.append((compilation, recompile, advice))
     for ended in by_change.values():
         compilation, _, advice = ended[0]

@@ -42,3 +42,8 @@ def sibling(report: Report, variant: VariantReport, **changes: object) -> Varian
         ),
         None,
     )
+
+
+def with_article(name: str) -> str:
+    """A variant's title within a sentence: "the C++ wrapper", but "max-autotune"."""
+    return f"the {name}" if name.endswith("wrapper") else name

@@ -23,7 +23,8 @@ class Answer(NamedTuple):
     """The lines of the cell's output; fields without content are empty."""
 
     results: list[Result]
-    targets: list[TargetResult]
+    targets: str
+    """What is estimated for devices that are not there."""
     left_out: str
     """How many variants and targets are not in the table."""
     error: Error | None
@@ -41,7 +42,7 @@ def answer(report: Report) -> Answer:
     overview = conclude(report)
     return Answer(
         results=_rows(overview.results),
-        targets=overview.targets[:_TARGETS],
+        targets=_targets(overview.targets[:_TARGETS]),
         left_out=_left_out(overview),
         error=_error(report),
         lines=_lines(overview),
@@ -61,6 +62,10 @@ def _rows(results: list[Result]) -> list[Result]:
 
     first = sorted(results, key=rank)[:_ROWS]
     return [result for result in results if result in first]
+
+
+def _targets(targets: list[TargetResult]) -> str:
+    return " · ".join(f"{target.title}, {target.text}" for target in targets)
 
 
 def _left_out(overview: Overview) -> str:

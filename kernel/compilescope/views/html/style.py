@@ -52,6 +52,9 @@ STYLES = {
     "muted": "opacity:.72;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:6px 0 0;",
+    "short": "max-height:396px;overflow-y:auto;",
+    "three-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;"
+    "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
     "overflow:hidden;",
     "button": "margin:0 8px 0 0;padding:2px 10px;border:1px solid $bar;border-radius:3px;"
@@ -109,6 +112,8 @@ STYLES = {
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",
+    "fill-noisy": "background:repeating-linear-gradient(135deg,rgba(128,128,128,.6) 0 3px,"
+    "transparent 3px 6px);",
     "tok-keyword": "color:$keyword;",
     "tok-string": "color:$string;",
     "tok-comment": "color:$comment;",
