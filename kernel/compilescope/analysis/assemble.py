@@ -107,7 +107,7 @@ def _compilation(
     mapping = next((unit.mapping for unit in units if unit.mapping), None)
     find_origins(generated.graphs, reader.collected, mapping)
     _add_code(compilation, generated)
-    add_dumped(compilation, records, variant)
+    add_dumped(compilation, records, units, variant)
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
         known = [*files, *_graph_files(compilation)]

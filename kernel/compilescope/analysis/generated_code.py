@@ -8,12 +8,12 @@ from typing import cast
 
 import msgspec
 
-from ..report import STAGES, Code, Direction, Graph, Kernel, Node, Region
-from .graphs.provenance import Provenance
+from ..report import STAGES, Code, Direction, Graph, Kernel, Node
+from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
 from .kernels.estimates import estimate
 from .kernels.fusion import add_fusions
-from .kernels.kernels import collect
+from .kernels.kernels import add_origins, collect
 from .kernels.tiling import add_tilings
 from .kernels.units import Unit
 from .text.sizes import Hints
@@ -76,7 +76,7 @@ def generate(
 
 
 def _direction(unit: Unit, graphs: Mapping[str, Graph], seen: Mapping[str, object]) -> str:
-    text = unit.code or unit.text("inductor_post_grad_graph") or ""
+    text = unit.code or unit.post_grad or ""
     direction = direction_of(text)
     if direction:
         return direction
@@ -98,11 +98,10 @@ def _unit(
     for number, unit in enumerate(units):
         prefix = "backward_" if direction == "backward" else ""
         post_grad: list[Node] = []
-        for name, stage in (
-            ("before_post_grad_graph", "before_post_grad"),
-            ("inductor_post_grad_graph", "post_grad"),
+        for text, stage in (
+            (unit.text("before_post_grad_graph"), "before_post_grad"),
+            (unit.post_grad, "post_grad"),
         ):
-            text = unit.text(name)
             if not text:
                 continue
             graph = reader(prefix + stage, text)
@@ -154,7 +153,7 @@ def _code(
         code.absent["python"] = NO_PYTHON
     else:
         code.absent["cpp"] = code.absent["shell"] = NO_CPP
-    provenance = Provenance(post_grad, _earlier(graphs), unit.mapping, unit.stacks)
+    provenance = Provenance(post_grad, earlier_nodes(graphs), unit.mapping, unit.stacks)
     kernels = collect(
         marks,
         text,
@@ -165,42 +164,10 @@ def _code(
         artifact="python" if artifact == "python" else "cpp",
         variant=variant,
     )
-    _trace(regions, marks, kernels, provenance)
+    add_origins(regions, marks, kernels, provenance)
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
     estimate(kernels, groups, post_grad, hints)
     add_fusions(kernels, groups, post_grad, hints)
     add_tilings(kernels)
     add_baked(kernels)
     return code, kernels
-
-
-def _earlier(graphs: Mapping[str, Graph]) -> list[Node]:
-    """Nodes that comments may name: those of the graphs before AOTAutograd, latest winning."""
-    return [
-        node
-        for stage in ("joint", "dynamo", "before_pre_grad", "pre_grad")
-        if stage in graphs
-        for node in graphs[stage].nodes
-    ]
-
-
-def _trace(
-    regions: Sequence[Region],
-    marks: Sequence[Mark],
-    kernels: Sequence[Kernel],
-    provenance: Provenance,
-) -> None:
-    """Say of each launch and kernel where it comes from."""
-    by_name = {kernel.name: kernel for kernel in kernels}
-    for region, mark in zip(regions, marks, strict=True):
-        kernel = by_name.get(mark.kernel or "")
-        if mark.kind == "launch":
-            origin = provenance.of(mark)
-            region.nodes, region.sources = origin.nodes, origin.sources
-            if kernel and len(kernel.launches) == 1:
-                region.nodes = region.nodes or kernel.nodes
-                region.sources = region.sources or kernel.sources
-            elif kernel and not region.sources and not origin.nodes:
-                region.sources = kernel.sources
-        elif mark.kind == "kernel" and kernel:
-            region.nodes, region.sources = kernel.nodes, kernel.sources

@@ -10,7 +10,6 @@ import msgspec
 from ..capture.records import Record
 from ..report import Compilation, Language, RawEvent
 from .graphs.stages import STAGE_OF
-from .phases.caches import parse_cache
 
 _READ = {
     "str",
@@ -20,10 +19,14 @@ _READ = {
     "recompile_reasons",
     "triton_kernel_info",
     "inductor_provenance_tracking_node_mappings",
-    "inductor_provenance_tracking_kernel_stack_traces",
 }
 """Events of which everything is shown somewhere, in every attempt."""
-_GRAPHS = {*STAGE_OF, "before_post_grad_graph", "inductor_post_grad_graph"}
+_GRAPHS = {
+    *STAGE_OF,
+    "before_post_grad_graph",
+    "inductor_post_grad_graph",
+    "after_post_grad_graph",
+}
 _CODE = "inductor_output_code"
 _GUARDS = "dynamo_cpp_guards_str"
 _PYTHON = ("graph", "code", "runnable", "exported_program", "export")
@@ -61,11 +64,7 @@ def _is_read(record: Record, shown: set[str]) -> bool:
     name = record.name
     if name in _GRAPHS or record.event == "graph_dump":
         return record.payload in shown
-    return (
-        name in _READ
-        or name.startswith("compilescope_")
-        or (record.event == "artifact" and parse_cache(name, record.payload) is not None)
-    )
+    return name in _READ or name.startswith("compilescope_")
 
 
 def _add(events: dict[str, RawEvent], record: Record) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -38,3 +39,16 @@ def decoded(text: str) -> Any:
     except RecursionError as error:
         raise ValueError("nested too deep") from error
     return value
+
+
+def compile_time_s(metrics: Mapping[str, object]) -> float | None:
+    """The compile time; torch 2.3 to 2.6 log it under other names."""
+    for name, per_second in (
+        ("duration_us", 1e6),
+        ("dynamo_cumulative_compile_time_us", 1e6),
+        ("entire_frame_compile_time_s", 1.0),
+    ):
+        logged = finite(metrics.get(name))
+        if logged is not None:
+            return logged / per_second
+    return None

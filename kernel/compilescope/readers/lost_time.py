@@ -40,6 +40,8 @@ def lost_time(
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
         for loss in _of_process(variant, spent.get(variant.name, {})):
+            if not loss.seconds:
+                continue  # torch logged no time of it
             key = (loss.kind, loss.why, loss.where)
             if key not in longest or longest[key].seconds < loss.seconds:
                 longest[key] = loss

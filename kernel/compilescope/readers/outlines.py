@@ -16,7 +16,7 @@ from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.breaks import read_breaks
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
-from ..capture.logged_values import finite
+from ..capture.logged_values import compile_time_s, finite
 from ..capture.records import LOOSE, Record
 from ..capture.tracelog import (
     Damages,
@@ -55,6 +55,8 @@ class Metrics(msgspec.Struct):
     co_firstlineno: Any = None
     start_time: Any = None
     duration_us: Any = None
+    dynamo_cumulative_compile_time_us: Any = None
+    entire_frame_compile_time_s: Any = None
     inductor_compile_time_s: Any = None
     fail_type: Any = None
     fail_reason: Any = None
@@ -340,7 +342,5 @@ def _outline(events: Events, shift_s: float) -> Compilation:
         starts = (record.time_s for record in records if record.event == "dynamo_start")
         started_s = next(starts, None)
         compilation.started_s = None if started_s is None else started_s + shift_s
-    duration_us = finite(metrics.get("duration_us"))
-    if duration_us is not None:
-        compilation.duration_s = duration_us / 1e6
+    compilation.duration_s = compile_time_s(metrics)
     return compilation

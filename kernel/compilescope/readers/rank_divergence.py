@@ -21,6 +21,7 @@ GRAPH_TEXTS = {
     "aot_backward_graph": "the backward graph",
     "aot_inference_graph": "the inference graph",
     "inductor_post_grad_graph": "the graph after Inductor's passes",
+    "after_post_grad_graph": "the graph after Inductor's passes",
     "inductor_output_code": "the generated code",
 }
 """The texts that are compared, in torch's order: each is derived from the one before."""
@@ -96,11 +97,12 @@ def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
 
 def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) -> str:
     slowest = max(times, key=lambda rank_time: rank_time.compile_time_s)
-    others = [rank_time.compile_time_s for rank_time in times if rank_time is not slowest]
+    # Torch logs no time of a compilation whose backend failed.
+    logged = [rank_time.compile_time_s for rank_time in times if rank_time.compile_time_s]
     time = ""
-    if slowest.compile_time_s:
-        most, least = duration(slowest.compile_time_s * 1e6), duration(min(others) * 1e6)
-        if slowest.compile_time_s > _SLOWER * min(others):
+    if len(logged) > 1:
+        most, least = duration(max(logged) * 1e6), duration(min(logged) * 1e6)
+        if slowest.compile_time_s > _SLOWER * min(logged):
             time = f" Rank {slowest.rank} compiled longest: {most}, the fastest {least}."
         else:
             time = f" Each compiled for {most if most == least else f'{least} to {most}'}."

@@ -15,6 +15,7 @@ from ..capture.tracelog import read
 from ..measure.garbage_collection import gc_disabled
 from ..report import Report, Subject, VariantReport
 from ..report.variant import Variant
+from .collectives import collective_problems
 from .epochs import distinguished
 from .headers import NO_CALLS, describe, stage_of, written
 from .lazy_trace import Trace
@@ -60,6 +61,7 @@ def report_of(path: str | Path) -> Report:
     with Trace(path) as trace:
         report.trace = summary_of(trace, stacks=True)
         report.problems += divergence_problems(report.trace.ranks)
+        report.problems += collective_problems(trace.processes)
     return report
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSummary
+from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import Spent, lost_time
 from .rank_divergence import compare_ranks, divergence_problems
@@ -30,14 +31,13 @@ def summary_of(
         Include the call stacks that triggered compilations; a redacted summary has none.
     """
     report = trace.report()
+    logs = {log.name: log for log in trace.processes if rank in (None, log.name.partition(",")[0])}
     comparison = compare_ranks(trace) if rank is None and not redact else None
     report.problems += divergence_problems(comparison)
+    report.problems += collective_problems(list(logs.values()))
     if redact:
         report = report.redacted()
-    variants = [
-        variant for variant in report.variants if rank in (None, variant.name.partition(",")[0])
-    ]
-    logs = {log.name: log for log in trace.processes}
+    variants = [variant for variant in report.variants if variant.name in logs]
     lines = [line for variant in variants for line in compilation_lines(variant)]
     lines.sort(key=lambda line: -(line.duration_s or 0.0))
     spent = {name: _spent(log) for name, log in logs.items()}

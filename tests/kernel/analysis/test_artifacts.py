@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from compilescope.analysis.assemble import assemble
+from compilescope.analysis.graphs.provenance import Provenance
 from compilescope.analysis.guards.guard_tree import parse_guards
 from compilescope.analysis.guards.logged_reasons import parse_recompile
 from compilescope.analysis.phases.caches import parse_cache
 from compilescope.analysis.phases.phases import build_phases
 from compilescope.analysis.problems.breaks import parse_break
+from compilescope.analysis.text.wrapper_marks import Mark
 from compilescope.capture.records import Record
 from compilescope.report import Phase, SourceLine
 
@@ -363,3 +366,71 @@ def test_several_graphs_under_one_id_are_all_kept(records):
     assert len(found.kernels) == 2 * len(plain.kernels)
     keys = [launch.key for kernel in found.kernels for launch in kernel.launches]
     assert len(keys) == len(set(keys))
+
+
+def test_the_graph_after_the_passes_by_its_older_name(records):
+    """Torch 2.7 to 2.10 log it as an artifact."""
+    given = records("mlp", "python")
+    (plain,) = assemble(given, variant="python")
+    older = [
+        msgspec.structs.replace(
+            record,
+            event="artifact",
+            metadata={"artifact": {"name": "after_post_grad_graph"}},
+        )
+        if record.name == "inductor_post_grad_graph"
+        else record
+        for record in given
+    ]
+    (found,) = assemble(older, variant="python", raw=True)
+    assert found.graphs["post_grad"].text == plain.graphs["post_grad"].text
+    assert [kernel.nodes for kernel in found.kernels] == [kernel.nodes for kernel in plain.kernels]
+    assert "after_post_grad_graph" not in [event.name for event in found.raw]
+
+
+def test_tables_without_debug_handles_name_kernels():
+    """Torch 2.7 and 2.8, and AOTInductor's C++ there, which has no comments."""
+    mapping = {"cppCodeToPost": {"cpp_fused_mul_0": ["mul"]}}
+    stacks = {"cpp_fused_mul_0": ['  File "/user/model.py", line 7, in forward\n    x * 2\n']}
+    provenance = Provenance(mapping=json.dumps(mapping), stacks=json.dumps(stacks))
+    origin = provenance.of(Mark("launch", 1, 1, kernel="cpp_fused_mul_0"))
+    assert origin.nodes == ["mul"]
+    assert [(line.file, line.line) for line in origin.sources] == [("/user/model.py", 7)]
+
+
+def test_aot_inductors_kernels_of_a_trace_name_their_nodes(records):
+    given = records("mlp", "python")
+    post_grad = next(record for record in given if record.name == "inductor_post_grad_graph")
+    (plain,) = assemble(given, variant="python")
+    node = next(
+        node
+        for node in plain.graphs["post_grad"].nodes
+        if node.op.startswith("call") and node.sources
+    )
+    mapping = {"cppCodeToPost": {"aoti_torch_cpu_addmm_out:1": [node.name]}}
+    code = (
+        "void AOTInductorModel::run_impl(\n    AtenTensorHandle* input_handles\n) {\n"
+        "    // [Provenance debug handles] aoti_torch_cpu_addmm_out:1\n"
+        "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_addmm_out(buf0, a, b, c, 1L, 1L));\n"
+        "}\n"
+    )
+    dumped = [
+        post_grad,
+        Record(
+            event="artifact",
+            metadata={"artifact": {"name": "inductor_provenance_tracking_node_mappings"}},
+            payload=json.dumps(mapping),
+        ),
+        Record(
+            event="graph_dump",
+            metadata={"graph_dump": {"name": "inductor_aot_wrapper_code"}},
+            payload=code,
+        ),
+    ]
+    dumped = [msgspec.structs.replace(record, compile_id="0/0") for record in dumped]
+    (found,) = assemble(dumped, variant="python")
+    (kernel,) = found.kernels
+    assert kernel.nodes == [node.name]
+    (launch,) = (region for region in found.code.regions["aot"] if region.kind == "launch")
+    assert launch.nodes == [node.name]
+    assert launch.sources == kernel.sources == node.sources[-1:]

@@ -14,6 +14,7 @@ import compilescope as cs
 import msgspec
 import pytest
 from compilescope.capture.heads import Blocks
+from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.rank_divergence import compare_ranks
 from compilescope.readers.trace_summary import summary_of
@@ -260,6 +261,73 @@ def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: P
     assert estimates == ("3.00 µs, estimated by Inductor", "1.00 µs, estimated by Inductor")
     assert found["execution"].serious
     assert "1/0" in found["execution"].here
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.ops._c10d_functional.{}.default(buf0)",
+        "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu__c10d_functional_{}(buf0));",
+    ],
+)
+def test_code_without_a_scheduled_wait_is_a_problem(tmp_path: Path, call: str) -> None:
+    """A comment that names an operator is no call of it."""
+    first = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    comment = (
+        "#   %wait : call_function[target=torch.ops._c10d_functional.wait_tensor.default](buf0)"
+    )
+    calls = [f"    {call.format(name)}" for name in ("all_reduce_", "wait_tensor")]
+    schedule = [
+        f"torch.ops._c10d_functional.{name}.default" for name in ("all_reduce_", "wait_tensor")
+    ]
+
+    def log(code: list[str]) -> bytes:
+        text = "\n".join(code).encode()
+        head = {"inductor_output_code": {}, **first, "has_payload": hashlib.md5(text).hexdigest()}
+        record = f"V0728 16:17:37.300000 60448 torch/x.py:1] {json.dumps(head)}\n".encode()
+        record += b"".join(b"\t" + line + b"\n" for line in text.split(b"\n"))
+        return record + artifact("inductor_collective_schedule", schedule, **first)
+
+    path = ranks(tmp_path, {0: log([comment, *calls]), 1: log([comment, calls[0]])})
+    with Trace(path) as trace:
+        (problem,) = (
+            each for each in summary_of(trace).problems if each.what.startswith("[rank 1]")
+        )
+        assert "wait_tensor: 1 scheduled, 0 called" in problem.what
+        assert not collective_problems([trace.process("rank 0")])
+    assert problem in cs.read_trace(path).problems
+
+
+@pytest.mark.parametrize(
+    ("logged", "duration_s"),
+    [
+        (b'"duration_us": 2500000', 2.5),
+        (b'"dynamo_cumulative_compile_time_us": 2500000', 2.5),
+        (b'"entire_frame_compile_time_s": 2.5', 2.5),
+        (b'"other_time_us": 2500000', None),
+    ],
+)
+def test_a_compile_time_that_versions_name_differently(
+    tmp_path: Path, logged: bytes, duration_s: float | None
+) -> None:
+    text = re.sub(
+        rb'"(duration_us|dynamo_cumulative_compile_time_us|entire_frame_compile_time_s)": [\d.]+',
+        b'"other": 0',
+        text_of("cpu-torch2.13-backend.log.gz"),
+    )
+    text = text.replace(b'"other": 0', logged, 1)
+    path = ranks(tmp_path, {0: text, 1: text_of("cpu-torch2.13-limit.log.gz")})
+    with Trace(path) as trace:
+        found = summary_of(trace)
+        (compilation,) = trace.process("rank 0").report().compilations
+    assert compilation.duration_s == (None if duration_s is None else pytest.approx(duration_s))
+    failures = [loss for loss in found.fix_first if loss.process == "rank 0"]
+    assert [loss.seconds for loss in failures] == [
+        pytest.approx(seconds) for seconds in [duration_s] if seconds
+    ]
+    assert found.processes[0].problems
+    assert found.ranks is not None
+    assert ("compiled longest" in found.ranks.sentence) == bool(duration_s)
 
 
 def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:

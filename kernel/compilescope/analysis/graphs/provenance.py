@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...capture.logged_values import decoded
-from ...report import Node, SourceLine
+from ...report import Graph, Node, SourceLine
 from ..text.stacks import read_stack
 from ..text.wrapper_marks import Comments, Mark
 
@@ -49,6 +49,8 @@ class Provenance:
         names = self.mapping.get(key) or []
         if not names and comments:
             names = comments.nodes or self._named(comments)
+        # Before debug handles, torch's tables name kernels: all launches of one together.
+        names = names or self.mapping.get(mark.kernel or "", [])
         if mark.scope:
             names = [self._scoped(mark.scope, name) for name in names]
         names = sorted(dict.fromkeys(names), key=lambda name: self.order.get(name, 1 << 30))
@@ -87,13 +89,24 @@ class Provenance:
         The calling lines matter for a library's model: only they are the user's own.
         """
         stacks = [self.nodes[name].sources for name in names if name in self.nodes]
-        traces = [read_stack(trace) for trace in self.stacks.get(key) or ()]
+        logged = self.stacks.get(key) or self.stacks.get(mark.kernel or "") or ()
+        traces = [read_stack(trace) for trace in logged]
         if not any(stacks) and not any(traces) and mark.comments:
             named = mark.comments.source_nodes
             stacks = [self.earlier[name].sources for name in named if name in self.earlier]
         inner = [stack[-1:] for stack in stacks if stack] or [stack[-1:] for stack in traces]
         outer = [reversed(stack[:-1]) for stack in (*stacks, *traces)]
         return list(dict.fromkeys(line for stack in (*inner, *outer) for line in stack))
+
+
+def earlier_nodes(graphs: Mapping[str, Graph]) -> list[Node]:
+    """Nodes that comments may name: those of the graphs before AOTAutograd, latest winning."""
+    return [
+        node
+        for stage in ("joint", "dynamo", "before_pre_grad", "pre_grad")
+        if stage in graphs
+        for node in graphs[stage].nodes
+    ]
 
 
 def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...capture.logged_values import decoded, finite
+from ...capture.logged_values import compile_time_s, decoded, finite
 from ...capture.records import Record
 from ...report import Compilation, Recompile
 from .advice import advise, raise_limit
@@ -141,6 +141,4 @@ def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[
         compilation.started_s = start_s
     elif records:
         compilation.started_s = records[0].time_s
-    took = finite(metrics.get("duration_us"))
-    if took is not None:
-        compilation.duration_s = took / 1e6
+    compilation.duration_s = compile_time_s(metrics)

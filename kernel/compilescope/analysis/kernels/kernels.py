@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ...report import Direction, Kernel, Language, Launch
+from ...report import Direction, Kernel, Language, Launch, Region
 from ..graphs.provenance import Origin, Provenance, merge
 from ..text.wrapper_marks import Mark
 from .grid import grid_of
@@ -89,6 +89,36 @@ def collect(
         _explain(kernel, definition)
         kernels.append(kernel)
     return kernels
+
+
+def add_origins(
+    regions: Sequence[Region],
+    marks: Sequence[Mark],
+    kernels: Sequence[Kernel],
+    provenance: Provenance,
+) -> None:
+    """Fill in the nodes and source lines of the regions of a wrapper.
+
+    Parameters
+    ----------
+    regions
+        Those of the marks, in the same order.
+    kernels
+        From `collect`.
+    """
+    by_name = {kernel.name: kernel for kernel in kernels}
+    for region, mark in zip(regions, marks, strict=True):
+        kernel = by_name.get(mark.kernel or "")
+        if mark.kind == "launch":
+            origin = provenance.of(mark)
+            region.nodes, region.sources = origin.nodes, origin.sources
+            if kernel and len(kernel.launches) == 1:
+                region.nodes = region.nodes or kernel.nodes
+                region.sources = region.sources or kernel.sources
+            elif kernel and not region.sources and not origin.nodes:
+                region.sources = kernel.sources
+        elif mark.kind == "kernel" and kernel:
+            region.nodes, region.sources = kernel.nodes, kernel.sources
 
 
 def _explain(kernel: Kernel, definition: Definition | None) -> None:

@@ -11,9 +11,13 @@ from ...torch_api.trace.artifact_names import BUFFERS
 _CODE = "inductor_output_code"
 _MAPPING = "inductor_provenance_tracking_node_mappings"
 _STACKS = "inductor_provenance_tracking_kernel_stack_traces"
+_POST_GRAD = "inductor_post_grad_graph"
+_POST_GRAD_OLDER = "after_post_grad_graph"
+"""The same graph, under the only name that some earlier versions of torch log it by."""
 _ORDER = {
     "before_post_grad_graph": 0,
-    "inductor_post_grad_graph": 1,
+    _POST_GRAD: 1,
+    _POST_GRAD_OLDER: 1,
     BUFFERS: 1,
     _CODE: 2,
     _MAPPING: 3,
@@ -36,6 +40,11 @@ class Unit:
     def code(self) -> str | None:
         """The generated code."""
         return self.text(_CODE)
+
+    @property
+    def post_grad(self) -> str | None:
+        """The graph after the post-grad passes."""
+        return self.text(_POST_GRAD) or self.text(_POST_GRAD_OLDER)
 
     @property
     def mapping(self) -> str | None:

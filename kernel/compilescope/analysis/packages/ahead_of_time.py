@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...capture.records import Record
 from ...report import Code, Compilation, Kernel, Package, Region
-from ..graphs.provenance import Provenance
-from ..kernels.kernels import collect
+from ..graphs.provenance import Provenance, earlier_nodes
+from ..kernels.kernels import add_origins, collect
+from ..kernels.units import Unit
 from ..wrapper.links import operator
 from ..wrapper.regions import scan, to_regions
 from .archive import code_of, sources_of
@@ -49,7 +50,9 @@ def compilation_of(package: Package, variant: str) -> Compilation:
     return compilation
 
 
-def add_dumped(compilation: Compilation, records: Sequence[Record], variant: str) -> None:
+def add_dumped(
+    compilation: Compilation, records: Sequence[Record], units: Sequence[Unit], variant: str
+) -> None:
     """Adds the C++ that AOTInductor wrote for a compilation to its wrappers."""
     for record in records:
         detail = record.metadata.get("graph_dump")
@@ -59,7 +62,9 @@ def add_dumped(compilation: Compilation, records: Sequence[Record], variant: str
             and record.payload
         ):
             code = compilation.code
-            code.regions[ARTIFACT], kernels = read(record.payload, variant)
+            code.regions[ARTIFACT], kernels = read(
+                record.payload, variant, _provenance(compilation, units)
+            )
             code.aot = record.payload
             compilation.kernels = compilation.kernels or kernels
 
@@ -74,8 +79,11 @@ def hand_over(package: Package) -> None:
         file.text = None
 
 
-def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
+def read(
+    text: str, variant: str = "", provenance: Provenance | None = None
+) -> tuple[list[Region], list[Kernel]]:
     """The regions of AOTInductor's C++, and its kernels."""
+    provenance = provenance or Provenance()
     marks = scan(text, "cpp")
     regions = to_regions(marks, "inference")
     kernels = collect(
@@ -83,12 +91,24 @@ def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
         text,
         [],
         "",
-        Provenance(),
+        provenance,
         direction="inference",
         artifact="aot",
         variant=variant,
     )
+    add_origins(regions, marks, kernels, provenance)
     return regions, kernels
+
+
+def _provenance(compilation: Compilation, units: Sequence[Unit]) -> Provenance:
+    """What torch logged of the origin of AOTInductor's kernels."""
+    graphs = compilation.graphs
+    return Provenance(
+        graphs["post_grad"].nodes if "post_grad" in graphs else (),
+        earlier_nodes(graphs),
+        next((unit.mapping for unit in units if unit.mapping), None),
+        next((unit.stacks for unit in units if unit.stacks), None),
+    )
 
 
 def _pair(code: Code, regions: Sequence[Region]) -> None:
