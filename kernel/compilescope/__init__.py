@@ -1,8 +1,9 @@
 """What torch.compile made of your code, inside the notebook where you wrote it.
 
 >>> import compilescope as cs
->>> report = cs.inspect(fn, (x,))                             # doctest: +SKIP
->>> print(report.compilation("0/0").code.cpp)                 # doctest: +SKIP
+>>> report = cs.inspect(fn, (x,), run=False)
+>>> "async_compile" in report.compilation("0/0").code.python
+True
 """
 
 from __future__ import annotations
@@ -81,10 +82,10 @@ def inspect(
     variants: object = None,
     run: bool = True,
 ) -> Report:
-    """What ``torch.compile`` makes of a call.
+    """Inspects what ``torch.compile`` generates for a call.
 
-    The call's state (parameters, gradients, buffers, random generators, containers, globals that it
-    rebinds) is put back afterwards, and functions compiled before still hit their caches.
+    The call's state is restored afterwards: parameters, gradients, buffers, random generators,
+    containers, and globals that it rebinds. Functions compiled before still hit their caches.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ def inspect(
         ``nn.Module``, or what ``torch.compile`` returned for one.
     variants
         Names ("python", "cpp", "eager", and the modes of the installed torch), `Variant` objects,
-        or a dictionary of either by the names that the report shall use. None: both wrappers, with
-        torch's defaults; of what ``torch.compile`` returned, with the settings it was given.
+        or a dictionary of either whose keys are the names in the report. None: both wrappers, with
+        torch's defaults, or with the settings of the ``torch.compile`` that returned ``fn``.
     run
         Build every variant, check it against eager and time it; of variants for a target, compile
         and check the kernels. False: the sources only, of all variants from one capture; nothing
@@ -110,6 +111,12 @@ def inspect(
     ------
     CompilescopeError
         A variant that the installed torch does not have, or arguments that ``fn`` does not take.
+
+    Examples
+    --------
+    >>> report = cs.inspect(fn, (x,), variants="cpp", run=False)
+    >>> report.variant("cpp").stage
+    'sources'
     """
     from .session.lazy import session  # torch is loaded here, not when a saved report is opened
 
@@ -144,6 +151,13 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     ------
     CompilescopeError
         The report's call is not in this kernel, or there is no such variant.
+
+    Examples
+    --------
+    >>> report = cs.inspect(fn, (x,), variants="python", run=False)
+    >>> report = cs.measure(report, seconds=0.1)
+    >>> len(report.variant("python").timing.samples_us) > 1
+    True
     """
     from .session import requests
     from .session.lazy import session
@@ -156,20 +170,31 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
 
 
 def chart(report: Report, what: str = "latency") -> Figure:
-    """A report's figures as a Plotly chart, which shows itself in a notebook.
-
-    >>> cs.chart(report, "compile time")                      # doctest: +SKIP
+    """Draws a report's figures as a Plotly chart, which a notebook displays.
 
     Parameters
     ----------
+    report
+        Any report with times, also a loaded one.
     what
         ``"latency"``: the median latency of a call under each variant, with its 95 % interval.
         ``"compile time"``: the parts of each variant's first call, in seconds.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The chart.
 
     Raises
     ------
     CompilescopeError
         There is no such chart, Plotly is not installed, or the report holds nothing to draw.
+
+    Examples
+    --------
+    >>> figure = cs.chart(report, "latency")
+    >>> figure.data[0].type
+    'bar'
     """
     from .views.charts import chart as draw
 
@@ -179,8 +204,6 @@ def chart(report: Report, what: str = "latency") -> Figure:
 @lists_studies
 def study(report: Report, *studies: str, variants: object = None) -> Report:
     """Makes extra measurements of variants of a report.
-
-    >>> cs.study(report, "layers", "kernels")                 # doctest: +SKIP
 
     Parameters
     ----------
@@ -202,6 +225,13 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     ------
     CompilescopeError
         The report's call is not in this kernel, or there is no such study or variant.
+
+    Examples
+    --------
+    >>> report = cs.inspect(fn, (x,), variants="python")
+    >>> report = cs.study(report, "routes")
+    >>> "routes" in report.variant("python").studied
+    True
     """
     from .session import requests
     from .session.lazy import session
@@ -231,9 +261,6 @@ def sweep(
     progress: Callable[[Sweep, SweepCell], None] | None = None,
 ) -> SweepResult:
     """Measures a call under many variants and shapes, each cold in a process of its own.
-
-    >>> result = cs.sweep(model, (x,), variants=cs.grid(dynamic=(None, True)))  # doctest: +SKIP
-    >>> print(result.code)                                    # doctest: +SKIP
 
     A cell compiles one variant with empty caches, and is measured there in turns with eager:
     latency, throughput, memory, compile time, accuracy, settings that torch carried out otherwise.
@@ -280,6 +307,12 @@ def sweep(
     ------
     CompilescopeError
         The call cannot be pickled, a variant is none, or a number is out of range.
+
+    Examples
+    --------
+    >>> variants = cs.grid(dynamic=(None, True))
+    >>> result = cs.sweep(fn, (x,), variants=variants)          # doctest: +SKIP
+    >>> print(result.code)                                    # doctest: +SKIP
     """
     from .session.lazy import session
     from .views.progress import Line
@@ -324,14 +357,11 @@ def ranks(
     run: bool = True,
     timeout_s: float = 300.0,
 ) -> list[Report]:
-    """What ``torch.compile`` makes of a distributed call, on every rank.
+    """Inspects what ``torch.compile`` generates for a distributed call on every rank.
 
-    >>> reports = cs.ranks(make, size=2)                      # doctest: +SKIP
-    >>> reports[0].rank.differences                           # doctest: +SKIP
-
-    Each rank is a process of its own on this machine, with the variables that ``torchrun`` sets and
-    the default process group. All make the same calls in step, so that none waits for ever. Ctrl-C
-    ends them all.
+    Each rank is a separate process on this machine, with the variables that ``torchrun`` sets and
+    the default process group. All ranks make the same calls in step, so none waits forever. Ctrl-C
+    ends all of them.
 
     Parameters
     ----------
@@ -354,13 +384,18 @@ def ranks(
     Returns
     -------
     list of Report
-        One a rank, in their order. Each has in ``rank`` the collectives that its code calls, and
-        where it differs from the others.
+        One per rank, in rank order. ``report.rank`` has the collectives that the rank's code calls
+        and where it differs from the other ranks.
 
     Raises
     ------
     CompilescopeError
         The factory cannot be pickled, or there is no such backend or number of devices here.
+
+    Examples
+    --------
+    >>> reports = cs.ranks(factory, size=2)                   # doctest: +SKIP
+    >>> reports[0].rank.differences                           # doctest: +SKIP
     """
     from .session.lazy import session
     from .views.progress import Line
@@ -385,12 +420,9 @@ def grid(
     fullgraph: Sequence[bool] = (False,),
     options: Sequence[Mapping[str, Any]] = ({},),
 ) -> dict[str, Variant]:
-    """Every combination of some switches, for `sweep`.
+    """Combines values of switches into variants, for `sweep`.
 
-    What is not given keeps torch's default, but for the wrapper, of which both are taken.
-
-    >>> len(cs.grid(dynamic=(None, True)))
-    4
+    Switches that are not given keep torch's default, except that both wrappers are included.
 
     Parameters
     ----------
@@ -405,6 +437,11 @@ def grid(
     -------
     dict
         Name → variant.
+
+    Examples
+    --------
+    >>> len(cs.grid(dynamic=(None, True)))
+    4
     """
     from .session.lazy import session
 
@@ -417,30 +454,33 @@ def grid(
 
 
 def add_target(name: str, *, like: str, **figures: Any) -> Device:
-    """Adds a GPU of your own to those that ``Variant(target=...)`` knows, for this process.
-
-    >>> cs.add_target("h100-mig", like="h100", multiprocessors=60)  # doctest: +SKIP
+    """Adds a GPU to the targets of ``Variant(target=...)``, for this process.
 
     Parameters
     ----------
     name
-        By which it is asked for. One that was added before is replaced.
+        The name of the target. A target that was added earlier under the name is replaced.
     like
-        The target whose figures it has, but for those that are given: ``h100``.
+        The target whose figures are copied, except for those that are given: ``h100``.
     **figures
         ``multiprocessors``, ``shared_per_block_bytes``, ``l2_bytes``, ``bandwidth_bytes_per_s``
         and the other fields of `compilescope.report.devices.Build`; ``products`` and ``vector`` are
-        operations a second by dtype.
+        operations per second by dtype.
 
     Returns
     -------
     Device
-        It, with all its figures.
+        The target with all its figures.
 
     Raises
     ------
     CompilescopeError
         The name is taken, there is no such figure, or its value is out of range.
+
+    Examples
+    --------
+    >>> cs.add_target("h100-mig", like="h100", multiprocessors=60).build.multiprocessors
+    60
     """
     from .session.lazy import session
 
@@ -453,19 +493,20 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
 def configure(*, ahead_mb: float) -> None:
     """Changes a setting of this process.
 
-    >>> cs.configure(ahead_mb=0)                              # doctest: +SKIP
-
     Parameters
     ----------
     ahead_mb
-        How many megabytes the code of wrappers may take that are generated with the other one,
-        before anybody asks for them (32). What is above it is generated when it is asked for. With
-        0, nothing is generated ahead.
+        How many megabytes of wrapper code may be generated ahead, together with the wrapper that
+        was requested (32). Code beyond that is generated on request. 0 turns this off.
 
     Raises
     ------
     CompilescopeError
-        It is below 0, or no number.
+        ``ahead_mb`` is negative or not a number.
+
+    Examples
+    --------
+    >>> cs.configure(ahead_mb=32)
     """
     if not 0 <= ahead_mb < float("inf"):
         raise CompilescopeError(
@@ -480,23 +521,25 @@ def configure(*, ahead_mb: float) -> None:
 
 
 def doctor() -> Checkup:
-    """Looks whether everything that ``torch.compile`` builds on is there and works.
+    """Checks that everything that ``torch.compile`` depends on is installed and works.
 
-    >>> print(cs.doctor())                                    # doctest: +SKIP
-
-    The C++ compiler, OpenMP, headers, Triton, the GPU's toolkit, cache folders, versions, the
-    notebook and what the environment sets: each is tried for real, in processes of their own, and
-    within bounds. Nothing is changed, installed or kept.
+    Tries the C++ compiler, OpenMP, headers, Triton, the GPU's toolkit, cache folders, versions, the
+    notebook and the environment's settings, in separate processes and within a time limit. Nothing
+    is changed, installed or kept.
 
     Returns
     -------
     Checkup
-        Displays itself: what was found and, where something is wrong, what to do.
+        Displays the result of each check and, where something is wrong, what to do.
 
     Raises
     ------
     CompilescopeError
         torch cannot be loaded because its cache folder cannot be made.
+
+    Examples
+    --------
+    >>> print(cs.doctor())                                    # doctest: +SKIP
     """
     from .session.lazy import session
     from .views.progress import Line
@@ -522,19 +565,17 @@ def reproducer(
     variant: str | None = None,
     run: bool = True,
 ) -> Reproducer:
-    """A program that runs one kernel or one graph of a report by itself.
+    """Writes a standalone program that runs one kernel or one graph of a report.
 
-    >>> cs.reproducer(report, kernel="cpp_fused_add_0").save()  # doctest: +SKIP
-
-    It needs nothing but torch: inputs are made with the same shapes, strides and types (integers
-    that index, in range), the results are compared with torch's operators, and the call is timed.
-    It is tried in a new process before it is returned, and says how that went; where it needs a GPU
-    that is not here, that it was not tried.
+    The program needs only torch. It makes inputs with the same shapes, strides and dtypes (indices
+    in range), compares the results with torch's operators, and times the call. It is run once in a
+    new process before it is returned, and reports the outcome; a program for a GPU that is not in
+    this machine is not run.
 
     Parameters
     ----------
     report
-        Any report, also one that was loaded: no call of it is needed.
+        Any report, also a loaded one: its call is not needed.
     kernel
         A kernel's name: generated (C++, Triton) or a library's. The report must have its Python
         wrapper.
@@ -545,18 +586,23 @@ def reproducer(
         Which compilation's, by torch's compile id, and which variant's; the first that has it if
         None.
     run
-        False: it is not tried.
+        Whether to run the program once.
 
     Returns
     -------
     Reproducer
-        Displays itself; ``code`` is the program, ``tried`` how it went, ``save`` writes it.
+        ``code`` is the program, ``tried`` the outcome of its run; ``save`` writes it to a file.
 
     Raises
     ------
     CompilescopeError
-        The report has no such kernel or graph, or that cannot be run by itself: the message says
-        why.
+        The report has no such kernel or graph, or it cannot run alone; the message says why.
+
+    Examples
+    --------
+    >>> program = cs.reproducer(report, graph="post_grad", run=False)
+    >>> "import torch" in program.code
+    True
     """
     from .reproducers.reproduce import reproduce
 
@@ -574,9 +620,6 @@ def tiered(
     **given: Any,
 ) -> Any:
     """``torch.compile`` that begins with the Python wrapper and goes on to the C++ wrapper.
-
-    >>> compiled = cs.tiered(model)                           # doctest: +SKIP
-    >>> print(cs.tiers(compiled))                             # doctest: +SKIP
 
     The C++ wrapper of each graph is built in a process of its own. Once it is ready, a call
     compares both on its inputs, and the next calls take it. If it cannot be had, or gives another
@@ -603,6 +646,12 @@ def tiered(
     ------
     CompilescopeError
         There are no such tiers.
+
+    Examples
+    --------
+    >>> compiled = cs.tiered(fn, tiers=("python",))
+    >>> torch.allclose(compiled(x), fn(x))
+    True
     """
     from .tiers.backend import tiered as compile_tiered
 
@@ -610,10 +659,7 @@ def tiered(
 
 
 def tiers(compiled: Any = None) -> Tiers:
-    """Which wrapper serves each graph of a tiered compilation, and how that came.
-
-    >>> cs.tiers(compiled)[0].serving                         # doctest: +SKIP
-    'cpp'
+    """Says which wrapper serves each graph of a tiered compilation, and why.
 
     Parameters
     ----------
@@ -624,12 +670,18 @@ def tiers(compiled: Any = None) -> Tiers:
     Returns
     -------
     Tiers
-        One `GraphTiers` a graph: forward, backward and each recompile. Prints itself as a table.
+        One `GraphTiers` per graph: forward, backward and each recompile. Prints as a table.
 
     Raises
     ------
     CompilescopeError
-        It is nothing that ``torch.compile`` returned.
+        ``compiled`` is not a result of ``torch.compile``.
+
+    Examples
+    --------
+    >>> compiled = cs.tiered(fn)                              # doctest: +SKIP
+    >>> result = compiled(x)                                  # doctest: +SKIP
+    >>> print(cs.tiers(compiled))                             # doctest: +SKIP
     """
     from .tiers.backend import tiers_of
 
@@ -638,26 +690,35 @@ def tiers(compiled: Any = None) -> Tiers:
 
 @contextmanager
 def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
-    """Watches whatever ``torch.compile`` compiles while the block runs, the code unchanged.
+    """Records everything that ``torch.compile`` compiles while the block runs.
 
-    >>> with cs.watch() as report:                            # doctest: +SKIP
-    ...     train()
-
-    Compilations, recompiles and graph breaks of every thread and library are in the report's
-    ``compilations`` as soon as they are complete, also while the block runs; it is whole when the
-    block ends, with or without an exception. Nothing about them is changed, and calls of what is
-    compiled already cost nothing.
+    Compilations, recompiles and graph breaks of every thread and library appear in the report's
+    ``compilations`` as soon as they are complete. The report is complete when the block ends, with
+    or without an exception. The compilations are not changed, and calls of code that is already
+    compiled cost nothing.
 
     Parameters
     ----------
     memory_mb
-        How much the report may hold, in MB. The oldest compilations lose their texts beyond that,
+        The memory limit of the report, in MB. Beyond it, the oldest compilations lose their texts
         and say so.
+
+    Yields
+    ------
+    Report
+        The compilations so far.
 
     Raises
     ------
     CompilescopeError
-        ``memory_mb`` is no positive number.
+        ``memory_mb`` is not a positive number.
+
+    Examples
+    --------
+    >>> with cs.watch() as report:
+    ...     result = torch.compile(fn)(x)
+    >>> len(report.compilations)
+    1
     """
     from .jobs.watch_switch import caller
     from .session.lazy import session
@@ -677,13 +738,10 @@ def budget(
     compile_seconds: float | None = None,
     page: str | Path | None = None,
 ) -> Iterator[Report]:
-    """Fails if the block compiles more than it may.
+    """Raises an error if the block compiles more than its budget.
 
-    >>> with cs.budget(recompiles=0, graph_breaks=0):         # doctest: +SKIP
-    ...     train()
-
-    The block is watched as `watch` does; what was compiled before it, and is only called in it,
-    does not count. The pytest plugin does the same for tests marked ``compilescope``.
+    Records the block as `watch` does. Code that was compiled earlier and is only called in the
+    block does not count. The pytest plugin does the same for tests marked ``compilescope``.
 
     Parameters
     ----------
@@ -704,6 +762,12 @@ def budget(
         An ``AssertionError`` that says which limit is exceeded, by how much, and where in the code.
     CompilescopeError
         A limit is negative or no number.
+
+    Examples
+    --------
+    >>> compiled = torch.compile(fn)
+    >>> with cs.budget(recompiles=0, graph_breaks=0):
+    ...     result = compiled(x)
     """
     from .budgets.budget import Budget, check
 
@@ -721,26 +785,29 @@ def budget(
 
 
 def read_trace(path: str | Path) -> Report:
-    """What was compiled elsewhere, from what torch logged there.
-
-    >>> cs.read_trace("traces/").save("run.compilescope.json")  # doctest: +SKIP
+    """Reads a report from torch's structured trace of another process.
 
     Parameters
     ----------
     path
-        A file that torch wrote because ``TORCH_TRACE`` was set, plain or compressed with gzip; or
-        the folder that it named, of which each ``.log`` becomes a variant: one a rank, say. Or its
-        address (``s3://…``), where fsspec is installed.
+        A file that torch wrote because ``TORCH_TRACE`` was set, plain or compressed with gzip. Or
+        the folder that ``TORCH_TRACE`` named: each ``.log`` in it, such as that of a rank, becomes
+        a variant. Or an address of either (``s3://…``), if fsspec is installed.
 
     Returns
     -------
     Report
-        What could not be read is in its problems.
+        Its problems say what could not be read.
 
     Raises
     ------
     CompilescopeError
         There is no such file, or no trace in the folder.
+
+    Examples
+    --------
+    >>> cs.read_trace(trace).subject.kind
+    'trace'
     """
     from .readers.remote import located
     from .readers.trace import report_of
@@ -750,11 +817,9 @@ def read_trace(path: str | Path) -> Report:
 
 
 def open_package(path: str | Path) -> Report:
-    """What is in a package that was compiled ahead of time.
+    """Reads the contents of a package that AOTInductor compiled.
 
-    >>> cs.open_package("model.pt2")                          # doctest: +SKIP
-
-    The file is read as the archive that it is: nothing in it is loaded, unpickled or run.
+    The file is read as an archive: nothing in it is loaded, unpickled or run.
 
     Parameters
     ----------
@@ -770,7 +835,11 @@ def open_package(path: str | Path) -> Report:
     Raises
     ------
     CompilescopeError
-        There is no such file, it is no package, or it is damaged.
+        The file does not exist, is not a package, or is damaged.
+
+    Examples
+    --------
+    >>> report = cs.open_package("model.pt2")                 # doctest: +SKIP
     """
     from .readers.package import report_of
 
@@ -778,12 +847,10 @@ def open_package(path: str | Path) -> Report:
 
 
 def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> WhatIf:
-    """What a call with these arguments would meet, without making it.
+    """Predicts whether a call would reuse a compilation or recompile, without making the call.
 
-    >>> cs.what_if(compiled, x[:2], scale=3.0)                # doctest: +SKIP
-
-    Nothing is run and nothing is compiled: the guards of the compilations that are there are asked,
-    in the order in which torch tries them, and neither count it nor change.
+    Nothing is run or compiled. The guards of the existing compilations are evaluated in the order
+    in which torch tries them; this changes neither them nor their counters.
 
     Parameters
     ----------
@@ -796,14 +863,21 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     Returns
     -------
     WhatIf
-        Displays itself: the compilation that would serve the call, or for each one the guard that
-        fails first, with the value it expects and the one it finds. Torch's modes count as they are
-        now; for a report, as they were when it was made.
+        The compilation that the call would reuse; or for each compilation the guard that fails
+        first, the value it expects and the value it would find. Torch's modes count as they are
+        now, or for a report as they were at its inspection.
 
     Raises
     ------
     CompilescopeError
         The arguments do not fit the call, or the report's subject is not in this kernel.
+
+    Examples
+    --------
+    >>> compiled = torch.compile(fn)
+    >>> result = compiled(x)
+    >>> cs.what_if(compiled, x).verdict
+    'reuse'
     """
     from .session.lazy import session
     from .session.what_if import ask_call
@@ -812,7 +886,7 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext compilescope``: the magics, and the panel's end of the line."""
+    """``%load_ext compilescope``: registers the magics and connects the panel."""
     from .notebook import magic
 
     magic.load_ipython_extension(shell)

@@ -14,6 +14,13 @@ class CompilescopeError(ValueError):
     ----------
     what, why, remedy
         One sentence each; ``why`` and ``remedy`` may be empty.
+
+    Examples
+    --------
+    >>> cs.inspect(fn, (x,), variants="fast")
+    Traceback (most recent call last):
+    ...
+    compilescope.report.errors.CompilescopeError: ...
     """
 
     def __init__(self, what: str, why: str = "", remedy: str = "") -> None:

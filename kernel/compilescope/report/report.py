@@ -156,7 +156,15 @@ class Subject(Struct):
 
 
 class Report(Struct, kw_only=True):
-    """Everything known about a subject under some variants."""
+    """Everything known about a subject under some variants.
+
+    Examples
+    --------
+    >>> report.variant("cpp").requested.cpp_wrapper
+    True
+    >>> report.compilation("0/0").kernels[0].language
+    'cpp'
+    """
 
     schema_version: int = SCHEMA_VERSION
     created: str = ""
@@ -184,6 +192,16 @@ class Report(Struct, kw_only=True):
     def variant(self, name: str) -> VariantReport:
         """The report of one variant.
 
+        Parameters
+        ----------
+        name
+            The variant's name in the report: ``"python"``.
+
+        Returns
+        -------
+        VariantReport
+            The variant, not a copy.
+
         Raises
         ------
         CompilescopeError
@@ -197,9 +215,18 @@ class Report(Struct, kw_only=True):
     def compilation(self, compile_id: str, variant: str | None = None) -> Compilation:
         """One compilation, by torch's compile id.
 
-        Without ``variant``, it is taken from the first variant that has it; its ``code`` is
-        completed with the other kind of wrapper from the first variant for the same device that has
-        one.
+        Parameters
+        ----------
+        compile_id
+            torch's own id: ``"0/0"``, and ``"0/1"`` for its first recompile.
+        variant
+            The variant's name; the first variant that has the compilation if None.
+
+        Returns
+        -------
+        Compilation
+            A copy. Without ``variant``, its ``code`` is completed with the other kind of wrapper
+            from the first variant for the same device that has one.
 
         Raises
         ------
@@ -225,10 +252,13 @@ class Report(Struct, kw_only=True):
         return msgspec.structs.replace(first, code=_completed(codes))
 
     def to_json(self) -> str:
-        """The report as JSON; `compilescope.load` reads it back.
+        """The report as JSON; `compilescope.load` reads it from a file.
 
-        Options of a variant that JSON cannot represent (such as a function) are stored as their
-        ``repr``.
+        Returns
+        -------
+        str
+            The text. Options of a variant that JSON cannot represent (such as a function) are
+            stored as their ``repr``.
         """
         replace = msgspec.structs.replace
         conclude(self)
@@ -247,7 +277,10 @@ class Report(Struct, kw_only=True):
     def redacted(self) -> Report:
         """A copy without folders' names, lines of source code, and quoted values.
 
-        Names stay: of files, functions, modules and variables.
+        Returns
+        -------
+        Report
+            The names of files, functions, modules and variables stay.
 
         Raises
         ------
@@ -288,8 +321,18 @@ class Report(Struct, kw_only=True):
     def save(self, path: str | Path, *, redact: bool = False) -> Path:
         """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.
 
-        With ``redact``, without paths and source code; see `redacted`. JupyterLab opens files that
-        end in ``.compilescope.json`` as reports.
+        Parameters
+        ----------
+        path
+            A file that ends in ``.json`` or ``.html``. JupyterLab opens files that end in
+            ``.compilescope.json`` as reports.
+        redact
+            Leave out paths and source code, as `redacted` does.
+
+        Returns
+        -------
+        Path
+            The file.
 
         Raises
         ------

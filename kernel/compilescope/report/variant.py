@@ -32,6 +32,11 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
         for any backend. A report stores functions as their names: ``<function __main__.keep>``.
     target
         The device to generate code for; None is the device of the arguments.
+
+    Examples
+    --------
+    >>> cs.Variant(cpp_wrapper=True).cpp_wrapper
+    True
     """
 
     backend: str | None = "inductor"

@@ -28,8 +28,9 @@ export class NonconformityError extends Error {
  *
  * A report may have some hundred thousand nodes: the value itself is completed,
  * not a copy, and the path is put together only where something is wrong. The
- * schema is generated from the kernel's structs. A validator off the shelf
- * compiles it to code, which a page that forbids `eval` does not run.
+ * schema is generated from the kernel's structs. Ajv, also where its validators
+ * are generated ahead, fills in no defaults below `anyOf`, where all optional
+ * structs are.
  *
  * @param value - Fresh from `JSON.parse`; nobody else has it.
  *

@@ -31,11 +31,27 @@ _START = 1024
 def load(path: str | Path) -> Report:
     """Reads a report that `Report.save` wrote as JSON.
 
+    Parameters
+    ----------
+    path
+        The file, such as ``run.compilescope.json``.
+
+    Returns
+    -------
+    Report
+        The report. It needs neither torch nor the call; `measure` and `study` need both.
+
     Raises
     ------
     CompilescopeError
         The file does not exist or cannot be read, is not a report, is a saved page, is damaged, or
         was written by a newer compilescope.
+
+    Examples
+    --------
+    >>> path = report.save(folder / "run.compilescope.json")
+    >>> cs.load(path).subject.name
+    'fn'
     """
     file = given_path(path, _WHAT)
     if file.suffix in (".html", ".htm"):
