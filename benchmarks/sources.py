@@ -116,8 +116,8 @@ def _check(report: Any, *, backward: bool) -> None:
     """Quick sources are worth nothing if they are not there."""
     for variant in report.variants:
         codes = [compilation.code for compilation in variant.compilations]
-        codes += [one.backward for one in codes if one.backward is not None]
-        found = [getattr(one, variant.name) for one in codes]
+        codes += [code.backward for code in codes if code.backward is not None]
+        found = [getattr(code, variant.name) for code in codes]
         if len(found) != 1 + backward or not all(found):
             raise SystemExit(f"{variant.name}: sources are missing. {variant.problems}")
 

@@ -90,7 +90,7 @@ def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def _check(report: Any) -> None:
     """Quick code is worth nothing if it is not there."""
     (variant,) = report.variants
-    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
+    kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     triton = [kernel for kernel in kernels if kernel.language == "triton"]
     final = {"sass", "amdgcn"}
     if not triton or not all(final & set(kernel.assembly) for kernel in triton):

@@ -53,7 +53,10 @@ def looked(name: str, make: Callable[[], Report]) -> Report:
     if name not in kept:
         kept[name] = make()
     report = kept[name]
-    problems = [*report.problems, *(one for each in report.variants for one in each.problems)]
+    problems = [
+        *report.problems,
+        *(problem for each in report.variants for problem in each.problems),
+    ]
     for problem in problems:
         if problem.severity == "error":
             raise RuntimeError(f"{problem.what} {problem.why}")

@@ -142,7 +142,7 @@ def make_ddp_on_gpu() -> Made:
 def make_sharded_on_gpu() -> Made:
     """The call of `sharded` on this rank's GPU."""
     _, args = make_sharded()
-    return sharded, tuple(one.cuda() for one in args)
+    return sharded, tuple(arg.cuda() for arg in args)
 
 
 def make_tensor_parallel() -> Made:

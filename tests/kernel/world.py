@@ -52,7 +52,9 @@ def world() -> dict[str, Any]:
             list(torch._dynamo.callback.callback_handler.end_callbacks),
         ],
         "frame callback": torch._C._dynamo.eval_frame.get_eval_frame_callback(),
-        "trace handlers": [one for one in _internal.trace_log.handlers if not _removes_itself(one)],
+        "trace handlers": [
+            handler for handler in _internal.trace_log.handlers if not _removes_itself(handler)
+        ],
         "root handlers": list(logging.getLogger().handlers),
         "print_readable": vars(GraphModule)["print_readable"],
         "compile_to_module": vars(GraphLowering)["compile_to_module"],

@@ -55,11 +55,11 @@ KERNELS = [
 
 
 def test_templates_beside_library_calls():
-    (found,) = read_autotunings([told(AUTOTUNING, MATMUL)], KERNELS)
-    assert (found.operator, found.kind, found.skipped) == ("mm", "algorithm", "")
-    assert found.kernel == "triton_tem_fused_mm_0"
-    assert found.duration_s == 1.5
-    assert [(one.name, one.chosen, one.why) for one in found.choices] == [
+    (autotuning,) = read_autotunings([told(AUTOTUNING, MATMUL)], KERNELS)
+    assert (autotuning.operator, autotuning.kind, autotuning.skipped) == ("mm", "algorithm", "")
+    assert autotuning.kernel == "triton_tem_fused_mm_0"
+    assert autotuning.duration_s == 1.5
+    assert [(choice.name, choice.chosen, choice.why) for choice in autotuning.choices] == [
         ("triton_mm_7", True, ""),
         ("triton_mm_8", False, "as fast as the best"),
         ("mm", False, "1.2 times the best"),
@@ -67,7 +67,7 @@ def test_templates_beside_library_calls():
         ("triton_mm_9", False, "it could not be compiled or run"),
         ("triton_mm_11", False, "not measured: torch left it out beforehand"),
     ]
-    best = found.choices[0]
+    best = autotuning.choices[0]
     assert best.kind == "triton template"
     assert best.config == {
         "BLOCK_M": "64",
@@ -75,33 +75,35 @@ def test_templates_beside_library_calls():
         "num_warps": "4",
         "tile_shape": "(64, 128, 32)",
     }
-    assert [one.kind for one in found.choices if one.name == "odd"] == ["SomethingNew"]
+    assert [choice.kind for choice in autotuning.choices if choice.name == "odd"] == [
+        "SomethingNew"
+    ]
 
 
 def test_the_library_wins():
-    said = json.loads(json.dumps(MATMUL))
-    said["choices"][0]["time_us"] = 1.0
-    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
-    assert found.choices[0].name == "mm"
-    assert found.kernel == "extern_kernels.mm"
+    data = json.loads(json.dumps(MATMUL))
+    data["choices"][0]["time_us"] = 1.0
+    (autotuning,) = read_autotunings([told(AUTOTUNING, data)], KERNELS)
+    assert autotuning.choices[0].name == "mm"
+    assert autotuning.kernel == "extern_kernels.mm"
 
 
 def test_nothing_could_be_measured():
     said = {**MATMUL, "choices": [{"name": "a", "time_us": None, "failed": True}]}
-    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
-    assert not found.choices[0].chosen
-    assert "could be measured" in found.skipped
+    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    assert not autotuning.choices[0].chosen
+    assert "could be measured" in autotuning.skipped
 
 
 @pytest.mark.parametrize(("device", "freezing"), [("cpu", True), ("cuda", False)])
 def test_one_candidate_is_no_measurement(device, freezing):
     only = {"name": "mm", "type": "ExternKernelCaller", "time_us": None}
     said = {**MATMUL, "measured": False, "choices": [only], "device": device}
-    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
-    assert found.choices[0].chosen
-    assert found.choices[0].time_us is None
-    assert "one candidate" in found.skipped
-    assert ("freezing" in found.skipped) == freezing
+    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    assert autotuning.choices[0].chosen
+    assert autotuning.choices[0].time_us is None
+    assert "one candidate" in autotuning.skipped
+    assert ("freezing" in autotuning.skipped) == freezing
 
 
 def test_launch_configurations():
@@ -121,9 +123,9 @@ def test_launch_configurations():
             },
         ],
     }
-    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
-    assert (found.kind, found.kernel) == ("config", "triton_poi_fused_add_0")
-    assert [(one.name, one.why) for one in found.choices] == [
+    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    assert (autotuning.kind, autotuning.kernel) == ("config", "triton_poi_fused_add_0")
+    assert [(choice.name, choice.why) for choice in autotuning.choices] == [
         ("XBLOCK=512", ""),
         ("XBLOCK=256", "1.33 times the best"),
         ("XBLOCK=1024", "register spilling"),
@@ -139,8 +141,8 @@ def test_coordinate_descent_has_no_times():
         "measured": True,
         "choices": [{"name": "XBLOCK=64"}, {"name": "XBLOCK=32", "why": "where it began"}],
     }
-    (found,) = read_autotunings([told(AUTOTUNING, said)], [])
-    assert [(one.name, one.chosen, one.why) for one in found.choices] == [
+    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], [])
+    assert [(choice.name, choice.chosen, choice.why) for choice in autotuning.choices] == [
         ("XBLOCK=64", True, ""),
         ("XBLOCK=32", False, "where it began"),
     ]
@@ -156,10 +158,10 @@ def test_a_cached_configuration_was_not_measured_now():
         "triton_tem_fused_mm_0": {"autotune_cache_state": "only 1 config"},
     }
     records = [told("triton_kernel_info", info)]
-    (found,) = read_autotunings(records, KERNELS)
-    assert found.kernel == "triton_poi_fused_add_0"
-    assert found.choices[0].config == {"XBLOCK": "512", "num_warps": "4"}
-    assert "autotune cache" in found.skipped
+    (autotuning,) = read_autotunings(records, KERNELS)
+    assert autotuning.kernel == "triton_poi_fused_add_0"
+    assert autotuning.choices[0].config == {"XBLOCK": "512", "num_warps": "4"}
+    assert "autotune cache" in autotuning.skipped
     kernels = [Kernel(name="triton_poi_fused_add_0", language="triton")]
     add_compile_times(kernels, records)
     assert kernels[0].resources == {"compile_us": 1200.0}
@@ -179,7 +181,7 @@ def test_real_trace_files_tell_the_compile_times(data):
 
     path = Path(data) / "traces" / "h200-torch2.11-mlp_b1_python.log.gz"
     (found,) = assemble(read(path).records, variant="python")
-    (kernel,) = [one for one in found.kernels if one.language == "triton"]
+    (kernel,) = [kernel for kernel in found.kernels if kernel.language == "triton"]
     assert kernel.resources["compile_us"] > 0
     assert found.autotunings == []
 
@@ -217,12 +219,12 @@ def test_the_kernels_autotuner_is_heard(monkeypatch):
         heuristics.CachingAutotuner.coordinate_descent_tuning(Tuner(), small)
     records = [Record(event="artifact", metadata=e.metadata, payload=e.payload) for e in events]
     configs, descent = read_autotunings(records, [])
-    assert [(one.name, one.time_us, one.why) for one in configs.choices] == [
+    assert [(choice.name, choice.time_us, choice.why) for choice in configs.choices] == [
         ("XBLOCK=64, num_warps=4, num_stages=1", 6.0, ""),
         ("XBLOCK=128, num_warps=4, num_stages=1", None, "register spilling"),
     ]
     assert configs.choices[1].config["n_regs"] == "255"
-    assert [one.chosen for one in descent.choices] == [True, False]
+    assert [choice.chosen for choice in descent.choices] == [True, False]
 
 
 def selector() -> tuple[object, object]:
@@ -243,13 +245,13 @@ def test_one_candidate_on_the_cpu():
     fn = torch.nn.Linear(32, 16).requires_grad_(False)
     variant = cs.Variant(mode="max-autotune-no-cudagraphs")
     report = cs.inspect(fn, (torch.randn(8, 32),), variants={"a": variant}, run=False)
-    (found,) = report.variant("a").compilations[0].autotunings
-    assert (found.operator, found.kernel) == ("addmm", "extern_kernels.addmm")
-    assert found.inputs[1] == "float32[8, 32] cpu"
+    (autotuning,) = report.variant("a").compilations[0].autotunings
+    assert (autotuning.operator, autotuning.kernel) == ("addmm", "extern_kernels.addmm")
+    assert autotuning.inputs[1] == "float32[8, 32] cpu"
     if torch.__version__.startswith("2.11."):
-        assert len(found.choices) == 2, "torch 2.11 has two library calls for it"
+        assert len(autotuning.choices) == 2, "torch 2.11 has two library calls for it"
     else:
-        assert "freezing" in found.skipped
+        assert "freezing" in autotuning.skipped
     assert selector() == before
 
 
@@ -263,13 +265,13 @@ def test_cpp_templates_on_the_cpu(dtype):
         report = cs.inspect(
             fn, (torch.randn(16, 64, dtype=dtype),), variants={"a": variant}, run=False
         )
-    (found,) = report.variant("a").compilations[0].autotunings
-    assert found.skipped == ""
-    assert {one.kind for one in found.choices} == {"cpp template", "extern"}
-    assert [one.chosen for one in found.choices] == [True, False]
-    times = [one.time_us or 0.0 for one in found.choices]
+    (autotuning,) = report.variant("a").compilations[0].autotunings
+    assert autotuning.skipped == ""
+    assert {choice.kind for choice in autotuning.choices} == {"cpp template", "extern"}
+    assert [choice.chosen for choice in autotuning.choices] == [True, False]
+    times = [choice.time_us or 0.0 for choice in autotuning.choices]
     assert 0 < times[0] <= times[1]
     kernels = report.variant("a").compilations[0].kernels
-    (kernel,) = [one for one in kernels if one.name == found.kernel]
-    assert (kernel.language == "extern") == (found.choices[0].kind == "extern")
+    (kernel,) = [kernel for kernel in kernels if kernel.name == autotuning.kernel]
+    assert (kernel.language == "extern") == (autotuning.choices[0].kind == "extern")
     assert selector() == before

@@ -76,11 +76,13 @@ def test_kernels_stay_the_same_under_the_cpp_wrapper(report: Report) -> None:
     changes = report.variant("cpp").changes
     assert changes is not None
     assert (changes.baseline, changes.switches) == ("python", ["cpp_wrapper"])
-    outcomes = {one.kernel: (one.outcome, one.lines) for one in changes.kernels}
+    outcomes = {kernel.kernel: (kernel.outcome, kernel.lines) for kernel in changes.kernels}
     generated = {name: how for name, how in outcomes.items() if name.startswith("cpp_fused")}
     assert generated
     assert set(generated.values()) == {("identical", 0)}
-    called = {one.baseline: one.outcome for one in changes.kernels if one.language == "extern"}
+    called = {
+        kernel.baseline: kernel.outcome for kernel in changes.kernels if kernel.language == "extern"
+    }
     assert called["extern_kernels.mm"] == "renamed"
     count = len(changes.kernels)
     assert changes.summary == (
@@ -91,10 +93,10 @@ def test_kernels_stay_the_same_under_the_cpp_wrapper(report: Report) -> None:
 def test_a_change_of_sizes_is_told_in_kernels_graphs_and_guards(report: Report) -> None:
     changes = report.variant("python dynamic").changes
     assert changes is not None
-    [differing] = [one for one in changes.kernels if one.outcome == "differs"]
+    [differing] = [kernel for kernel in changes.kernels if kernel.outcome == "differs"]
     assert differing.lines > 0
     assert differing.why.startswith("Sizes are arguments here (ks0")
-    told = {one.kind: one for one in changes.changes}
+    told = {change.kind: change for change in changes.changes}
     assert (told["setting"].baseline, told["setting"].here) == ("automatic", "on")
     assert "64" in told["graph"].baseline
     assert "s" in told["graph"].here
@@ -104,7 +106,7 @@ def test_a_change_of_sizes_is_told_in_kernels_graphs_and_guards(report: Report) 
 def test_what_changed_nothing_says_so(report: Report) -> None:
     changes = report.variant("python fullgraph").changes
     assert changes is not None
-    assert [one.what for one in changes.changes] == ["fullgraph"]
+    assert [change.what for change in changes.changes] == ["fullgraph"]
     assert changes.summary.endswith("kernels are identical; the wrapper is the same.")
 
 
@@ -150,10 +152,10 @@ def test_a_fusion_that_is_off_under_the_cpp_wrapper() -> None:
     if "mix-order reduction" not in str(report.variants[1].effective):
         pytest.skip("this torch does mix-order reduction under both wrappers, or under none")
     kernels = changes.kernels
-    assert {one.outcome for one in kernels} == {"differs", "added"}
-    for one in kernels:
-        assert "mix-order reduction for the Python wrapper only" in one.why
-    [setting] = [one for one in changes.changes if one.what == "cpp_wrapper"]
+    assert {kernel.outcome for kernel in kernels} == {"differs", "added"}
+    for kernel in kernels:
+        assert "mix-order reduction for the Python wrapper only" in kernel.why
+    [setting] = [change for change in changes.changes if change.what == "cpp_wrapper"]
     assert "mix-order reduction" in setting.why
 
 
@@ -247,7 +249,7 @@ def test_the_baseline_is_the_earlier_variant_that_is_most_alike() -> None:
         variant("cpp on h100", target="h100", cpp_wrapper=True),
         VariantReport(name="failed", requested=cs.Variant(mode="max-autotune")),
     ]
-    found = [baseline_of(one, variants) for one in variants]
+    found = [baseline_of(variant, variants) for variant in variants]
     assert [one.name if one else "" for one in found] == [
         *("", "", "python", "python", "dynamic", "", "on h100", "")
     ]

@@ -24,7 +24,10 @@ def tensor(source: str, rest: str) -> Guard:
 
 
 def told(guards: list[Guard]) -> list[tuple[str, str, int | None]]:
-    return [(one.name, one.requirement, one.guard) for one in find_conditions(guards)]
+    return [
+        (condition.name, condition.requirement, condition.guard)
+        for condition in find_conditions(guards)
+    ]
 
 
 def test_inputs_come_first_then_values_then_groups() -> None:
@@ -87,7 +90,7 @@ def test_a_failure_that_torch_counts_at_a_node_is_of_the_guards_there() -> None:
     compilation = Compilation("0/0", guards=guards, guard_tree=tree)
     add_conditions(compilation)
     assert [guard.failed for guard in guards] == [False, True, False, True, False, False]
-    assert [one.failed for one in compilation.conditions] == [True]
+    assert [condition.failed for condition in compilation.conditions] == [True]
 
 
 def test_a_file_of_an_earlier_version_gets_them_as_it_is_loaded(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def of(function: object, *variants: str) -> dict[str, CudaGraphs]:
         variants={name: GPU[name] for name in variants},
         run=False,
     )
-    found = {one.name: one.cuda_graphs for one in report.variants}
+    found = {variant.name: variant.cuda_graphs for variant in report.variants}
     assert None not in found.values()
     return found  # type: ignore[return-value]
 
@@ -81,8 +81,8 @@ def test_what_cannot_be_captured_splits_the_graph_or_has_it_skipped() -> None:
     found = of(on_the_cpu_between, "python", "whole")
     parts = found["python"].partitions
     assert found["python"].outcome == "partly"
-    assert [one.captured for one in parts] == [True, False, True]
-    assert [one.kernels for one in parts] == [2, 1, 1]
+    assert [part.captured for part in parts] == [True, False, True]
+    assert [part.kernels for part in parts] == [2, 1, 1]
     assert parts[1].why == "It works on the CPU."
     (skip,) = found["whole"].skips
     assert skip.setting == "", "under the C++ wrapper no setting alone would do"

@@ -93,7 +93,9 @@ def test_what_cannot_be_told_is_said():
     fn, args = EXAMPLES["custom operator"].make()
     report = cs.inspect(fn, args, variants=("python",), run=False)
     kernels = report.variant("python").compilations[0].kernels
-    (scale,) = [one for one in kernels if "scale" in one.name and one.language == "extern"]
+    (scale,) = [
+        kernel for kernel in kernels if "scale" in kernel.name and kernel.language == "extern"
+    ]
     assert scale.estimated_operations is None
     assert "no formula for scale" in scale.absent["estimated_operations"]
     assert scale.estimated_bytes == 2 * 4 * 4 * 8

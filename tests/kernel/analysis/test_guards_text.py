@@ -36,7 +36,7 @@ def test_the_tree_has_every_manager_below_its_own(records):
         tree = parse_guards(text)
         sound(tree)
         assert tree.managers[0].kind == "RootGuardManager"
-        assert sum(one.parent is None for one in tree.managers) == 1
+        assert sum(manager.parent is None for manager in tree.managers) == 1
         assert len(tree.managers) == text.count("Manager: source=") + 1
         for manager in tree.managers[1:]:
             assert manager.source
@@ -115,7 +115,7 @@ tag_safe=(True, True)
 
 def test_what_carries_a_guard_out_and_why_it_is_there():
     guards, managers = parse_guards(TREE)
-    assert [(one.type, one.language) for one in guards] == [
+    assert [(guard.type, guard.language) for guard in guards] == [
         ("LAMBDA_GUARD", "python"),
         ("EQUALS_MATCH", "cpp"),
         ("TYPE_MATCH", "python"),
@@ -124,7 +124,7 @@ def test_what_carries_a_guard_out_and_why_it_is_there():
         ("LAMBDA_GUARD", "python"),
         ("SYMBOLIC_SHAPE_GUARD", "cpp"),
     ]
-    said = [one.why for one in guards]
+    said = [guard.why for guard in guards]
     assert "saved tensors" not in said[0]
     assert said[1] == "make it a tensor."
     assert "Python function" in said[2]
@@ -133,8 +133,8 @@ def test_what_carries_a_guard_out_and_why_it_is_there():
     assert "use_duck_shape" in said[4]
     assert "mark_unbacked" in said[5]
     assert "relation" in said[6]
-    assert [one.shortcut for one in managers] == [False, False, True, False]
-    assert [one.manager for one in guards] == [0, 1, 2, 3, 0, 0, 0]
+    assert [manager.shortcut for manager in managers] == [False, False, True, False]
+    assert [guard.manager for guard in guards] == [0, 1, 2, 3, 0, 0, 0]
 
 
 SAID = {

@@ -96,7 +96,7 @@ def test_kernels_lead_to_dynamo_nodes(inspected):
     with_origins = wanted = 0
     for name in EXAMPLES:
         nodes = computed(inspected(name))
-        found = [one for one in nodes if one[1].origins]
+        found = [node for node in nodes if node[1].origins]
         print(f"{name:24} {len(found)} of {len(nodes)} nodes")
         with_origins += len(found)
         wanted += len(nodes)
@@ -111,7 +111,7 @@ def test_origins_stand_in_the_same_line(inspected):
     """Two ways from a kernel to the user's line, over its nodes and over Dynamo's, must meet."""
     for name in EXAMPLES:
         for compilation, node in computed(inspected(name)):
-            first = {one.name: one for one in compilation.graphs["dynamo"].nodes}
+            first = {node.name: node for node in compilation.graphs["dynamo"].nodes}
             lines = {line_of(first[origin]) for origin in node.origins} - {""}
             if lines and node.sources:
                 assert line_of(node) in lines, (name, node.name)
@@ -121,7 +121,7 @@ def test_origins_stand_in_the_same_line(inspected):
 def test_lines_are_those_known_by_hand(name, inspected):
     seen: dict[str, set[str]] = {}
     for compilation, node in computed(inspected(name)):
-        first = {one.name: one for one in compilation.graphs["dynamo"].nodes}
+        first = {node.name: node for node in compilation.graphs["dynamo"].nodes}
         for origin in node.origins:
             seen.setdefault(operator_name(node.target), set()).add(line_of(first[origin]))
     for operator, parts in EXAMPLES[name].lines.items():

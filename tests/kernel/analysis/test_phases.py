@@ -80,7 +80,7 @@ def test_own_times_sum_to_the_whole(recorded):
 
 
 def test_other_threads_have_tracks_of_their_own():
-    found = build_phases(
+    phases = build_phases(
         [
             event("dynamo", "B", 0, "0/0", 1),
             event("async_compile.wait", "B", 10, "0/0", 1),
@@ -92,15 +92,15 @@ def test_other_threads_have_tracks_of_their_own():
             event("dynamo", "E", 100, "0/0", 1),
         ]
     )
-    (wait,) = found["0/0"][0].children
+    (wait,) = phases["0/0"][0].children
     assert [child.track for child in wait.children] == [1, 2]
     assert own(wait) == 80
-    compilation = Compilation(id="0/0", phases=found["0/0"])
+    compilation = Compilation(id="0/0", phases=phases["0/0"])
     assert split([compilation], 100e-6).parts["cpp_build"] == pytest.approx(80e-6)
 
 
 def test_what_names_no_compilation_holds_what_does():
-    found = build_phases(
+    phases = build_phases(
         [
             event("dynamo", "B", 0, "0/0", 1),
             event("gc", "B", 10, None, 1),
@@ -110,7 +110,7 @@ def test_what_names_no_compilation_holds_what_does():
             event("dynamo", "E", 50, "0/0", 1),
         ]
     )
-    (root,) = found["0/0"]
+    (root,) = phases["0/0"]
     assert [child.name for child in root.children] == ["gc"]
     assert [child.name for child in root.children[0].children] == ["pass.x"]
 
@@ -121,7 +121,7 @@ def test_the_kind_of_what_is_unknown_is_its_parents():
 
 
 def test_waiting_for_triton_is_tritons():
-    found = build_phases(
+    phases = build_phases(
         [
             event("dynamo", "B", 0, "0/0", 1),
             event("async_compile.precompile", "B", 1, "0/0", 1),
@@ -131,7 +131,7 @@ def test_waiting_for_triton_is_tritons():
             event("dynamo", "E", 10, "0/0", 1),
         ]
     )
-    kinds = {phase.name: phase.kind for phase in walk(found["0/0"])}
+    kinds = {phase.name: phase.kind for phase in walk(phases["0/0"])}
     assert kinds["async_compile.wait"] == "triton"
 
 

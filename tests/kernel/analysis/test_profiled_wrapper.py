@@ -20,7 +20,11 @@ def test_launches_are_those_of_the_plain_wrapper() -> None:
 
     def launches(name: str) -> list[tuple[str, str | None, list[str]]]:
         regions = report.variant(name).compilations[0].code.regions["cpp"]
-        return [(one.key, one.kernel, one.nodes) for one in regions if one.kind == "launch"]
+        return [
+            (region.key, region.kernel, region.nodes)
+            for region in regions
+            if region.kind == "launch"
+        ]
 
     code = report.variant("profiled").compilations[0].code.cpp
     assert code is not None

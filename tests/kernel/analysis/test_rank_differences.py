@@ -33,7 +33,10 @@ def differences(here: Code, there: Code) -> list[tuple[str, str, str]]:
     reports = [report(0, here), report(1, there)]
     compare(reports)
     assert reports[1].rank is not None
-    return [(one.what, one.here, one.there) for one in reports[1].rank.differences]
+    return [
+        (difference.what, difference.here, difference.there)
+        for difference in reports[1].rank.differences
+    ]
 
 
 def test_further_graphs_under_one_id_are_compared_each() -> None:

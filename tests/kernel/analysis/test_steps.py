@@ -48,7 +48,7 @@ def counted(
         for line in code_lines(text, artifact, region)
     ]
     return Counter(
-        all=len(lines), steps=sum(told != "" for told in lines), other=lines.count("other ")
+        all=len(lines), steps=sum(line != "" for line in lines), other=lines.count("other ")
     )
 
 

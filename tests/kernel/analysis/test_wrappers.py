@@ -229,14 +229,14 @@ GROUPED = """class Runner:
 def test_a_check_of_several_tensors_is_a_region_of_each():
     # As torch 2.15 writes it; its C++ wrapper checks each tensor in a line of its own.
     regions = to_regions(scan(GROUPED, "python"), "inference")
-    guards = [one for one in regions if one.kind == "guard"]
-    assert [(one.key, one.start, one.end) for one in guards] == [
+    guards = [region for region in regions if region.kind == "guard"]
+    assert [(guard.key, guard.start, guard.end) for guard in guards] == [
         ("guard:inference:arg0_1", 5, 5),
         ("guard:inference:arg1_1", 5, 5),
         ("guard:inference:buf0", 8, 8),
     ]
     steps = steps_of(GROUPED, "python", regions)
-    assert [one.label for one in steps if one.kind == "check"] == ["arg0_1, arg1_1", "buf0"]
+    assert [step.label for step in steps if step.kind == "check"] == ["arg0_1, arg1_1", "buf0"]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_check_of_several_tensors_is_a_region_of_each():
     ],
 )
 def test_what_a_line_checks(line, found):
-    assert [tuple(one) for one in size_checks(line)] == found
+    assert [tuple(size_check) for size_check in size_checks(line)] == found
 
 
 TEMPLATE = """#include <torch/csrc/inductor/cpp_wrapper/cpu.h>
@@ -291,11 +291,11 @@ void cpp_flex_0(const float* query, float* output)
 
 def test_a_kernel_of_a_cpp_template_is_found():
     marks = scan(TEMPLATE, "cpp")
-    (kernel,) = [one for one in marks if one.kind == "kernel"]
+    (kernel,) = [mark for mark in marks if mark.kind == "kernel"]
     assert kernel.kernel == "cpp_flex_0"
     lines = TEMPLATE.split("\n")
     assert lines[kernel.start - 1] == "#include <torch/csrc/inductor/cpp_prefix.h>"
     assert lines[kernel.call - 1] == 'extern "C"'
     assert lines[kernel.end - 1] == "}"
-    (launch,) = [one for one in marks if one.kind == "launch"]
+    (launch,) = [mark for mark in marks if mark.kind == "launch"]
     assert launch.kernel == "cpp_flex_0"

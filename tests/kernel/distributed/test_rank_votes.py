@@ -88,6 +88,6 @@ def test_an_error_of_the_system_amid_the_calls_leaves_none_waiting(
     asked = Asked()
     with pytest.raises(OSError, match="Too many open files"):
         inspection.build(list(variants), Monitor(), lambda *_: {}, asked)
-    assert [one.stage for one in inspection.report.variants] == ["failed", "sources"]
+    assert [variant.stage for variant in inspection.report.variants] == ["failed", "sources"]
     # Eager is called, what it draws, and where to build; then no question more.
     assert asked.answers == [True, False, True]

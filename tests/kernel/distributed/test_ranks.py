@@ -35,18 +35,18 @@ def rank_of(report: Report) -> Rank:
 def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
     # Its own hook reduces the gradients; without one DDP calls the same.
     reports = ranks(rank_subjects.make_hooked_ddp, variants="python", timeout_s=PATIENCE_S)
-    assert [rank_of(one).rank for one in reports] == [0, 1]
-    assert len({rank_of(one).group for one in reports}) == 1
+    assert [rank_of(report).rank for report in reports] == [0, 1]
+    assert len({rank_of(report).group for report in reports}) == 1
     for report in reports:
-        made = report.variant("python")
-        assert made.stage == "built", (made.problems, report.problems)
-        assert made.accuracy
-        assert all(error.ok for error in made.accuracy)
-        assert made.timing is not None
-        assert made.timing.ratio is not None
+        variant = report.variant("python")
+        assert variant.stage == "built", (variant.problems, report.problems)
+        assert variant.accuracy
+        assert all(error.ok for error in variant.accuracy)
+        assert variant.timing is not None
+        assert variant.timing.ratio is not None
         assert report.problems == []
         # Dynamo leaves DDP's own forward to eager, and compiles the model's.
-        assert "backward" in made.compilations[-1].graphs
+        assert "backward" in variant.compilations[-1].graphs
         (called,) = rank_of(report).collectives
         assert called.outside
         assert (called.operator, called.direction) == ("c10d.allreduce_", "backward")
@@ -61,12 +61,15 @@ def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
     # Between a forward and its backward the model holds whole parameters: each call begins anew.
     for report in ranks(rank_subjects.make_fsdp, variants=TRACED, timeout_s=PATIENCE_S):
         assert report.problems == []
-        made = report.variant("traced")
-        assert (made.stage, made.timing is not None) == ("built", True), made.problems
-        assert {error.path.rpartition(".")[2] for error in made.accuracy} == {"output", "grad"}
-        assert len(made.accuracy) == 5
-        assert all(error.ok for error in made.accuracy)
-        called = [(one.operator, one.direction) for one in rank_of(report).collectives]
+        variant = report.variant("traced")
+        assert (variant.stage, variant.timing is not None) == ("built", True), variant.problems
+        assert {error.path.rpartition(".")[2] for error in variant.accuracy} == {"output", "grad"}
+        assert len(variant.accuracy) == 5
+        assert all(error.ok for error in variant.accuracy)
+        called = [
+            (collective.operator, collective.direction)
+            for collective in rank_of(report).collectives
+        ]
         assert set(called) == {
             ("c10d._allgather_base_", "forward"),
             ("c10d._allgather_base_", "backward"),
@@ -83,9 +86,9 @@ def test_an_optimiser_s_step_on_fsdp_s_parameters_has_sources() -> None:
         report = Session().inspect(fn, args, {}, variants=["python"], run=False)
     finally:
         dist.destroy_process_group()
-    made = report.variant("python")
-    assert made.problems == []
-    assert any(one.code.python for one in made.compilations)
+    variant = report.variant("python")
+    assert variant.problems == []
+    assert any(compilation.code.python for compilation in variant.compilations)
 
 
 def test_tensor_parallel_layers_have_sources_of_both_wrappers() -> None:
@@ -98,9 +101,9 @@ def test_tensor_parallel_layers_have_sources_of_both_wrappers() -> None:
         dist.destroy_process_group()
     for variant in report.variants:
         assert variant.problems == []
-        (made,) = variant.compilations
-        assert any("all_reduce" in kernel.name for kernel in made.kernels)
-        assert made.code.backward is not None
+        (compilation,) = variant.compilations
+        assert any("all_reduce" in kernel.name for kernel in compilation.kernels)
+        assert compilation.code.backward is not None
     assert report.variant("cpp").compilations[0].code.cpp
 
 
@@ -120,11 +123,11 @@ def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
     # What is off is compared with the result in float64 too: one call more, which all make.
     for report, off in ((right, 0.0), (wrong, 1.0)):
         assert report.problems == []
-        made = report.variant("traced")
-        assert (made.stage, made.timing is not None) == ("built", True)
-        assert made.accuracy[0].max_abs == off
-        assert made.accuracy[0].reference_abs == off
-        assert len(made.problems) == int(off)
+        variant = report.variant("traced")
+        assert (variant.stage, variant.timing is not None) == ("built", True)
+        assert variant.accuracy[0].max_abs == off
+        assert variant.accuracy[0].reference_abs == off
+        assert len(variant.problems) == int(off)
 
 
 def test_ranks_that_call_something_else_are_told_of() -> None:
@@ -149,11 +152,11 @@ def test_ranks_that_call_something_else_are_told_of() -> None:
         assert "wait_tensor" in lines[one.waited - 1]
         assert one.sources[-1].function == "sharded"
     assert not rank_of(first).same
-    serious = [one for one in rank_of(first).differences if one.serious]
+    serious = [difference for difference in rank_of(first).differences if difference.serious]
     assert [one.kind for one in serious] == ["collectives"]
     assert "sum" in serious[0].here
     assert "max" in serious[0].there
-    kinds = {one.kind for one in rank_of(second).differences}
+    kinds = {difference.kind for difference in rank_of(second).differences}
     assert {"graph", "guards", "collectives"} <= kinds
 
 

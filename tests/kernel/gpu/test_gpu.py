@@ -81,7 +81,7 @@ def test_a_training_step_keeps_its_state() -> None:
     report = cs.inspect(step, (x,))
     python = report.variant("python")
     assert python.stage == "built", python.problems
-    assert any(one.code.backward is not None for one in python.compilations)
+    assert any(compilation.code.backward is not None for compilation in python.compilations)
     cpp = report.variant("cpp")
     if cpp.stage != "built":
         # torch 2.11 cannot build this one, inspected or not; the report says so.

@@ -25,7 +25,9 @@ def pointwise(x: torch.Tensor) -> torch.Tensor:
 def test_a_setting_of_kernels_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     variant = cs.Variant()
     known = [
-        one for one in switches(variant, "cuda:0") if one.names == "use_static_cuda_launcher"
+        switch
+        for switch in switches(variant, "cuda:0")
+        if switch.names == "use_static_cuda_launcher"
     ] or [Switch({"torch._inductor.config": {"fx_graph_cache": False}}, "the graph's cache")]
     assert all(not one.why for one in known)
     monkeypatch.setattr(cold, "switches", lambda *_: known)

@@ -28,7 +28,7 @@ def built(function: object, x: Tensor, variant: Variant) -> CudaGraphs:
     report = compilescope.inspect(function, (x,), variants={"v": variant})  # type: ignore[arg-type]
     made = report.variant("v")
     assert made.stage == "built", made.problems
-    assert [one for one in made.problems if one.severity == "error"] == []
+    assert [problem for problem in made.problems if problem.severity == "error"] == []
     assert made.cuda_graphs is not None
     return made.cuda_graphs
 

@@ -58,7 +58,7 @@ def test_the_wrappers_agree_on_the_kernels(inference: Report) -> None:
         name: [launch.time.us for _, launch in own(inference.variant(name)) if launch.time]
         for name in ("python", "cpp", "reduce-overhead")
     }
-    assert len({len(one) for one in times.values()}) == 1
+    assert len({len(time) for time in times.values()}) == 1
     for name in ("cpp", "reduce-overhead"):
         assert sum(times[name]) == pytest.approx(sum(times["python"]), rel=0.2)
 
@@ -72,7 +72,7 @@ def test_kernels_take_no_longer_than_the_call(inference: Report) -> None:
 
 
 def test_the_device_is_looked_up(inference: Report) -> None:
-    (peaks,) = [one for one in inference.peaks if one.device == "cuda:0"]
+    (peaks,) = [peak for peak in inference.peaks if peak.device == "cuda:0"]
     known = devices.find(torch.cuda.get_device_name(0))
     assert peaks.how == ("specified" if known else "measured")
 

@@ -30,7 +30,7 @@ def test_small_kernels_run_beside_the_host(cpp_wrapper: bool) -> None:
     (layers,) = report.layers
     assert layers.device == "cuda"
     assert layers.sum_us == pytest.approx(layers.whole_us, rel=0.3), layers
-    found = {one.kind: one for one in layers.layers}
+    found = {layer.kind: layer for layer in layers.layers}
     assert {"guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"} <= set(found)
     assert found["launches"].us > 1
     kernels = found["kernels"]
@@ -43,7 +43,7 @@ def test_the_host_waits_for_large_kernels() -> None:
     model = network(4096).eval().requires_grad_(False)
     report = studied(model, torch.randn(4096, 4096, device="cuda"), Variant())
     (layers,) = report.layers
-    kernels = next(one for one in layers.layers if one.kind == "kernels")
+    kernels = next(layer for layer in layers.layers if layer.kind == "kernels")
     assert kernels.us > 0.7 * layers.whole_us, layers
     assert layers.sum_us == pytest.approx(layers.whole_us, rel=0.1)
 
@@ -53,10 +53,10 @@ def test_cuda_graphs_are_replayed() -> None:
     x = torch.randn(8, 64, device="cuda")
     report = studied(model, x, Variant(mode="reduce-overhead"))
     (layers,) = report.layers
-    kinds = [one.kind for one in layers.layers]
+    kinds = [layer.kind for layer in layers.layers]
     assert "wrapper" not in kinds
     assert "launches" in kinds
-    assert any(one.device_us for one in layers.layers if one.kind == "kernels"), layers
+    assert any(layer.device_us for layer in layers.layers if layer.kind == "kernels"), layers
 
 
 def test_training() -> None:
@@ -67,6 +67,6 @@ def test_training() -> None:
     for layers in (forward, backward):
         assert layers.whole_us > 0
         assert {"aot", "inductor", "wrapper", "launches", "kernels"} <= {
-            one.kind for one in layers.layers
+            layer.kind for layer in layers.layers
         }
     assert all(parameter.grad is None for parameter in model.parameters())

@@ -45,23 +45,25 @@ def triton(report: Report, variant: str) -> set[str]:
 
 
 def test_the_python_wrappers_kernels_are_compiled_loaded_tuned_and_run(report: Report) -> None:
-    loads = {one.kernel: one for one in report.variant("python").kernel_loads}
+    loads = {
+        kernel_load.kernel: kernel_load for kernel_load in report.variant("python").kernel_loads
+    }
     assert set(loads) >= triton(report, "python") != set()
     for name in triton(report, "python"):
-        one = loads[name]
-        assert one.compile_us or one.cached
-        assert one.load_us
-        assert one.first_run_us
-        assert one.warm_run_us
-        assert one.compilation == "0/0"
-        assert one.warm_run_us < (one.compile_us or 0) + one.load_us + one.first_run_us
-    assert any(one.autotune_us for one in loads.values()), loads
+        load = loads[name]
+        assert load.compile_us or load.cached
+        assert load.load_us
+        assert load.first_run_us
+        assert load.warm_run_us
+        assert load.compilation == "0/0"
+        assert load.warm_run_us < (load.compile_us or 0) + load.load_us + load.first_run_us
+    assert any(load.autotune_us for load in loads.values()), loads
 
 
 def test_the_cpp_wrapper_is_a_row_beside_its_kernels(report: Report) -> None:
     variant = report.variant("cpp")
-    assert not [one for one in variant.problems if one.severity == "error"]
-    loads = {one.kernel: one for one in variant.kernel_loads}
+    assert not [problem for problem in variant.problems if problem.severity == "error"]
+    loads = {kernel_load.kernel: kernel_load for kernel_load in variant.kernel_loads}
     assert loads["C++ wrapper"].compile_us
     assert loads["C++ wrapper"].load_us
     for name in triton(report, "cpp"):
@@ -71,7 +73,7 @@ def test_the_cpp_wrapper_is_a_row_beside_its_kernels(report: Report) -> None:
 
 def test_ways_to_an_operator_are_measured_on_the_host(report: Report) -> None:
     for variant, way in (("python", "python"), ("cpp", "dispatcher")):
-        found = {one.operator: one for one in report.compilation("0/0", variant).routes}
+        found = {route.operator: route for route in report.compilation("0/0", variant).routes}
         one = found["gpu_loads::shifted"]
         assert (one.via, one.registered) == (way, "python")
         assert one.us, one.how
@@ -100,8 +102,8 @@ def test_a_kernel_with_tma_descriptors_runs_and_is_marked() -> None:
         variant = report.variant("python")
         assert variant.stage == "built", variant.problems
         kernels = report.compilation("0/0", "python").kernels
-        kernel = next(one for one in kernels if one.descriptors)
-        assert {one.made for one in kernel.descriptors} == {made}
-        assert all(one.block == ["64", "64"] for one in kernel.descriptors)
-        loads = {one.kernel: one for one in variant.kernel_loads}
+        kernel = next(kernel for kernel in kernels if kernel.descriptors)
+        assert {descriptor.made for descriptor in kernel.descriptors} == {made}
+        assert all(descriptor.block == ["64", "64"] for descriptor in kernel.descriptors)
+        loads = {kernel_load.kernel: kernel_load for kernel_load in variant.kernel_loads}
         assert loads[kernel.name].first_run_us

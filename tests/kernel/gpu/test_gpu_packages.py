@@ -43,8 +43,8 @@ def test_a_package_for_a_gpu_is_built_checked_and_timed(tmp_path: Path) -> None:
     (compilation,) = variant.compilations
     code = compilation.code
     assert code.aot is not None
-    ahead = [one for one in code.regions["aot"] if one.kind == "launch"]
-    here = {one.key for one in code.regions["cpp"] if one.kind == "launch"}
+    ahead = [region for region in code.regions["aot"] if region.kind == "launch"]
+    here = {region.key for region in code.regions["cpp"] if region.kind == "launch"}
     assert {one.key for one in ahead} & here
     entries = {entry.name.partition(":")[0] for entry in made.entries if entry.timing is not None}
     assert entries == {"eager", "in process", "standalone"}

@@ -20,10 +20,10 @@ def test_ddp_on_two_gpus() -> None:
     for number, report in enumerate(reports):
         assert report.rank is not None
         assert report.rank.device == f"cuda:{number}"
-        made = report.variant("python")
-        assert made.stage == "built", (made.problems, report.problems)
-        assert all(error.ok for error in made.accuracy)
-        assert any(one.direction == "backward" for one in report.rank.collectives)
+        variant = report.variant("python")
+        assert variant.stage == "built", (variant.problems, report.problems)
+        assert all(error.ok for error in variant.accuracy)
+        assert any(collective.direction == "backward" for collective in report.rank.collectives)
         assert report.rank.same, report.rank.differences
 
 
@@ -32,7 +32,7 @@ def test_collectives_of_generated_code_on_two_gpus() -> None:
     for report in reports:
         assert report.rank is not None
         assert report.variant("python").stage == "built", report.variant("python").problems
-        inside = [one for one in report.rank.collectives if not one.outside]
+        inside = [collective for collective in report.rank.collectives if not collective.outside]
         assert len(inside) == 3
         assert all(one.line is not None and one.waited is not None for one in inside)
         assert report.rank.same, report.rank.differences

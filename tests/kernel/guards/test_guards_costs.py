@@ -62,9 +62,9 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
     assert not costs.missing
     # The machine may be busy at a look. The shortest look at each part and at the whole is the one
     # that was disturbed least; for the upper bound the whole's middle one counts.
-    guards = {key: min(one.guards[key] for one in looks) for key in costs.guards}
-    parts = {key: min(one.subtrees[key] for one in looks) for key in costs.subtrees}
-    whole = {key: statistics.median(one.subtrees[key] for one in looks) for key in costs.subtrees}
+    guards = {key: min(look.guards[key] for look in looks) for key in costs.guards}
+    parts = {key: min(look.subtrees[key] for look in looks) for key in costs.subtrees}
+    whole = {key: statistics.median(look.subtrees[key] for look in looks) for key in costs.subtrees}
     assert set(whole) == _reached(costs)
     for place in whole:
         node = costs.nodes[place]
@@ -97,13 +97,13 @@ def test_the_live_tree_is_left_as_it_is() -> None:
     torch._dynamo.utils.counters.clear()
     before = str(kept.manager), [one.manager.fail_count() for one in nodes_of(kept.manager.root)]
     assert max(before[1]) > 0
-    weak = {id(one): weakref.getweakrefcount(one) for one in module.modules()}
+    weak = {id(module): weakref.getweakrefcount(module) for module in module.modules()}
     costs = measure_guards(kept, {"self": module, "x": X, "k": 3.5}, budget_s=2.0)
     assert not costs.missing
     gc.collect()
     after = str(kept.manager), [one.manager.fail_count() for one in nodes_of(kept.manager.root)]
     assert after == before
-    assert {id(one): weakref.getweakrefcount(one) for one in module.modules()} == weak
+    assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
     limit = torch.compiler.set_stance("fail_on_recompile")
     with limit:
         call(X)
@@ -150,8 +150,8 @@ def test_thousands_of_guards_stay_within_the_time() -> None:
     assert time.thread_time() - start < 3.0
     assert kept.f_locals is None
     assert managers[0].cost_ns is not None
-    assert [one.fails for one in managers] == [0] * len(managers)
-    known = sum(one.cost_ns is not None for one in managers)
+    assert [manager.fails for manager in managers] == [0] * len(managers)
+    known = sum(manager.cost_ns is not None for manager in managers)
     if known < len(managers):
         assert "too many guards" in compilation.absent["guard_costs"]
 
@@ -162,13 +162,13 @@ def test_what_torch_skips_is_told_apart() -> None:
     with torch._dynamo.config.patch(use_recursive_dict_tags_for_guards=True):
         call, kept = compiled(module, X)
         guards, managers = parse_guards(str(kept.manager))
-        if not any(one.shortcut for one in managers):
+        if not any(manager.shortcut for manager in managers):
             pytest.skip("This torch marks no module for the shortcut.")
-        weak = {id(one): weakref.getweakrefcount(one) for one in module.modules()}
+        weak = {id(module): weakref.getweakrefcount(module) for module in module.modules()}
         compilation = Compilation(id="0/0", guards=guards, guard_tree=managers)
         add_guard_costs([compilation], {"0/0": kept}, budget_s=2.0)
         gc.collect()
-        assert {id(one): weakref.getweakrefcount(one) for one in module.modules()} == weak
+        assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
         place = next(i for i, one in enumerate(managers) if one.shortcut)
         below = [i for i, one in enumerate(managers) if one.parent == place]
         assert managers[place].cost_ns is not None
@@ -187,7 +187,7 @@ def test_a_part_of_a_clone_is_that_part() -> None:
     top = next(i for i, one in enumerate(nodes) if one.source == "L['self']")
     part = whole.part(top, top + nodes[top].size)
     found = [one.source for one in nodes_of(part.root)]
-    assert found == ["L", *(one.source for one in nodes[top : top + nodes[top].size])]
+    assert found == ["L", *(node.source for node in nodes[top : top + nodes[top].size])]
     deeper = part.below()
     first = nodes[deeper.start]
     single = deeper.part(deeper.start, deeper.start + first.size)
@@ -213,7 +213,7 @@ def test_a_report_has_costs_and_fail_counts() -> None:
     assert hooks.language == "python"
     assert hooks.cost_ns is not None
     assert hooks.cost_ns > (by_type["TENSOR_MATCH"].cost_ns or 0)
-    scale = next(one for one in compilation.guards if one.source == "L['scale']")
+    scale = next(guard for guard in compilation.guards if guard.source == "L['scale']")
     assert scale.fails == 0
     assert "float is a constant" in scale.why
     assert all(guard.hits is None for guard in compilation.guards)

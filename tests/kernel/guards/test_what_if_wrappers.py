@@ -200,7 +200,7 @@ def wrong(seed: int) -> str:
         args = args[:1] if "library" in kind else args
         stance = draw.choice(STANCES)
         with torch.set_grad_enabled(draw.random() < 0.7), torch.compiler.set_stance(stance):
-            said = cs.what_if(fn, *args)
+            answer = cs.what_if(fn, *args)
             runs.clear()
             before, failed = attempts(), False
             try:
@@ -209,13 +209,13 @@ def wrong(seed: int) -> str:
                 failed = "fail_on_recompile" in str(error)
                 if not failed:
                     raise
-        told[said.verdict] += 1
+        told[answer.verdict] += 1
         # An attempt counts: its trace may turn out to be empty.
         did = "recompile" if attempts() > before else "reuse" if runs else "eager"
         did = "error" if failed else did
-        expected = {"limit": "eager"}.get(said.verdict, said.verdict)
+        expected = {"limit": "eager"}.get(answer.verdict, answer.verdict)
         if expected not in ("unknown", did):
-            return f"seed {seed}, {kind}: said {said.verdict}, torch did {did}\n{text}\n{said}"
+            return f"seed {seed}, {kind}: said {answer.verdict}, torch did {did}\n{text}\n{answer}"
     return ""
 
 

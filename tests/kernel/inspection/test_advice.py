@@ -32,7 +32,7 @@ class Ran(NamedTuple):
 
     @property
     def recompiles(self) -> int:
-        return sum(one.recompile is not None for one in self.compilations)
+        return sum(compilation.recompile is not None for compilation in self.compilations)
 
 
 SIZES = Program(
@@ -254,7 +254,12 @@ def run(define: str, compile_: str, calls: str) -> Ran:
 
 
 def advice_of(ran: Ran) -> list[Advice]:
-    return [advice for one in ran.compilations if one.recompile for advice in one.recompile.advice]
+    return [
+        advice
+        for compilation in ran.compilations
+        if compilation.recompile
+        for advice in compilation.recompile.advice
+    ]
 
 
 def applied(program: Program, advice: Advice, line: str) -> Ran:
@@ -325,11 +330,11 @@ def test_advice_removes_the_recompile(program: Program, kind: str, code: str) ->
     after = applied(program, advice, line)
     assert after.compilations
     if kind == "limit":
-        given_up = [one for one in after.compilations if not one.guards]
+        given_up = [compilation for compilation in after.compilations if not compilation.guards]
         assert not given_up
-        assert [one for one in before.compilations if not one.guards]
+        assert [compilation for compilation in before.compilations if not compilation.guards]
     else:
-        assert after.recompiles == 0, [one.recompile for one in after.compilations]
+        assert after.recompiles == 0, [compilation.recompile for compilation in after.compilations]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +356,7 @@ def test_advice_removes_the_recompile(program: Program, kind: str, code: str) ->
 )
 def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object, ...]) -> None:
     ran = run(program.define, program.compile, program.calls)
-    recompiled = next(one for one in ran.compilations if one.recompile)
+    recompiled = next(compilation for compilation in ran.compilations if compilation.recompile)
     assert recompiled.recompile is not None
     failure = recompiled.recompile.failures[0]
     found = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
@@ -378,7 +383,9 @@ def test_sizes_are_not_marked_where_a_number_changed_too() -> None:
 
 def test_what_became_dynamic_is_said_once() -> None:
     ran = run(SIZES.define, SIZES.compile, SIZES.calls)
-    (recompiled,) = [one.recompile for one in ran.compilations if one.recompile]
+    (recompiled,) = [
+        compilation.recompile for compilation in ran.compilations if compilation.recompile
+    ]
     (became,) = recompiled.became_dynamic
     assert became.startswith("L['x'].size()[0] → s")
 

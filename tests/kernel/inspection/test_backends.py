@@ -54,7 +54,7 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
     assert "graphs" in variant.compilations[0].__struct_fields__
     assert variant.compilations[0].graphs.keys() >= {"dynamo"}
     assert variant.compilations[0].absent["code"].startswith(f"The backend '{name}' generates no")
-    errors = [one for one in variant.problems if one.severity == "error"]
+    errors = [problem for problem in variant.problems if problem.severity == "error"]
     assert (variant.stage == "failed") <= bool(errors)
     for problem in errors:
         assert "Traceback" not in problem.what + problem.why

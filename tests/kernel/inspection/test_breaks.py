@@ -122,11 +122,11 @@ def found() -> list[DistinctBreak]:
 
 def by_line(breaks: list[DistinctBreak]) -> dict[str, DistinctBreak]:
     lines = {}
-    for one in breaks:
-        assert one.cause.where is not None
-        code = one.cause.where.code.partition("#")[0].strip()
+    for graph_break in breaks:
+        assert graph_break.cause.where is not None
+        code = graph_break.cause.where.code.partition("#")[0].strip()
         assert code not in lines, "the same line twice"
-        lines[code] = one
+        lines[code] = graph_break
     return lines
 
 
@@ -134,16 +134,16 @@ def test_each_break_is_found_once_with_what_surrounds_it(found: list[DistinctBre
     lines = by_line(found)
     assert len(found) == 6
     for index, (code, (eager, before, after)) in enumerate(EXPECTED.items()):
-        one = lines[code]
-        assert one.count == 1
-        assert [text.partition("  #")[0] for text in one.eager] == eager
-        assert len(one.before) == before
-        assert len(one.after) == after
-        assert one.after[:1] in ([], [one.cause.resumed])
-        assert one.cause.resumed
-        assert one.before[0] == f"{index}/0"
-        assert one.cause.reason
-        assert one.cause.link.startswith("https://")
+        line = lines[code]
+        assert line.count == 1
+        assert [text.partition("  #")[0] for text in line.eager] == eager
+        assert len(line.before) == before
+        assert len(line.after) == after
+        assert line.after[:1] in ([], [line.cause.resumed])
+        assert line.cause.resumed
+        assert line.before[0] == f"{index}/0"
+        assert line.cause.reason
+        assert line.cause.link.startswith("https://")
     last = lines["sys.getsizeof(self)"]
     assert last.before == last.after == []
     (left,) = last.eager
@@ -156,7 +156,7 @@ def test_the_same_breaks_are_seen_by_watching(found: list[DistinctBreak]) -> Non
 
 def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:
     breaks = watched(six)
-    assert all(one.cost_us and one.cost_us > 0 for one in breaks)
+    assert all(graph_break.cost_us and graph_break.cost_us > 0 for graph_break in breaks)
     branch = by_line(breaks)["if y.sum() > 0:"]
     assert branch.cause.duration_us is None, "what was traced before a branch is kept"
 
@@ -184,12 +184,12 @@ def test_only_graphs_are_before_and_after() -> None:
         torch.compile(clocked, backend="eager")(torch.ones(4, 4))
     compilations = seen.compilations("watched")
     breaks = distinct_breaks(compilations)
-    with_graph = {one.id for one in compilations if "dynamo" in one.graphs}
-    without = {one.cause.resumed for one in breaks} - with_graph - {""}
+    with_graph = {compilation.id for compilation in compilations if "dynamo" in compilation.graphs}
+    without = {graph_break.cause.resumed for graph_break in breaks} - with_graph - {""}
     assert without, "behind the first break, nothing is captured up to the second"
-    for one in breaks:
-        assert with_graph.issuperset(one.before + one.after)
-        assert one.cost_us is not None
+    for graph_break in breaks:
+        assert with_graph.issuperset(graph_break.before + graph_break.after)
+        assert graph_break.cost_us is not None
 
 
 def test_an_attempt_that_breaks_again_is_the_same_break() -> None:
@@ -216,5 +216,7 @@ def test_a_break_inside_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         return library.helper(x.sin())
 
     breaks = watched(caller)
-    assert [one.cause.where and one.cause.where.file for one in breaks] == [str(file)]
+    assert [graph_break.cause.where and graph_break.cause.where.file for graph_break in breaks] == [
+        str(file)
+    ]
     assert HERE in {Path(line.file).name for line in breaks[0].cause.stack}

@@ -77,7 +77,7 @@ def test_a_build_is_checked_against_eager_with_its_gradients(
 
 def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -> None:
     _, built = training
-    assert [one.name for one in built.variants] == ["python", "cpp", "eager"]
+    assert [variant.name for variant in built.variants] == ["python", "cpp", "eager"]
     for variant in built.variants:
         timing = variant.timing
         assert timing is not None
@@ -150,7 +150,11 @@ def test_a_backward_s_sources_are_what_is_built() -> None:
 
     call = Call(broken, (torch.randn(2, 8),))
     early, built = (inspect(call, variants=["python"], run=run) for run in (False, True))
-    trained = [one.id for one in early.compilations if one.code.backward is not None]
+    trained = [
+        compilation.id
+        for compilation in early.compilations
+        if compilation.code.backward is not None
+    ]
     assert len(trained) == 2
     for compile_id in trained:
         before, after = early.compilation(compile_id), built.compilation(compile_id)
@@ -159,7 +163,7 @@ def test_a_backward_s_sources_are_what_is_built() -> None:
                 (node.name, node.target) for node in after.graphs[stage].nodes
             ]
         # torch maps no kernel of a backward that it leaves until it is needed; the sources do.
-        assert [(one.name, one.nodes, one.ops, one.fusion) for one in before.kernels] == [
-            (one.name, one.nodes, one.ops, one.fusion) for one in after.kernels
-        ]
+        assert [
+            (kernel.name, kernel.nodes, kernel.ops, kernel.fusion) for kernel in before.kernels
+        ] == [(kernel.name, kernel.nodes, kernel.ops, kernel.fusion) for kernel in after.kernels]
         assert all(kernel.nodes for kernel in after.kernels)

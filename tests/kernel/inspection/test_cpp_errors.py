@@ -100,7 +100,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def inspect(*call: Any, **options: Any) -> dict[str, Problem]:
     """Variant → its one problem."""
     report = Session().inspect(call[0], call[1:], **options)
-    compiled = [one for one in report.variants if one.requested.backend is not None]
+    compiled = [variant for variant in report.variants if variant.requested.backend is not None]
     assert [one.stage for one in compiled] == ["failed"] * len(compiled)
     assert all(len(one.problems) == 1 for one in compiled), [one.problems for one in compiled]
     return {one.name: one.problems[0] for one in compiled}
@@ -120,7 +120,9 @@ def watched(
 
 def wrapper_line(report: Report, problem: Problem) -> str:
     facts = problem.facts
-    [compilation] = [one for one in report.compilations if one.id == facts["compilation"]]
+    [compilation] = [
+        compilation for compilation in report.compilations if compilation.id == facts["compilation"]
+    ]
     text = getattr(compilation.code, facts["artifact"])
     return str(text.split("\n")[int(facts["wrapper_line"]) - 1].strip())
 
@@ -167,9 +169,9 @@ def test_what_fails_while_it_is_watched_is_told_and_raised_all_the_same() -> Non
     assert dimensions.why.startswith("Expected ndim 2 but got 3.")
     assert wrapper_line(watch.report, dimensions).startswith("assert_size_stride(")
     assert len(types) == CHECKS_TYPES
-    for one in types:
-        assert one.why.startswith("It is of float64; the generated code expects float32.")
-        assert wrapper_line(watch.report, one).startswith("assert_size_stride(")
+    for type_ in types:
+        assert type_.why.startswith("It is of float64; the generated code expects float32.")
+        assert wrapper_line(watch.report, type_).startswith("assert_size_stride(")
 
     assert raises.what == f"{NAMES}::odd failed while the generated C++ ran."
     assert raises.why == "LookupError: no such row 7"

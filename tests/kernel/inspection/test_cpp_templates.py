@@ -61,7 +61,7 @@ def both(report: Report) -> Iterator[Compilation]:
         for kernel in compilation.kernels:
             assert kernel.source
             assert kernel.nodes
-            assert any(one.file == str(Path(__file__)) for one in kernel.sources)
+            assert any(source.file == str(Path(__file__)) for source in kernel.sources)
             for launch in kernel.launches:
                 if launch.artifact == name:
                     assert kernel.name in code.split("\n")[launch.line - 1]
@@ -72,7 +72,7 @@ def test_flex_attention_on_the_processor() -> None:
     args = tuple(torch.randn(1, 2, 64, 32) for _ in range(3))
     report = cs.inspect(attend, args, variants=("python", "cpp"), run=False)
     for compilation in both(report):
-        kernel = next(one for one in compilation.kernels if "flex_attention" in one.nodes)
+        kernel = next(kernel for kernel in compilation.kernels if "flex_attention" in kernel.nodes)
         assert "conditional_data_ptr" in kernel.source
 
 
@@ -83,7 +83,7 @@ def test_matrix_products_under_max_autotune() -> None:
     with frozen():
         report = cs.inspect(Layers(), (torch.randn(32, 64),), variants=variants, run=False)
     for compilation in both(report):
-        sources = [one.source for one in compilation.kernels]
+        sources = [kernel.source for kernel in compilation.kernels]
         assert len(sources) == 2
         assert all("micro_gemm" in source for source in sources)
 

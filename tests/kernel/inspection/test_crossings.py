@@ -32,7 +32,9 @@ def report() -> Report:
 
 
 def crossings(report: Report, variant: str) -> dict[str, Crossing]:
-    return {one.operator: one for one in report.compilation("0/0", variant).crossings}
+    return {
+        crossing.operator: crossing for crossing in report.compilation("0/0", variant).crossings
+    }
 
 
 def test_the_cpp_wrapper_crosses_for_an_operator_written_in_python_only(report: Report) -> None:
@@ -53,7 +55,9 @@ def test_the_cpp_wrapper_crosses_for_an_operator_written_in_python_only(report: 
 def test_the_python_wrapper_calls_every_library_operator_through_python(report: Report) -> None:
     compilation = report.compilation("0/0", "python")
     found = crossings(report, "python")
-    assert set(found) == {one.name for one in compilation.kernels if one.language == "extern"}
+    assert set(found) == {
+        kernel.name for kernel in compilation.kernels if kernel.language == "extern"
+    }
     assert "extern_kernels.mm" in found
     assert "cpp_wrapper" in found["extern_kernels.mm"].remedy
     own = found["torch.ops.crossings.scale.default"]
@@ -66,7 +70,7 @@ def test_the_python_wrapper_calls_every_library_operator_through_python(report: 
 
 def test_code_without_library_calls_crosses_nowhere() -> None:
     report = compilescope.inspect(lambda x: x.sin() + 1, (torch.ones(4),), run=False)
-    assert [one.crossings for one in report.compilations] == [[], []]
+    assert [compilation.crossings for compilation in report.compilations] == [[], []]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_generated_kernels_name_the_pointer_and_the_block_that_tuning_sets(
 
 def test_a_kernel_of_the_users_that_makes_them_itself(inspected: Callable[..., Report]) -> None:
     report = inspected("made_on_device")
-    assert not [problem for one in report.variants for problem in one.problems]
+    assert not [problem for variant in report.variants for problem in variant.problems]
     expected = {"shape": ["256", "512"], "strides": ["512", "1"], "block": ["64", "64"]}
     for variant in WITH_SOURCES:
         kernel = kernel_of(report, variant)
@@ -107,7 +107,7 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
             assert who in one.why
     older = msgspec.structs.replace(kernel_of(report, WITH_SOURCES[-1]))
     older.source = older.source.replace("cc=90", "cc=80")
-    assert all("no TMA" in one.why for one in find_descriptors(older, []))
+    assert all("no TMA" in descriptor.why for descriptor in find_descriptors(older, []))
 
 
 def test_what_is_not_known_stays_an_expression() -> None:
@@ -118,8 +118,8 @@ def test_what_is_not_known_stays_an_expression() -> None:
         "        d = tl.make_tensor_descriptor(x + i, [n, wide], [wide, 1], [BLOCK, 16])\n"
         "        v = d.load([0, 0])\n"
     )
-    (one,) = find_descriptors(Kernel(name="k", language="triton", source=source), [])
-    assert one == Descriptor(
+    (descriptor,) = find_descriptors(Kernel(name="k", language="triton", source=source), [])
+    assert descriptor == Descriptor(
         name="d",
         shape=["n", "wide"],
         strides=["wide", "1"],

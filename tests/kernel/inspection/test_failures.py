@@ -45,11 +45,11 @@ def inspect(call: Call, **options: Any) -> Report:
 
 def the_problem(report: Report, stage: str = "failed") -> Problem:
     """The one problem that every variant has."""
-    compiled = [one for one in report.variants if one.requested.backend is not None]
+    compiled = [variant for variant in report.variants if variant.requested.backend is not None]
     assert {one.stage for one in compiled} == {stage}
     problems = [one.problems for one in compiled]
-    assert all(len(found) == 1 for found in problems), problems
-    assert {found[0].what for found in problems} == {problems[0][0].what}
+    assert all(len(problem) == 1 for problem in problems), problems
+    assert {problem[0].what for problem in problems} == {problems[0][0].what}
     assert problems[0][0].why
     assert problems[0][0].remedy
     return problems[0][0]
@@ -542,7 +542,9 @@ def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
         return x + 1
 
     report = cs.inspect(broken, (torch.randn(3),), variants="python", run=False)
-    (found,) = [one for compilation in report.compilations for one in compilation.breaks]
+    (found,) = [
+        graph_break for compilation in report.compilations for graph_break in compilation.breaks
+    ]
     assert [frame.function for frame in found.stack] == ["broken"]
 
 

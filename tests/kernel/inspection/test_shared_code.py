@@ -187,7 +187,7 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
             kept.put((("cpp_wrapper", "True"),), generated, is_next=False)
         ahead.limit((ahead.kept_bytes() - 1) / 1e6)
         key = (("cpp_wrapper", "True"),)
-        assert [kept.has(key) for kept in captures] == [False, True, True, True]
+        assert [capture.has(key) for capture in captures] == [False, True, True, True]
         taken = captures[3].take(key)
         assert taken is not None
         assert taken.records[0].payload == texts[3]
@@ -234,9 +234,12 @@ def _text(code: Code | None, variant: VariantReport) -> str | None:
 
 def _graphs(report: Report) -> list[Any]:
     return [
-        {stage: re.sub(r"# graph id: .*", "", graph.text) for stage, graph in one.graphs.items()}
+        {
+            stage: re.sub(r"# graph id: .*", "", graph.text)
+            for stage, graph in compilation.graphs.items()
+        }
         for variant in report.variants
-        for one in variant.compilations
+        for compilation in variant.compilations
     ]
 
 

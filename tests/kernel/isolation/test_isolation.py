@@ -126,7 +126,7 @@ def inspect(call: Call, **options: Any) -> cs.Report:
 
 
 def stages(report: cs.Report) -> list[str]:
-    return [one.stage for one in report.variants if one.requested.backend is not None]
+    return [variant.stage for variant in report.variants if variant.requested.backend is not None]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_sources_leave_everything_as_it_was(mine: Mine, kind: str) -> None:
         report = inspect(call)
     # What is compiled already has a variant more, as written.
     count = 3 if kind.startswith("compiled") else 2
-    assert [one.stage for one in report.variants] == ["sources"] * count
+    assert [variant.stage for variant in report.variants] == ["sources"] * count
 
 
 def test_a_build_leaves_everything_as_it_was(mine: Mine) -> None:
     with mine.untouched():
         report = inspect(calls(mine)["once broken"], run=True)
-    assert {one.stage for one in report.variants} == {"built"}
-    assert all(one.timing is not None for one in report.variants)
+    assert {variant.stage for variant in report.variants} == {"built"}
+    assert all(variant.timing is not None for variant in report.variants)
 
 
 def test_a_training_step_that_is_built_leaves_everything_as_it_was(mine: Mine) -> None:
@@ -301,7 +301,9 @@ def test_patches_are_gone_when_several_threads_generated_at_once(
             thread.join()
     assert vars(GraphLowering)["compile_to_module"] is before
     assert len(report.variants) == 6
-    assert all(one.compilations[0].code.python for one in report.variants if one.name != "cpp")
+    assert all(
+        variant.compilations[0].code.python for variant in report.variants if variant.name != "cpp"
+    )
 
 
 def test_a_forgotten_subject_lets_go_of_its_arguments() -> None:
@@ -364,7 +366,11 @@ def test_functions_behind_breaks_keep_their_entries_however_they_are_reached() -
     with unchanged():
         report = inspect(Call(many_ways, (tool, x)))
     assert [compiled_entries(function) for function in functions] == before
-    frames = [one.frame.function for one in report.variant("python").compilations if one.frame]
+    frames = [
+        compilation.frame.function
+        for compilation in report.variant("python").compilations
+        if compilation.frame
+    ]
     assert {"many_ways", "run", "still", "by_property", "by_table", "by_partial"} <= set(frames)
     with compiled_frames() as again:
         compiled(tool, x)

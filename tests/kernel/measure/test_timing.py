@@ -79,9 +79,9 @@ def test_a_slow_start_is_not_measured(clock: Clock) -> None:
     def settling() -> None:
         clock.now += next(durations) * 1000
 
-    one = time_calls({"a": settling})["a"]
-    assert max(one.samples_us) == 100
-    assert one.warmup_calls >= 4
+    call_timing = time_calls({"a": settling})["a"]
+    assert max(call_timing.samples_us) == 100
+    assert call_timing.warmup_calls >= 4
 
 
 def test_a_call_that_never_settles_is_bounded(clock: Clock) -> None:
@@ -95,9 +95,9 @@ def test_a_call_that_never_settles_is_bounded(clock: Clock) -> None:
 
 
 def test_a_call_longer_than_the_budget_is_run_once_more(clock: Clock) -> None:
-    one = time_calls({"a": clock.call(5e6)}, budget_s=0.1)["a"]
-    assert one.samples_us == [5e6]
-    assert one.interval_us == (5e6, 5e6)
+    call_timing = time_calls({"a": clock.call(5e6)}, budget_s=0.1)["a"]
+    assert call_timing.samples_us == [5e6]
+    assert call_timing.interval_us == (5e6, 5e6)
     assert clock.now == 10e9
 
 

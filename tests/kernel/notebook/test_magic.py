@@ -510,10 +510,10 @@ def test_a_real_inspection_points_at_the_cells_lines(
         "g(torch.ones(4))",
     ]
     succeed(shell.run_cell("\n".join(["%%compile --no-run --name made", *body])))
-    made = shell.user_ns["made"]
-    assert made.subject.where.line == 3
-    assert made.compilation("0/0").code.cpp is not None
-    graph = made.compilation("0/0").graphs["dynamo"]
+    user_n = shell.user_ns["made"]
+    assert user_n.subject.where.line == 3
+    assert user_n.compilation("0/0").code.cpp is not None
+    graph = user_n.compilation("0/0").graphs["dynamo"]
     lines = {
         source.line: linecache.getline(source.file, source.line).strip()
         for node in graph.nodes
@@ -534,19 +534,19 @@ def test_kernels_of_torchs_own_modules_lead_to_the_call(
         "net(torch.ones(1, 3, 8, 8))",
     ]
     succeed(shell.run_cell("\n".join(["%%compile --no-run --name made", *body])))
-    made = shell.user_ns["made"]
-    assert (made.subject.call.line, made.subject.call.code) == (5, body[-1])
-    assert made.subject.call.file in made.files
-    for variant in made.variants:
+    user_n = shell.user_ns["made"]
+    assert (user_n.subject.call.line, user_n.subject.call.code) == (5, body[-1])
+    assert user_n.subject.call.file in user_n.files
+    for variant in user_n.variants:
         (compilation,) = variant.compilations
-        forward = [one for one in compilation.kernels if one.direction == "forward"]
+        forward = [kernel for kernel in compilation.kernels if kernel.direction == "forward"]
         assert forward
         for kernel in forward:
-            assert kernel.sources == [made.subject.call]
+            assert kernel.sources == [user_n.subject.call]
             assert "sources" not in kernel.absent
         assert {name for one in forward for name in one.modules} == {"0: Conv2d", "1: ReLU"}
         wrapper = "cpp" if compilation.code.cpp else "python"
         for region in compilation.code.regions[wrapper]:
             if region.kind == "launch":
-                assert region.sources == [made.subject.call]
+                assert region.sources == [user_n.subject.call]
     assert "of 0: Conv2d" in capsys.readouterr().out

@@ -412,8 +412,8 @@ def test_two_folders_of_reports_are_compared_by_name(
     assert lines[-3:-1] == ["only before: report gone", "only after: report new"]
     assert re.fullmatch(r"worse: worse: .*: more-kernels", lines[-1])
     assert main(["diff", *paths, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert list(told["reports"]) == ["kept", "worse"]
+    data = json.loads(capsys.readouterr().out)
+    assert list(data["reports"]) == ["kept", "worse"]
     assert main(["diff", str(tmp_path / "nowhere"), str(after)]) == 2
     assert "There is no folder" in capsys.readouterr().err
 

@@ -45,10 +45,10 @@ def test_a_checkup_looks_at_everything_and_keeps_nothing(whole: Checkup) -> None
     assert {check.subject for check in whole.checks} == {one.SUBJECT for one in SUBJECTS}
     assert len(whole.checks) >= 30
     assert not whole.waiting
-    failed = [one for one in whole.checks if "check itself failed" in one.found]
+    failed = [check for check in whole.checks if "check itself failed" in check.found]
     assert failed == []
-    assert all(one.found for one in whole.checks)
-    assert all(one.remedy for one in whole.checks if one.state in ("problem", "warning"))
+    assert all(check.found for check in whole.checks)
+    assert all(check.remedy for check in whole.checks if check.state in ("problem", "warning"))
     assert whole.check("compile and load").state == "ok"
     assert whole.check("parallel loop").state in ("ok", "warning")
 

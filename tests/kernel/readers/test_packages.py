@@ -91,11 +91,11 @@ def test_sizes_that_may_change_and_constants(dynamic: VariantReport) -> None:
         f"x: float32[{symbol}, 16] cpu",
         "scale: 3.0, a constant from now on",
     ]
-    assert [one.partition(": ")[2] for one in made.outputs] == [
+    assert [output.partition(": ")[2] for output in made.outputs] == [
         f"float32[{symbol}, 8] cpu",
         f"float32[{symbol}, 16] cpu",
     ]
-    weights = {one.original: one for one in made.constants}
+    weights = {constant.original: constant for constant in made.constants}
     first = next(one for name, one in weights.items() if name.endswith("0.weight"))
     assert (first.dtype, first.shape, first.bytes) == ("float32", [32, 16], 2048)
     (number,) = made.metadata["as numbers in the code"].split(", ")
@@ -110,10 +110,10 @@ def test_its_code_stands_beside_the_wrapper(report: Report, dynamic: VariantRepo
     assert "AOTInductorModel::run_impl(" in code.aot
     assert report.compilation(compilation.id).code.aot == code.aot
     regions = code.regions[AOT]
-    (entry,) = (one for one in regions if one.kind == "entry")
+    (entry,) = (region for region in regions if region.kind == "entry")
     assert "run_impl" in code.aot.split("\n")[entry.start - 1]
-    ahead = [one for one in regions if one.kind == "launch"]
-    here = [one for one in code.regions["cpp"] if one.kind == "launch"]
+    ahead = [region for region in regions if region.kind == "launch"]
+    here = [region for region in code.regions["cpp"] if region.kind == "launch"]
     alike = {one.key for one in ahead} & {one.key for one in here}
     assert len(alike) >= 3
     sourced = {one.key: one.sources for one in here if one.sources}
@@ -136,8 +136,8 @@ def test_texts_are_fetched_apart(report: Report, dynamic: VariantReport) -> None
         path: None if text is None else "" for path, text in texts.items()
     }
     path = next(path for path in texts if path.endswith("CMakeLists.txt"))
-    found = summaries.artifact(report, "dynamic", "", f"package:{path}")
-    assert (found.text, found.artifact.language) == (texts[path], "cmake")
+    artifact = summaries.artifact(report, "dynamic", "", f"package:{path}")
+    assert (artifact.text, artifact.artifact.language) == (texts[path], "cmake")
     whole = summaries.artifact(report, "dynamic", "0/0", AOT)
     assert whole.artifact.label == "AOTInductor C++"
     source = next(file.path for file in made.files if file.kind == "source")
@@ -237,7 +237,7 @@ def test_what_was_made_is_kept_where_running_it_ends_the_process(tmp_path: Path)
 def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) -> None:
     report = cs.open_package(written)
     assert (report.subject.kind, report.subject.name) == ("package", "two.pt2")
-    assert [one.name for one in report.variants] == ["first", "second"]
+    assert [variant.name for variant in report.variants] == ["first", "second"]
     assert "COMPILESCOPE_TRAP" not in os.environ
     first = report.variants[0]
     made = first.package
@@ -252,12 +252,12 @@ def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) 
     assert kinds["data/sample_inputs/model.pt"] == "other"
     assert kinds["data/weights/weight_0"] == "constants"
     (compilation,) = first.compilations
-    kernels = [one for one in compilation.kernels if one.language == "cpp"]
+    kernels = [kernel for kernel in compilation.kernels if kernel.language == "cpp"]
     assert kernels
-    assert all(one.source and one.launches[0].artifact == AOT for one in kernels)
+    assert all(kernel.source and kernel.launches[0].artifact == AOT for kernel in kernels)
     assert "two.pt2" in str(report)
     summary = summaries.report(report, 1)
-    names = [one.name for one in summary.variants[0].compilations[0].artifacts]
+    names = [artifact.name for artifact in summary.variants[0].compilations[0].artifacts]
     assert names[0] == AOT
 
 

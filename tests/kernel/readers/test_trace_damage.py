@@ -81,10 +81,10 @@ def _metadata(lines: Lines, rng: random.Random) -> Lines:
     for number in rng.sample(heads, min(len(heads), 30)):
         head, _, rest = lines[number].partition(b"] {")
         try:
-            found = json.loads(b"{" + rest)
+            data = json.loads(b"{" + rest)
         except ValueError:
             continue
-        lines[number] = head + b"] " + json.dumps(_odd(found, rng)).encode()
+        lines[number] = head + b"] " + json.dumps(_odd(data, rng)).encode()
     return lines
 
 
@@ -94,11 +94,11 @@ def _payloads(lines: Lines, rng: random.Random) -> Lines:
     for start in sorted(rng.sample(starts, min(len(starts), 40)), reverse=True):
         end = next(n for n in range(start + 1, len(lines)) if lines[n][:1] != b"\t")
         try:
-            found = json.loads(b"\n".join(line[1:] for line in lines[start + 1 : end]))
+            data = json.loads(b"\n".join(line[1:] for line in lines[start + 1 : end]))
         except ValueError:
             lines[start + 1 : end] = [b'\t{"ts": NaN}']
         else:
-            lines[start + 1 : end] = [b"\t" + json.dumps(_odd(found, rng)).encode()]
+            lines[start + 1 : end] = [b"\t" + json.dumps(_odd(data, rng)).encode()]
     return lines
 
 
@@ -226,9 +226,9 @@ def test_foreign_lines_cost_nothing_and_are_counted(name: str, tmp_path: Path) -
     for gap in sorted(rng.sample(gaps, 12), reverse=True):
         lines.insert(gap, rng.choice(FOREIGN))
     path.write_bytes(b"\n".join(lines))
-    found = cs.read_trace(path)
-    assert found.variants == whole.variants
-    assert sum(_count(problem.what) for problem in found.problems) == 12
+    report = cs.read_trace(path)
+    assert report.variants == whole.variants
+    assert sum(_count(problem.what) for problem in report.problems) == 12
 
 
 def _count(what: str) -> int:
@@ -256,7 +256,7 @@ def test_a_damaged_record_costs_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_record_is_read_or_listed(name: str) -> None:
     report = cs.read_trace(TRACES / f"{name}.log.gz")
-    listed = {event.name for one in report.compilations for event in one.raw}
+    listed = {event.name for compilation in report.compilations for event in compilation.raw}
     heads = re.findall(rb"^V.*?\] (\{.*)", TEXTS[name], re.M)
     logged = {_name(json.loads(head)) for head in heads}
     assert "compilation_metrics" in listed & logged

@@ -103,7 +103,7 @@ def test_what_has_no_compile_id_is_shown() -> None:
 
 def test_compiled_autograds_graph_stands_beside_its_frame() -> None:
     report = _read("compiled_autograd")
-    assert [one.id for one in report.compilations] == ["0/0", "!0", "!0/1/0"]
+    assert [compilation.id for compilation in report.compilations] == ["0/0", "!0", "!0/1/0"]
     raw = {event.name: event for event in report.compilation("!0").raw}
     assert "class CompiledAutograd" in raw["compiled_autograd_graph"].text
     assert raw["describe_tensor"].count == raw["describe_tensor"].text.count("\n") == 2

@@ -77,7 +77,7 @@ def test_after_a_reset_ids_are_numbered_on(tmp_path: Path) -> None:
     path = tmp_path / "twice.log"
     path.write_bytes(text + text)
     report = cs.read_trace(path)
-    assert [one.id for one in report.compilations] == ["0/0", "1/0"]
+    assert [compilation.id for compilation in report.compilations] == ["0/0", "1/0"]
     first, second = report.compilations
     assert [kernel.name for kernel in first.kernels] == [kernel.name for kernel in second.kernels]
     assert len(second.phases) == len(first.phases)

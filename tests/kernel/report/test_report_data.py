@@ -15,7 +15,7 @@ REPORTS = sorted(FOLDER.glob("*.compilescope.json"))
 def test_a_stored_report_is_whole(path: Path) -> None:
     report = load(path)
     assert report.subject.kind == "function" or report.subject.name == "Mlp"
-    compiled = [one for one in report.variants if one.requested.backend is not None]
+    compiled = [variant for variant in report.variants if variant.requested.backend is not None]
     assert compiled
     for variant in compiled:
         # For a device that is not there nothing is built: its kernels are compiled and checked.
@@ -24,8 +24,10 @@ def test_a_stored_report_is_whole(path: Path) -> None:
         else:
             assert {"assembly", "check"} <= set(variant.studied)
         assert variant.compilations
-        assert not [one for one in variant.problems if one.severity == "error"]
-    files = {line.file for one in report.compilations for line in [one.frame] if line}
+        assert not [problem for problem in variant.problems if problem.severity == "error"]
+    files = {
+        line.file for compilation in report.compilations for line in [compilation.frame] if line
+    }
     assert all(file in report.files for file in files), "every frame is in a stored cell"
 
 

@@ -218,7 +218,7 @@ def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:
 
 def test_what_a_report_lacks_is_named() -> None:
     whole = report()
-    names = ", ".join(repr(one.name) for one in whole.variants)
+    names = ", ".join(repr(variant.name) for variant in whole.variants)
     with pytest.raises(cs.CompilescopeError) as error:
         whole.variant("rust")
     assert str(error.value) == f"The report has no variant 'rust'. It has {names}."
@@ -276,7 +276,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
     }
 
     def build(cls: type) -> st.SearchStrategy[Any]:
-        names = [one.name for one in msgspec.structs.fields(cls)]
+        names = [field.name for field in msgspec.structs.fields(cls)]
         own = {name: fields.get(f"{cls.__name__}.{name}", fields.get(name, ...)) for name in names}
         # An ellipsis: drawn by its type, although it has a default.
         return st.builds(cls, **own)

@@ -117,7 +117,7 @@ def inspected(fn: Callable[..., Any], **options: Any) -> Report:
 def test_what_the_user_wrote_is_the_first_variant(kind: str) -> None:
     make, expected = WRITTEN[kind]
     report = inspected(make())
-    assert [one.name for one in report.variants] == [AS_WRITTEN, "python"]
+    assert [variant.name for variant in report.variants] == [AS_WRITTEN, "python"]
     assert report.variants[0].requested == expected
     assert report.variants[0].compilations
     assert report.variants[1].requested == Variant()
@@ -127,14 +127,14 @@ def test_what_the_user_wrote_is_the_first_variant(kind: str) -> None:
 
 def test_settings_that_a_variant_has_anyway_make_no_other() -> None:
     report = inspected(torch.compile(f), variants=None)
-    assert [one.name for one in report.variants] == ["python", "cpp"]
+    assert [variant.name for variant in report.variants] == ["python", "cpp"]
     assert report.subject.written == "python"
     assert "defaults (as written)" in str(report)
     report = inspected(torch.compile(f, options={"cpp_wrapper": True}), variants=None)
-    assert [one.name for one in report.variants] == ["cpp", "python"]
+    assert [variant.name for variant in report.variants] == ["cpp", "python"]
     assert report.subject.written == "cpp"
     report = inspected(torch.compile(f), variants={"mine": Variant(backend="eager")})
-    assert ([one.name for one in report.variants], report.subject.written) == (["mine"], "")
+    assert ([variant.name for variant in report.variants], report.subject.written) == (["mine"], "")
     assert inspected(f).subject.written == ""
 
 
@@ -148,16 +148,16 @@ def test_unless_others_are_chosen_the_other_wrapper_stands_beside_it() -> None:
     ]
     assert {each.key for each in launches[0]} == {each.key for each in launches[1]}
     report = inspected(torch.compile(f, backend="aot_eager"), variants=None)
-    assert [one.name for one in report.variants] == [AS_WRITTEN, "python", "cpp"]
+    assert [variant.name for variant in report.variants] == [AS_WRITTEN, "python", "cpp"]
 
 
 def guards(report: Report) -> dict[str, int]:
     return {
-        one.name: sum(
-            guard.type == "TENSOR_MATCH" for each in one.compilations for guard in each.guards
+        variant.name: sum(
+            guard.type == "TENSOR_MATCH" for each in variant.compilations for guard in each.guards
         )
-        for one in report.variants
-        if one.compilations
+        for variant in report.variants
+        if variant.compilations
     }
 
 
@@ -257,7 +257,7 @@ def test_what_the_cell_compiled_stands_beside_what_is_written() -> None:
         fn(X)
     torch._dynamo.reset()
     report = session.inspect(fn, (X,), run=False, variants="python")
-    assert [one.name for one in report.variants] == [IN_CELL, AS_WRITTEN, "python"]
+    assert [variant.name for variant in report.variants] == [IN_CELL, AS_WRITTEN, "python"]
     assert session.queue_run(report.subject.id).variants == [AS_WRITTEN, "python"]
 
 
@@ -274,7 +274,7 @@ def aot_compiled(fn: Callable[..., Any], args: tuple[Any, ...], **settings: Any)
 
 def test_a_result_of_aot_compile_is_opened_and_measured() -> None:
     report = inspected(aot_compiled(f, (X,)), run=True, variants=None)
-    assert [one.name for one in report.variants] == [AS_WRITTEN, "python", "cpp", "eager"]
+    assert [variant.name for variant in report.variants] == [AS_WRITTEN, "python", "cpp", "eager"]
     assert (report.subject.name, report.subject.written) == ("f", AS_WRITTEN)
     written, python = report.variants[:2]
     assert written.requested == Variant(backend="aot_compile(inductor)", fullgraph=True)
@@ -284,7 +284,9 @@ def test_a_result_of_aot_compile_is_opened_and_measured() -> None:
     assert (opened.frame.file, opened.frame.line) == (compiled.frame.file, compiled.frame.line)
     assert opened.graphs.keys() == {"inference", "post_grad"}
     assert opened.graphs["post_grad"].text == compiled.graphs["post_grad"].text
-    assert [one.name for one in opened.kernels] == [one.name for one in compiled.kernels]
+    assert [kernel.name for kernel in opened.kernels] == [
+        kernel.name for kernel in compiled.kernels
+    ]
     assert opened.kernels[0].source == compiled.kernels[0].source
     assert any(guard.type == "TENSOR_MATCH" for guard in opened.guards)
     assert python.changes is not None
@@ -311,7 +313,7 @@ def test_a_result_of_aot_compile_for_training_has_both_graphs() -> None:
     assert compiled.code.backward is not None
     assert opened.code.cpp is not None
     assert opened.code.backward.cpp is not None
-    names = [one.name for one in opened.kernels], [one.name for one in compiled.kernels]
+    names = [kernel.name for kernel in opened.kernels], [kernel.name for kernel in compiled.kernels]
     assert names[0] == names[1] != []
 
 
@@ -326,8 +328,11 @@ def test_a_module_that_aot_compile_compiled_for_several_inputs_has_a_compilation
     report = inspected(compiled, run=True)
     written = report.variants[0]
     assert report.subject.kind == "module"
-    assert [one.id for one in written.compilations] == ["0/0", "0/1"]
-    assert [list(one.graphs) for one in written.compilations] == [["dynamo"], ["dynamo"]]
+    assert [compilation.id for compilation in written.compilations] == ["0/0", "0/1"]
+    assert [list(compilation.graphs) for compilation in written.compilations] == [
+        ["dynamo"],
+        ["dynamo"],
+    ]
     assert "generates no wrapper" in written.compilations[0].absent["code"]
     assert written.timing is not None
     refused = Session().inspect(compiled, (torch.randn(4, 4),), variants="python").variants[0]
@@ -342,7 +347,7 @@ def test_what_a_loaded_result_of_aot_compile_lacks_is_named(tmp_path: Path) -> N
     with path.open("rb") as file:
         bare = torch.compiler.load_compiled_function(file)
     report = inspected(bare, run=True)
-    assert [one.name for one in report.variants] == [AS_WRITTEN]
+    assert [variant.name for variant in report.variants] == [AS_WRITTEN]
     assert report.variants[0].compilations[0].graphs
     assert report.variants[0].timing is None
     problem = report.problems[-1]

@@ -60,9 +60,9 @@ def test_every_kernel_runs_by_itself_and_agrees(
     assert {kernel.language for kernel in kernels} == {"cpp", "extern"}
     assert {kernel.direction for kernel in kernels} == {"forward", "backward"}
     for kernel in kernels:
-        made = cs.reproducer(report, kernel=kernel.name, run=False)
-        assert made.tried == "not tried"
-        code, output = run(made.save(tmp_path), capsys)
+        reproducer = cs.reproducer(report, kernel=kernel.name, run=False)
+        assert reproducer.tried == "not tried"
+        code, output = run(reproducer.save(tmp_path), capsys)
         assert code == 0, output
         assert "agrees" in output
         assert f"{kernel.name}: " in output.splitlines()[-1]
@@ -73,8 +73,8 @@ def test_every_kernel_runs_by_itself_and_agrees(
 def test_a_graph_is_compiled_by_itself(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = cs.reproducer(report, graph="backward_post_grad", run=False)
-    code, output = run(made.save(tmp_path), capsys)
+    reproducer = cs.reproducer(report, graph="backward_post_grad", run=False)
+    code, output = run(reproducer.save(tmp_path), capsys)
     assert code == 0, output
     assert "result 0: agrees" in output
     assert "compiled: " in output
@@ -89,8 +89,8 @@ def test_sizes_that_are_symbols_have_the_numbers_that_torch_compiled_with(
         scaled, (torch.randn(12, 7), torch.randn(12, 7)), variants=dynamic, run=False
     )
     (kernel,) = report.compilations[0].kernels
-    made = cs.reproducer(report, kernel=kernel.name, run=False)
-    code, output = run(made.save(tmp_path), capsys)
+    reproducer = cs.reproducer(report, kernel=kernel.name, run=False)
+    code, output = run(reproducer.save(tmp_path), capsys)
     assert code == 0, output
     assert "agrees" in output
 
@@ -102,10 +102,10 @@ def test_a_kernel_that_computes_something_else_is_told(
     kernel = next(
         kernel for kernel in report.compilation("0/0").kernels if "softmax" in kernel.name
     )
-    made = cs.reproducer(report, kernel=kernel.name, run=False)
-    assert ".exp()" in made.code
-    made.code = made.code.replace(".exp()", ".cos()")
-    code, output = run(made.save(tmp_path), capsys)
+    reproducer = cs.reproducer(report, kernel=kernel.name, run=False)
+    assert ".exp()" in reproducer.code
+    reproducer.code = reproducer.code.replace(".exp()", ".cos()")
+    code, output = run(reproducer.save(tmp_path), capsys)
     assert code == 1
     assert "DIFFERS" in output
 
@@ -227,10 +227,10 @@ def test_it_is_tried_in_a_process_of_its_own(report: Report) -> None:
     kernel = next(
         kernel for kernel in report.compilation("0/0").kernels if "softmax" in kernel.name
     )
-    made = cs.reproducer(report, kernel=kernel.name, compilation="0/0", variant="cpp")
-    assert made.tried == "agrees", made.output
-    assert "us a call" in made.output
-    assert "ran in a new process and agrees" in str(made)
+    reproducer = cs.reproducer(report, kernel=kernel.name, compilation="0/0", variant="cpp")
+    assert reproducer.tried == "agrees", reproducer.output
+    assert "us a call" in reproducer.output
+    assert "ran in a new process and agrees" in str(reproducer)
 
 
 @pytest.mark.slow
@@ -240,12 +240,12 @@ def test_a_triton_kernel_says_that_it_was_not_tried() -> None:
     kernel = next(
         kernel for kernel in report.compilations[0].kernels if kernel.language == "triton"
     )
-    made = cs.reproducer(report, kernel=kernel.name)
-    assert made.tried == "not tried"
-    assert made.why == "It needs a GPU, and there is none on this machine."
+    reproducer = cs.reproducer(report, kernel=kernel.name)
+    assert reproducer.tried == "not tried"
+    assert reproducer.why == "It needs a GPU, and there is none on this machine."
     defined = {
         target.id
-        for statement in ast.parse(made.code).body
+        for statement in ast.parse(reproducer.code).body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)

@@ -85,7 +85,7 @@ def test_the_kept_answers_are_the_kernels() -> None:
         for name in REPORTS
         for command, arguments, answer in answered(stored(name))
     ]
-    kept = json.loads(json.dumps(made))
+    data = json.loads(json.dumps(made))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
-        ANSWERS.write_text(json.dumps(kept, indent=None, separators=(",", ":")) + "\n", "utf-8")
-    assert kept == json.loads(ANSWERS.read_text("utf-8"))
+        ANSWERS.write_text(json.dumps(data, indent=None, separators=(",", ":")) + "\n", "utf-8")
+    assert data == json.loads(ANSWERS.read_text("utf-8"))

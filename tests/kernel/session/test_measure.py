@@ -261,7 +261,7 @@ def test_an_optimiser_s_step_is_compiled_for_its_later_steps_once(
     timing = inspection.report.variant("quick").timing
     assert timing is not None
     assert timing.keeping == "restored"
-    assert not [one for one in caplog.messages if "recompile_limit" in one]
+    assert not [message for message in caplog.messages if "recompile_limit" in message]
     assert not optimiser.state
 
 

@@ -32,7 +32,7 @@ def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
     endpoints = Endpoints(session)
     _, events = connect(manager)
     options = {"post_grad_custom_pre_pass": None, "size_asserts": False}
-    made = session.inspect(
+    report = session.inspect(
         subjects.plain,
         (torch.randn(4, 8),),
         variants=[cs.Variant(options=options)],
@@ -42,10 +42,10 @@ def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
     first = events.sent[0]
     assert first["event"] in ("subjects_changed", "job_changed")
     focus = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
-    assert focus[0]["focus"] == made.subject.id
+    assert focus[0]["focus"] == report.subject.id
     assert focus[0]["subjects"][0]["subject"]["cell"] == "cell-1"
     revisions = [one["data"] for one in events.sent if one["event"] == "report_changed"]
-    assert revisions[-1]["revision"] == session.revisions[made.subject.id]
+    assert revisions[-1]["revision"] == session.revisions[report.subject.id]
     states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
     assert (states[0], states[-1]) == ("running", "done")
     endpoints.close()
@@ -57,13 +57,13 @@ def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
     """What came before and every event complete each other, whenever a panel joins."""
     session = Session()
     endpoints = Endpoints(session)
-    made = session.inspect(
+    report = session.inspect(
         subjects.plain,
         (torch.randn(4, 8),),
         variants={"quick": cs.Variant(backend="eager")},
         run=False,
     )
-    subject = made.subject.id
+    subject = report.subject.id
     requests, events = connect(manager)
     assert requests.ask("get_measurement", subject=subject)["result"]["state"] == "none"
     late: list[tuple[FakeComm, FakeComm, dict[str, Any]]] = []
@@ -89,8 +89,8 @@ def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
     assert 0 < first["rounds"] < whole["rounds"]
     assert completed([first], measured(since)) == whole
     states = [one["data"]["job"] for one in events.sent if one["event"] == "job_changed"]
-    assert {one["kind"] for one in states} == {"measure"}
-    assert any(one["step"].startswith("measuring") for one in states)
+    assert {state["kind"] for state in states} == {"measure"}
+    assert any(state["step"].startswith("measuring") for state in states)
     endpoints.close()
 
 

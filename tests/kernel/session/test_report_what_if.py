@@ -91,7 +91,7 @@ def test_behind_a_graph_break_nothing_is_claimed() -> None:
     assert len(report.compilations) == 2
     answer = inspection.what_if("python", "x", {})
     assert answer.reuses == "0/0"
-    assert [one.compilation for one in answer.outcomes] == ["0/0"]
+    assert [outcome.compilation for outcome in answer.outcomes] == ["0/0"]
     assert "1/0 is not asked" in answer.why
 
 
@@ -106,7 +106,9 @@ def test_only_called_from_eager_cannot_be_told() -> None:
         return x
 
     report, inspection = inspected(outer, X)
-    assert "inner" in [one.frame.function for one in report.compilations if one.frame]
+    assert "inner" in [
+        compilation.frame.function for compilation in report.compilations if compilation.frame
+    ]
     answer = inspection.what_if("python", "x", {})
     assert (answer.verdict, answer.outcomes) == ("unknown", [])
     assert "no frame of" in answer.why
@@ -241,7 +243,10 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
         assert call(X)
         assert call(X[:2])
         assert other(X)
-    places = {(one.frame.function if one.frame else ""): one.id for one in report.compilations}
+    places = {
+        (compilation.frame.function if compilation.frame else ""): compilation.id
+        for compilation in report.compilations
+    }
 
     def ask(text: str, compilation: str) -> WhatIf:
         session, subject = get_session(), report.subject.id
@@ -258,7 +263,7 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
         first = report.compilation("0/0")
         tensor = next(one for one in first.guard_tree if one.source == "L['x']")
         assert tensor.fails == 1  # at X[:2]; what torch asks to tell why is not counted
-        assert next(one for one in first.guards if one.source == "L['k']").fails == 0
+        assert next(guard for guard in first.guards if guard.source == "L['k']").fails == 0
         small = ask("X[:1]", places["scaled"])
         assert small.verdict == "recompile"
         first = small.outcomes[0]
@@ -297,7 +302,7 @@ def test_what_the_cell_compiled_is_asked_too() -> None:
     answer = inspection.what_if(IN_CELL, "x, 3.0", {})
     assert (answer.verdict, answer.reuses) == ("reuse", "0/1")
     answer = inspection.what_if(IN_CELL, "x[:2]", {})
-    assert [one.compilation for one in answer.outcomes] == ["0/1", "0/0"]
+    assert [outcome.compilation for outcome in answer.outcomes] == ["0/1", "0/0"]
     outcome = answer.outcomes[1]
     assert outcome.place is not None
     assert report.compilation("0/0", IN_CELL).guards[outcome.place] == outcome.guard

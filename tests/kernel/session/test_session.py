@@ -327,7 +327,7 @@ def test_a_fault_of_ours_is_told_and_the_next_job_runs(monkeypatch: pytest.Monke
     (problem,) = report.problems
     assert problem.what == "compilescope failed: LookupError: a fault of ours"
     assert "in fail" in problem.detail
-    assert [one.name for one in report.variants] == ["python", "cpp dynamic"]
+    assert [variant.name for variant in report.variants] == ["python", "cpp dynamic"]
     assert session.jobs.current is None
 
 
@@ -494,7 +494,10 @@ def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
         session.queue_measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
     session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
-    assert [len(one.report.variants) for one in session.inspections.values()] == [2, 1]
+    assert [len(inspection.report.variants) for inspection in session.inspections.values()] == [
+        2,
+        1,
+    ]
 
 
 def again(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -511,7 +514,7 @@ def test_a_subject_that_is_made_again_takes_the_place_of_the_earlier_one() -> No
     for cell in ("a", "b", "b"):
         net = torch.nn.Sequential(torch.nn.Linear(8, 8))
         session.inspect(net, (X,), run=False, variants="python", cell=cell)
-    cells = [one.report.subject.cell for one in session.inspections.values()]
+    cells = [inspection.report.subject.cell for inspection in session.inspections.values()]
     assert cells == [None, None, "a", "b"]
 
 
@@ -522,7 +525,9 @@ def test_building_takes_up_what_was_asked_for_and_never_came() -> None:
     job = session.queue_run(subject)
     assert job.variants == ["python"]
     session.run_pending()
-    stages = {one.name: one.stage for one in session.inspection(subject).report.variants}
+    stages = {
+        variant.name: variant.stage for variant in session.inspection(subject).report.variants
+    }
     assert stages == {"python": "built", "eager": "built"}
 
 
@@ -538,12 +543,12 @@ def test_the_same_call_in_a_cell_adds_to_its_report() -> None:
     assert measured is not None
     whole = {"whole": msgspec.structs.replace(EAGER, fullgraph=True)}
     report = in_cell(session, "a", variants=whole)
-    assert [one.name for one in report.variants] == ["quick", "eager", "whole"]
+    assert [variant.name for variant in report.variants] == ["quick", "eager", "whole"]
     assert report.variant("quick").timing == measured
-    assert [one.earlier for one in report.variants] == [True, True, False]
+    assert [variant.earlier for variant in report.variants] == [True, True, False]
     assert not first.variant("quick").earlier
     again = in_cell(session, "b", variants=whole, run=True)
-    stages = {one.name: (one.stage, one.earlier) for one in again.variants}
+    stages = {variant.name: (variant.stage, variant.earlier) for variant in again.variants}
     assert stages == {
         "quick": ("built", True),
         "eager": ("built", False),
@@ -552,9 +557,9 @@ def test_the_same_call_in_a_cell_adds_to_its_report() -> None:
     assert list(session.inspections) == [again.subject.id]
     assert list(session.inspection(again.subject.id).asked) == ["whole"]
     other = in_cell(session, "b", args=(X[:2],), variants=whole)
-    assert [one.name for one in other.variants] == ["whole"], "other sizes, another call"
+    assert [variant.name for variant in other.variants] == ["whole"], "other sizes, another call"
     session.forget(again.subject.id)
-    assert [one.name for one in in_cell(session, "a", variants=whole).variants] == ["whole"]
+    assert [variant.name for variant in in_cell(session, "a", variants=whole).variants] == ["whole"]
 
 
 def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
@@ -565,7 +570,7 @@ def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
         variant = msgspec.structs.replace(EAGER, fullgraph=not grad or not mode)
         with torch.set_grad_enabled(grad):
             report = session.inspect(net.train(mode), (X,), cell=cell, variants=variant, run=False)
-        return [one.name for one in report.variants]
+        return [variant.name for variant in report.variants]
 
     assert run(True) == ["backend=eager"]
     assert run(False) == ["backend=eager fullgraph"], "out of training"
@@ -575,7 +580,7 @@ def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
         exec(f"def f(x):\n    return x ** {power}\n", space)
         whole = msgspec.structs.replace(EAGER, fullgraph=power == 3)
         report = session.inspect(space["f"], (X,), cell="c", variants=whole, run=False)
-    assert [one.name for one in report.variants] == ["backend=eager fullgraph"]
+    assert [variant.name for variant in report.variants] == ["backend=eager fullgraph"]
 
 
 @pytest.mark.parametrize("seconds", [1e308, -1e308, 0.0, float("nan"), float("inf")])

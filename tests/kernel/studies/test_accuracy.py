@@ -274,7 +274,7 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
     (error,) = variant.accuracy
     assert not error.ok
     assert error.reference_abs > 100 * error.eager_reference_abs
-    (problem,) = [one for one in variant.problems if is_mismatch(one)]
+    (problem,) = [problem for problem in variant.problems if is_mismatch(problem)]
     assert "float64" in problem.why
     departure = variant.departure
     assert departure is not None, variant.absent
@@ -284,7 +284,9 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
     # Its launch is the report's.
     code = report.compilation("0/0", name).code
     (region,) = [
-        one for one in code.regions[name] if one.kind == "launch" and one.key == departure.key
+        region
+        for region in code.regions[name]
+        if region.kind == "launch" and region.key == departure.key
     ]
     assert region.kernel == departure.kernel
 

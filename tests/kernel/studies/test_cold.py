@@ -26,7 +26,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_compiler")]
 
 
 def names(variant: cs.Variant, device: str, *, measured: bool) -> set[str]:
-    return {one.names for one in switches(variant, device) if bool(one.why) is not measured}
+    return {
+        switch.names for switch in switches(variant, device) if bool(switch.why) is not measured
+    }
 
 
 def test_settings_that_can_change_nothing_say_why() -> None:
@@ -53,7 +55,11 @@ def test_each_is_set_the_other_way_than_it_is() -> None:
 
     assert value(cs.Variant()) == "False"
     assert value(cs.Variant(options={"fx_graph_cache": False})) == "True"
-    one = next(one for one in switches(cs.Variant(cpp_wrapper=True), "cpu") if "opt_l" in one.names)
+    one = next(
+        switch
+        for switch in switches(cs.Variant(cpp_wrapper=True), "cpu")
+        if "opt_l" in switch.names
+    )
     assert one.code == (
         "torch._inductor.config.cpp_wrapper_build_separate = True\n"
         "torch._inductor.config.aot_inductor.compile_wrapper_opt_level = 'O0'"
@@ -176,8 +182,8 @@ def test_it_is_made_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         session, "study", lambda subject, studies, *rest, **more: asked.extend(studies)
     )
     variants = {"quick": cs.Variant(backend="eager")}
-    made = session.inspect(subjects.plain, (torch.randn(4, 8),), variants=variants, run=False)
-    inspection = session.inspection(made.subject.id)
+    report = session.inspect(subjects.plain, (torch.randn(4, 8),), variants=variants, run=False)
+    inspection = session.inspection(report.subject.id)
     assert isinstance(inspection, Inspection)
     requests.study(session, inspection.report, [])
     assert "startups" in asked

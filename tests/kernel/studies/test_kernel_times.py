@@ -215,7 +215,7 @@ def test_a_launch_on_a_gpu_takes_what_its_kernels_take() -> None:
         3: [0.03],
     }
     assert times[1].kernels == 2
-    assert all(one.on_device for one in times.values())
+    assert all(time.on_device for time in times.values())
     assert not reasons
 
 
@@ -258,7 +258,7 @@ def replay() -> GraphRun:
 def test_library_calls_in_a_cuda_graph_are_known_by_what_was_seen_without_one() -> None:
     times, reasons = measure(SITES, [[replay()]], pattern=learn(SITES, python_wrapper()))
     assert [times[place].samples_us for place in range(4)] == [[0.01], [0.023], [0.013], [0.014]]
-    assert all(one.replayed for one in times.values())
+    assert all(time.replayed for time in times.values())
     assert not reasons
 
 

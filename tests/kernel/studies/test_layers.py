@@ -41,7 +41,7 @@ def layers_of(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> 
 
 
 def kinds(layers: Layers, compilation: str) -> list[str]:
-    return [one.kind for one in layers.layers if one.compilation == compilation]
+    return [layer.kind for layer in layers.layers if layer.compilation == compilation]
 
 
 def check(layers: Layers) -> None:
@@ -49,14 +49,14 @@ def check(layers: Layers) -> None:
     assert layers.device == "cpu"
     assert layers.whole_us > 0
     assert layers.whole_interval_us is not None
-    assert layers.sum_us == pytest.approx(sum(one.us for one in layers.layers))
+    assert layers.sum_us == pytest.approx(sum(layer.us for layer in layers.layers))
     assert layers.agrees == (abs(layers.sum_us - layers.whole_us) <= 0.1 * layers.whole_us)
     assert layers.agrees or layers.why
-    for one in layers.layers:
-        assert one.kind in LAYER_KINDS
-        assert one.us >= 0
-        assert one.how
-        assert one.interval_us is None or one.interval_us[0] <= one.us <= one.interval_us[1]
+    for layer in layers.layers:
+        assert layer.kind in LAYER_KINDS
+        assert layer.us >= 0
+        assert layer.how
+        assert layer.interval_us is None or layer.interval_us[0] <= layer.us <= layer.interval_us[1]
 
 
 def perceptron() -> nn.Sequential:
@@ -71,7 +71,7 @@ def test_inference_through_the_python_wrapper() -> None:
     assert layers.direction == "inference"
     parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"]
     assert kinds(layers, "0/0") == parts
-    times = {one.kind: one.us for one in layers.layers}
+    times = {layer.kind: layer.us for layer in layers.layers}
     # The matrix products alone take a microsecond.
     assert times["kernels"] > 1
 

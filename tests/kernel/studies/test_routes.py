@@ -84,7 +84,7 @@ def report(operators: None) -> Report:
 
 
 def routes(report: Report, variant: str) -> dict[str, Route]:
-    return {one.operator: one for one in report.compilation("0/0", variant).routes}
+    return {route.operator: route for route in report.compilation("0/0", variant).routes}
 
 
 def test_who_implements_an_operator_and_where(report: Report) -> None:
@@ -142,17 +142,17 @@ def test_how_the_kernels_came_to_be_there(report: Report) -> None:
     generated = [
         kernel.name for kernel in python.compilations[0].kernels if kernel.language == "cpp"
     ]
-    assert sorted(one.kernel for one in python.kernel_loads) == sorted(generated)
-    for one in python.kernel_loads:
-        assert one.compile_us
-        assert one.load_us
-        assert one.first_run_us
-        assert one.warm_run_us
-        assert (one.compilation, one.call, one.cached) == ("0/0", 0, False)
-        on_axis = [span.step for span in one.spans]
+    assert sorted(kernel_load.kernel for kernel_load in python.kernel_loads) == sorted(generated)
+    for kernel_load in python.kernel_loads:
+        assert kernel_load.compile_us
+        assert kernel_load.load_us
+        assert kernel_load.first_run_us
+        assert kernel_load.warm_run_us
+        assert (kernel_load.compilation, kernel_load.call, kernel_load.cached) == ("0/0", 0, False)
+        on_axis = [span.step for span in kernel_load.spans]
         assert on_axis == ["compile", "load", "first_run", "later_run"]
-        compiled, loaded, run, _ = one.spans
-        assert (compiled.us, run.us) == (one.compile_us, one.first_run_us)
+        compiled, loaded, run, _ = kernel_load.spans
+        assert (compiled.us, run.us) == (kernel_load.compile_us, kernel_load.first_run_us)
         # It is on the axis of the phases: within that of the build, run when all are over.
         (phases,) = (each.phases for each in python.compilations)
         end = max(phase.start_us + phase.duration_us for phase in phases)

@@ -63,7 +63,7 @@ def test_each_step_of_forward_and_backward_is_measured(
     variant = measured[name]
     assert "steps" not in variant.absent
     (compilation,) = variant.compilations
-    assert [(one.artifact, one.direction) for one in compilation.steps] == [
+    assert [(step.artifact, step.direction) for step in compilation.steps] == [
         (name, "forward"),
         (name, "backward"),
     ]
@@ -91,11 +91,11 @@ def test_each_step_of_forward_and_backward_is_measured(
 def test_the_way_into_c_plus_plus_is_part_of_its_first_and_last_step(
     measured: dict[str, VariantReport],
 ) -> None:
-    for one in measured["cpp"].compilations[0].steps:
-        assert "handles" in one.steps[0].how
-        assert "handles" in one.steps[-1].how
-    for one in measured["python"].compilations[0].steps:
-        assert "handles" not in one.steps[0].how
+    for step in measured["cpp"].compilations[0].steps:
+        assert "handles" in step.steps[0].how
+        assert "handles" in step.steps[-1].how
+    for step in measured["python"].compilations[0].steps:
+        assert "handles" not in step.steps[0].how
 
 
 def test_text_and_html_tell_what_each_kind_costs(report: Report) -> None:

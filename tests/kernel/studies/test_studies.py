@@ -166,9 +166,9 @@ def test_after_how_many_calls_a_variant_has_paid() -> None:
     cold, warm = paybacks(timed(3.0))
     assert (cold.cache, cold.compile_s, cold.saved_us) == ("cold", 10.0, 100.0)
     assert (cold.calls, warm.calls) == (100_000, 5_000)
-    assert [one.calls for one in paybacks(timed(0.5))] == [None, None]
+    assert [payback.calls for payback in paybacks(timed(0.5))] == [None, None]
     assert paybacks(timed(0.5))[0].saved_us == -25.0
-    assert [one.calls for one in paybacks(timed(1.1, differs=False))] == [None, None]
+    assert [payback.calls for payback in paybacks(timed(1.1, differs=False))] == [None, None]
     assert paybacks(timed(None)) == []
     noisy = timed(1.9, differs=False)
     assert noisy.timing is not None
@@ -180,4 +180,4 @@ def test_after_how_many_calls_a_variant_has_paid() -> None:
         Startup(cache="cold", precompiled_headers=False, first_call_s=40.0),
         Startup(cache="cold", first_call_s=20.0),
     ]
-    assert [one.compile_s for one in paybacks(alone)] == [20.0, 0.5]
+    assert [payback.compile_s for payback in paybacks(alone)] == [20.0, 0.5]

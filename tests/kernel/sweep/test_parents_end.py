@@ -74,7 +74,7 @@ def test_only_what_a_process_of_ours_left_is_removed(tmp_path: Path) -> None:
     left.mkdir()
     (left / ".in-use").touch()
     folders.remove_abandoned.__wrapped__(place)
-    assert sorted(one.name for one in place.iterdir()) == [
+    assert sorted(path.name for path in place.iterdir()) == [
         "compilescope-link",
         "compilescope-linked",
         "compilescope-unmarked",

@@ -75,7 +75,7 @@ def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) 
     ranking.rank(sweep)
     for shape in sweep.shapes:
         rivals = [one for one in sweep.cells if one.shape == shape and is_candidate(one)]
-        best = [one for one in rivals if one.key in sweep.pareto]
+        best = [rival for rival in rivals if rival.key in sweep.pareto]
         points = {(latency_us(one), ranking.compile_s(one)) for one in best}
         for one in rivals:
             point = latency_us(one), ranking.compile_s(one)
@@ -85,7 +85,7 @@ def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) 
         assert bool(rivals) == (shape in sweep.winners)
         if rivals:
             fastest = min(map(latency_us, rivals))
-            winner = next(one for one in rivals if one.key == sweep.winners[shape])
+            winner = next(rival for rival in rivals if rival.key == sweep.winners[shape])
             assert latency_us(winner) == fastest
     assert bool(sweep.winner) == any(map(is_candidate, sweep.cells))
 
@@ -156,10 +156,10 @@ def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
     assert list(store.load()) == ["a"]
     store.add(StoredCell(cell=cell("c", 3.0, 1.0)))
     store.add(StoredCell(cell=cell("a", 2.0, 1.0)))
-    found = store.load()
-    assert list(found) == ["a", "c"]
-    assert found["a"].cell.timing is not None
-    assert found["a"].cell.timing.median_us == 2.0, "the last one counts"
+    report = store.load()
+    assert list(report) == ["a", "c"]
+    assert report["a"].cell.timing is not None
+    assert report["a"].cell.timing.median_us == 2.0, "the last one counts"
     assert store.problem is None
 
 

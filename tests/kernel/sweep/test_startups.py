@@ -35,7 +35,7 @@ def test_a_first_call_is_cold_then_warm_and_a_variant_pays_back_from_it() -> Non
     assert cold.headers_s is not None
     assert cold.headers_s > 0.5, "headers were precompiled in it"
     assert warm.headers_s is None or warm.headers_s < cold.headers_s / 2
-    assert {(one.cache, one.compile_s) for one in variant.paybacks} == {
+    assert {(payback.cache, payback.compile_s) for payback in variant.paybacks} == {
         ("cold", cold.first_call_s),
         ("warm", warm.first_call_s),
     }
@@ -45,7 +45,7 @@ def test_a_subject_that_cannot_travel_is_a_problem_of_its_variant() -> None:
     report = cs.inspect(subjects.unpicklable(), (torch.ones(4),), variants="python", run=False)
     cs.study(report, "startups")
     problems = report.variant("python").problems
-    assert any("cannot be taken into another process" in one.why for one in problems)
+    assert any("cannot be taken into another process" in problem.why for problem in problems)
 
 
 def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:

@@ -148,7 +148,9 @@ def test_every_triton_kernel_is_there_in_every_form(
         assert all(config.assembly or config.usual for config in one.configs)
     libraries = [one for one in compiled[target].compilations[0].kernels if one not in kernels]
     assert libraries
-    assert all(one.absent["assembly"] == LIBRARY and not one.configs for one in libraries)
+    assert all(
+        library.absent["assembly"] == LIBRARY and not library.configs for library in libraries
+    )
 
 
 @here
@@ -156,14 +158,18 @@ def test_every_triton_kernel_is_there_in_every_form(
 def test_a_line_of_assembly_leads_to_the_line_of_the_kernel(
     compiled: dict[str, VariantReport], target: str
 ) -> None:
-    for one in triton_kernels(compiled[target]):
-        source = ["", *one.source.split("\n")]
+    for triton_kernel in triton_kernels(compiled[target]):
+        source = ["", *triton_kernel.source.split("\n")]
         stores = {n for n, line in enumerate(source) if "tl.store(" in line}
         for form, (loads, store) in MEMORY.items():
-            if form not in one.assembly:
+            if form not in triton_kernel.assembly:
                 continue
             pairs = list(
-                zip(one.assembly[form].split("\n"), one.assembly_lines[form], strict=False)
+                zip(
+                    triton_kernel.assembly[form].split("\n"),
+                    triton_kernel.assembly_lines[form],
+                    strict=False,
+                )
             )
             reads = {source[at] for line, at in pairs if re.search(rf"\s{loads}", line) and at}
             assert reads
@@ -174,7 +180,7 @@ def test_a_line_of_assembly_leads_to_the_line_of_the_kernel(
             assert writes == stores, form
         reductions = [n for n, line in enumerate(source) if "tl.sum(" in line]
         # What is inlined from Triton's library counts as the line that calls it.
-        assert all(n in one.assembly_lines[FORMS[target][-1]] for n in reductions)
+        assert all(n in triton_kernel.assembly_lines[FORMS[target][-1]] for n in reductions)
 
 
 @here
@@ -349,7 +355,7 @@ def test_a_template_is_taken_without_building_any(target: str) -> None:
     try:
         inspection.generate({target: Variant(target=target, options=options)}, monitor)
         worker = psutil.Process(shared_pool().pids()[target])
-        started = {one.name() for one in worker.children(recursive=True)}
+        started = {child.name() for child in worker.children(recursive=True)}
         (variant,) = inspection.report.variants
         add_assembly(variant, shared_pool(), monitor)
     finally:
@@ -359,10 +365,10 @@ def test_a_template_is_taken_without_building_any(target: str) -> None:
     (compilation,) = variant.compilations
     (decision,) = compilation.decisions
     assert "candidates on the device" in decision.instead
-    (one,) = triton_kernels(variant)
-    assert one.name.startswith("triton_tem_")
-    assert list(one.assembly) == FORMS[target]
-    assert len(one.configs) == 1
+    (triton_kernel,) = triton_kernels(variant)
+    assert triton_kernel.name.startswith("triton_tem_")
+    assert list(triton_kernel.assembly) == FORMS[target]
+    assert len(triton_kernel.configs) == 1
 
 
 @here
@@ -387,7 +393,7 @@ def test_a_cancelled_compile_ends_with_its_processes() -> None:
         with contextlib.suppress(psutil.Error):
             pid = shared_pool().pids().get("a100")
             children = psutil.Process(pid).children() if pid else []
-            forks = [one for one in children if "python" in one.name()]
+            forks = [child for child in children if "python" in child.name()]
     monitor.cancel()
     asking.join()
     assert forks

@@ -125,11 +125,11 @@ def made_by(
         case.variant, cpp_wrapper=wrapper == "cpp", target=target, options=options
     )
     report = cs.inspect(case.fn, case.args, variants={wrapper: requested}, run=run)
-    made = report.variant(wrapper)
-    errors = [problem for problem in made.problems if problem.severity == "error"]
+    variant = report.variant(wrapper)
+    errors = [problem for problem in variant.problems if problem.severity == "error"]
     assert not errors, (target, errors)
-    assert made.compilations, (target, made.absent)
-    return made
+    assert variant.compilations, (target, variant.absent)
+    return variant
 
 
 @pytest.mark.parametrize("wrapper", ["python", "cpp"])
@@ -137,7 +137,9 @@ def made_by(
 def test_the_code_is_the_devices_own(subject: str, wrapper: str, table: Table) -> None:
     real = made_by(subject, wrapper, target=None)
     hidden = made_by(subject, wrapper, target="this")
-    decided = {one.kind for made in hidden.compilations for one in made.decisions}
+    decided = {
+        decision.kind for compilation in hidden.compilations for decision in compilation.decisions
+    }
     differs = table.note(subject, wrapper, comparable(real), comparable(hidden))
     if differs and "padding" in decided:
         # The device measures whether padding pays. Without that question there is no difference.

@@ -89,7 +89,9 @@ def test_kernels_agree_with_their_operators(
     assert variant.problems == []
     kernels = generated(variant)
     assert kernels
-    assert {one.name: told(one) for one in kernels} == {one.name: "agrees" for one in kernels}
+    assert {kernel.name: told(kernel) for kernel in kernels} == {
+        kernel.name: "agrees" for kernel in kernels
+    }
     for kernel in kernels:
         assert kernel.check is not None
         assert kernel.check.launches >= 1
@@ -183,7 +185,7 @@ def test_a_library_call_that_is_not_here_is_told() -> None:
     hows = [one.check.how for one in generated(variant) if one.check is not None]
     assert any("its results were drawn" in how for how in hows)
     others = [one for one in kernels_of(variant) if one.language == "extern"]
-    assert {told(one) for one in others} == {f"not checked: {checking.LIBRARY}"}
+    assert {told(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
 
 
 OPERATOR = """
@@ -277,9 +279,9 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
     asked = GraphsAsked(variant=variant, call=shipment.packed())
     answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(asked), Monitor())
-    given = msgspec.msgpack.decode(answer, type=GraphsGiven)
-    assert given.why == ""
-    graphs: list[LoweredGraph] = pickle.loads(given.graphs)
+    decoded = msgspec.msgpack.decode(answer, type=GraphsGiven)
+    assert decoded.why == ""
+    graphs: list[LoweredGraph] = pickle.loads(decoded.graphs)
     return graphs
 
 

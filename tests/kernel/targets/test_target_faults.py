@@ -72,7 +72,7 @@ def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
     monitor.cancel()
     asking.join(60)
     assert ended
-    wait_for(lambda: not any(_is_alive(one) for one in processes))
+    wait_for(lambda: not any(_is_alive(process) for process in processes))
     assert inspection.report.variants == []
 
 

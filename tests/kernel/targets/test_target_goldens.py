@@ -58,10 +58,10 @@ def test_the_code_is_as_it_was(made: tuple[str, Report], target: str) -> None:
         found = f"{versions(report)}\n{texts(variant)}\n"
         if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
             path.write_text(found, encoding="utf-8")
-        wanted = path.read_text(encoding="utf-8")
-        if wanted.partition("\n")[0] != versions(report):
-            pytest.skip(f"the golden files are of {wanted.partition(chr(10))[0]}")
-        assert found.split("\n") == wanted.split("\n")
+        text = path.read_text(encoding="utf-8")
+        if text.partition("\n")[0] != versions(report):
+            pytest.skip(f"the golden files are of {text.partition(chr(10))[0]}")
+        assert found.split("\n") == text.split("\n")
 
 
 def test_devices_differ_where_they_should() -> None:

@@ -50,7 +50,7 @@ def code_of(given: SourcesGiven) -> str:
 
 
 def decisions_of(given: SourcesGiven) -> list[Decision]:
-    return [one for compilation in given.compilations for one in compilation.decisions]
+    return [decision for compilation in given.compilations for decision in compilation.decisions]
 
 
 def decided(given: SourcesGiven, kind: str) -> Decision:
@@ -138,9 +138,9 @@ def test_candidates_are_listed_and_none_is_timed() -> None:
     (compilation,) = given.compilations
     (tuning,) = compilation.autotunings
     assert len(tuning.choices) > 2
-    assert [one.time_us for one in tuning.choices] == [None] * len(tuning.choices)
-    assert [one.name for one in tuning.choices if one.chosen] == ["mm"]
-    assert "triton template" in {one.kind for one in tuning.choices}
+    assert [choice.time_us for choice in tuning.choices] == [None] * len(tuning.choices)
+    assert [choice.name for choice in tuning.choices if choice.chosen] == ["mm"]
+    assert "triton template" in {choice.kind for choice in tuning.choices}
     found = decided(given, "algorithm")
     assert found.chosen == "mm"
     assert str(len(tuning.choices)) in found.instead
@@ -182,7 +182,7 @@ def with_a_large_cache(x: torch.Tensor) -> torch.Tensor:
 def test_what_a_graph_makes_takes_no_memory() -> None:
     given = ask("h100", with_a_large_cache, (CPU.floats(128),))
     assert given.problems == []
-    assert [bool(one.kernels) for one in given.compilations] == [True, True]
+    assert [bool(compilation.kernels) for compilation in given.compilations] == [True, True]
 
 
 def test_a_step_of_training_is_followed_to_its_end() -> None:
@@ -198,7 +198,7 @@ def test_a_step_of_training_is_followed_to_its_end() -> None:
 
     given = ask("h100", step, (CPU.floats(8, 32),))
     assert given.problems == []
-    kernels = [kernel for one in given.compilations for kernel in one.kernels]
+    kernels = [kernel for compilation in given.compilations for kernel in compilation.kernels]
     assert "backward" in {kernel.direction for kernel in kernels}
     # The optimiser's: one kernel goes through all parameters.
     assert any(kernel.name.startswith("triton_for_") for kernel in kernels)

@@ -60,8 +60,8 @@ def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
         run=False,
     )
     python, cpp = report.variants
-    assert [one.name for one in report.variants] == ["python on h100", "cpp on h100"]
-    assert [one.problems for one in report.variants] == [[], []]
+    assert [variant.name for variant in report.variants] == ["python on h100", "cpp on h100"]
+    assert [variant.problems for variant in report.variants] == [[], []]
     assert python.target is not None
     assert (python.target.name, python.target.device.name) == ("h100", "H100 SXM")
     assert python.target.estimate is not None
@@ -72,8 +72,8 @@ def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
     assert "triton" in (compilation.code.python or "")
     assert compilation.code.backward is not None
     assert "aoti_torch_cuda" in (partner.code.cpp or "")
-    triton = [one for one in compilation.kernels if one.language == "triton"]
-    assert [one.name for one in partner.kernels if one.language == "triton"] == [
+    triton = [kernel for kernel in compilation.kernels if kernel.language == "triton"]
+    assert [kernel.name for kernel in partner.kernels if kernel.language == "triton"] == [
         one.name for one in triton
     ]
     assert triton[0].launches[0].key in {
@@ -85,13 +85,13 @@ def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
 
 def test_tied_weights_and_views_stay_what_they_are() -> None:
     tied = _inspect(subjects.Tied(), (torch.randint(64, (2, 8)),))
-    weights = [one for one in _inputs(tied) if one.shape == ["64", "32"]]
+    weights = [input_name for input_name in _inputs(tied) if input_name.shape == ["64", "32"]]
     assert len(weights) == 1
     base = torch.randn(4, 16)
     written = _inspect(subjects.sliced, (base, base[1:3]))
     # What is written to x is seen in its part.
     assert len(_inputs(written)) == 1
-    assert "as_strided" in " ".join(one.target for one in _nodes(written))
+    assert "as_strided" in " ".join(node.target for node in _nodes(written))
 
 
 def test_a_layer_of_a_large_model_needs_no_memory() -> None:
@@ -119,7 +119,7 @@ def test_what_a_notebook_defines_travels(name: str, notebook: Notebook) -> None:
     text, target = _DEFINED[name]
     variant = _inspect(notebook(text), (X,))
     assert variant.problems == []
-    assert sum(target in one.target for one in _nodes(variant)) == 2
+    assert sum(target in node.target for node in _nodes(variant)) == 2
 
 
 _DEFINED = {
@@ -304,4 +304,4 @@ def _nodes(variant: VariantReport) -> list[Any]:
 
 
 def _inputs(variant: VariantReport) -> list[Any]:
-    return [one for one in _nodes(variant) if one.op == "placeholder"]
+    return [node for node in _nodes(variant) if node.op == "placeholder"]

@@ -20,7 +20,7 @@ def test_the_bars_are_the_medians_with_their_intervals() -> None:
     assert list(bar.x) == [182.4, 96.2]
     assert bar.error_x.array == pytest.approx((182.4 * 0.02, 96.2 * 0.02))
     assert bar.error_x.arrayminus == pytest.approx((182.4 * 0.01, 96.2 * 0.01))
-    assert [one.text for one in figure.layout.annotations] == [
+    assert [annotation.text for annotation in figure.layout.annotations] == [
         "182 µs",
         "96.2 µs, 1.90\u00d7 faster",
     ]

@@ -76,9 +76,9 @@ def ranked(rank: int, reduction: str, device: str) -> Report:
 
 
 def test_a_collective_is_found_in_the_cpp_wrapper() -> None:
-    (found,) = find_collectives(compilation("sum"), "cpp")
-    assert (found.line, found.waited, found.between) == (4, 9, 1)
-    assert (found.reduction, found.group, found.bytes) == ("sum", "0", None)
+    (collective,) = find_collectives(compilation("sum"), "cpp")
+    assert (collective.line, collective.waited, collective.between) == (4, 9, 1)
+    assert (collective.reduction, collective.group, collective.bytes) == ("sum", "0", None)
 
 
 def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() -> None:
@@ -88,8 +88,8 @@ def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() ->
     other = [ranked(0, "sum", "cuda:0"), ranked(1, "max", "cuda:1")]
     compare(other)
     assert other[1].rank is not None
-    (found,) = other[1].rank.differences
-    assert (found.kind, found.serious, found.other) == ("collectives", True, 0)
+    (difference,) = other[1].rank.differences
+    assert (difference.kind, difference.serious, difference.other) == ("collectives", True, 0)
     told = text.render(other[1])
     assert "rank 1 of 2, nccl on cuda:1: 1 difference to other ranks, 1 may hang" in told
     assert "all_reduce max float32[4, s0] in 0/0 inference, line 4" in told

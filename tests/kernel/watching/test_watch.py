@@ -24,15 +24,15 @@ def test_a_compilation_is_there_as_soon_as_it_is_complete() -> None:
         assert report.subject.kind == "watch"
         assert report.compilations == []
         torch.compile(plain, **EAGER)(torch.ones(3))
-        (one,) = report.compilations
-    assert one.frame is not None
-    assert one.frame.function == "plain"
-    assert list(one.graphs) == ["dynamo"]
-    assert one.guards
-    assert one.duration_s is not None
-    assert one.started_s is not None
+        (compilation,) = report.compilations
+    assert compilation.frame is not None
+    assert compilation.frame.function == "plain"
+    assert list(compilation.graphs) == ["dynamo"]
+    assert compilation.guards
+    assert compilation.duration_s is not None
+    assert compilation.started_s is not None
     assert report.problems == []
-    assert ids(report) == [one.id]
+    assert ids(report) == [compilation.id]
 
 
 def test_the_call_is_the_line_that_says_compile() -> None:
@@ -48,7 +48,7 @@ def test_the_call_is_the_line_that_says_compile() -> None:
         compiled(torch.ones(3))
         decorated(torch.ones(3))
         module(torch.ones(3, 2))
-    calls = [one.call for one in report.compilations]
+    calls = [compilation.call for compilation in report.compilations]
     assert [call.code if call else None for call in calls[:2]] == [
         "compiled = torch.compile(plain, **EAGER)",
         '@torch.compile(backend="eager")',
@@ -60,9 +60,9 @@ def test_a_call_from_before_is_not_made_up() -> None:
     compiled = torch.compile(plain, **EAGER)
     with cs.watch() as report:
         compiled(torch.ones(3))
-    (one,) = report.compilations
-    assert one.call is None
-    assert one.absent["call"].startswith(
+    (compilation,) = report.compilations
+    assert compilation.call is None
+    assert compilation.absent["call"].startswith(
         "torch.compile was called before watching began; it compiles plain (watch_subjects.py:"
     )
 
@@ -132,8 +132,8 @@ def test_a_backward_alone_says_so() -> None:
     loss = torch.compile(lambda x: (x * weight).cos().sum())(torch.ones(4))
     with cs.watch() as report:
         loss.backward()
-    for one in report.compilations:  # none where torch found the backward in its cache
-        assert "only the backward" in one.absent["start"]
+    for compilation in report.compilations:  # none where torch found the backward in its cache
+        assert "only the backward" in compilation.absent["start"]
 
 
 def test_the_same_is_seen_whoever_else_listens() -> None:
@@ -156,17 +156,17 @@ def test_the_same_is_seen_whoever_else_listens() -> None:
             (
                 {
                     name: re.sub(r"graph id: \d+", "", each.text)
-                    for name, each in one.graphs.items()
+                    for name, each in compilation.graphs.items()
                 },
-                [[node.name for node in graph.nodes] for graph in one.graphs.values()],
-                [guard.expression for guard in one.guards],
-                [each.reason for each in one.breaks],
-                one.recompile.failures if one.recompile else None,
-                [kernel.name for kernel in one.kernels],
-                [phase.name for phase in one.phases],
-                one.frame,
+                [[node.name for node in graph.nodes] for graph in compilation.graphs.values()],
+                [guard.expression for guard in compilation.guards],
+                [each.reason for each in compilation.breaks],
+                compilation.recompile.failures if compilation.recompile else None,
+                [kernel.name for kernel in compilation.kernels],
+                [phase.name for phase in compilation.phases],
+                compilation.frame,
             )
-            for one in report.compilations
+            for compilation in report.compilations
         ]
 
     # Now, so that torch's own handler is gone, which leaves at the first event.
@@ -192,7 +192,7 @@ def test_other_threads_are_seen() -> None:
         for thread in threads:
             thread.join()
     assert len(report.compilations) >= 1
-    assert all(one.call is not None for one in report.compilations)
+    assert all(compilation.call is not None for compilation in report.compilations)
 
 
 def test_ids_stay_apart_after_a_reset() -> None:
@@ -204,7 +204,7 @@ def test_ids_stay_apart_after_a_reset() -> None:
         compiled(torch.ones(3))
         compiled(torch.ones(4))
     assert ids(report) == ["0/0", "0/1", "1/0", "1/1"]
-    assert [one.torch_id for one in report.compilations] == ["", "", "0/0", "0/1"]
+    assert [compilation.torch_id for compilation in report.compilations] == ["", "", "0/0", "0/1"]
     last = report.compilations[-1].recompile
     assert last is not None
     assert last.previous == "1/0"
@@ -247,7 +247,10 @@ def test_a_librarys_module_is_named_and_not_torchs_function_around_it() -> None:
         model(torch.ones(2, 3))
         model(torch.ones(5, 3))
     forward = torch.nn.Sequential.forward.__code__
-    places = [(one.frame.function, one.frame.file, one.frame.line) for one in report.compilations]
+    places = [
+        (compilation.frame.function, compilation.frame.file, compilation.frame.line)
+        for compilation in report.compilations
+    ]
     assert places == [("Stack.forward", forward.co_filename, forward.co_firstlineno)] * 2
 
 
@@ -259,8 +262,9 @@ def test_a_library_that_compiles_is_seen() -> None:
         torch.compile(optimizer.step, **EAGER)()
     assert report.compilations
     assert any(
-        one.call is not None and one.call.code.startswith("torch.compile(optimizer.step")
-        for one in report.compilations
+        compilation.call is not None
+        and compilation.call.code.startswith("torch.compile(optimizer.step")
+        for compilation in report.compilations
     )
 
 

@@ -104,9 +104,9 @@ def test_records_that_cannot_be_read_are_a_problem(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("compilescope.watching.log.assemble", fails)
     with cs.watch() as report:
         torch.compile(plain, **EAGER)(torch.ones(3))
-    (one,) = report.compilations
-    assert one.frame is not None
-    assert "could not read" in one.absent["compilation"]
+    (compilation,) = report.compilations
+    assert compilation.frame is not None
+    assert "could not read" in compilation.absent["compilation"]
     assert "unreadable" in report.problems[0].what
 
 
@@ -152,8 +152,8 @@ def test_a_watch_that_begins_and_ends_in_the_middle() -> None:
     with cs.watch() as begun:
         go_on.set()
         thread.join()
-    (one,) = begun.compilations
-    assert "in the middle" in one.absent["start"]
+    (compilation,) = begun.compilations
+    assert "in the middle" in compilation.absent["start"]
 
     with cs.watch() as ended:
         thread = halfway()
@@ -161,8 +161,8 @@ def test_a_watch_that_begins_and_ends_in_the_middle() -> None:
         assert latest().state().latest[0].duration_s is None
     go_on.set()
     thread.join()
-    (one,) = ended.compilations
-    assert "before this compilation did" in one.absent["end"]
+    (compilation,) = ended.compilations
+    assert "before this compilation did" in compilation.absent["end"]
 
 
 def test_on_twice_and_off_twice() -> None:

@@ -37,13 +37,13 @@ def plain(x: torch.Tensor) -> torch.Tensor:
 
 
 def ids(report: Report) -> list[str]:
-    return [one.id for one in report.compilations]
+    return [compilation.id for compilation in report.compilations]
 
 
 def latest() -> Watch:
-    found = list(get_session().inspections.values())[-1]
-    assert isinstance(found, Watch)
-    return found
+    inspection = list(get_session().inspections.values())[-1]
+    assert isinstance(inspection, Watch)
+    return inspection
 
 
 def compiled_often(times: int) -> None:
