@@ -37,12 +37,12 @@ def main() -> None:
         return torch.stack(values).sum()
 
     compiled = torch.compile(summed, backend="eager")
-    kept: list[KeptGuards] = []
+    kept_guardses: list[KeptGuards] = []
     start = time.perf_counter()
-    with keeping(kept.append, values=True):
+    with keeping(kept_guardses.append, values=True):
         compiled(tensors)
     whole = time.perf_counter() - start
-    guards = kept[0]
+    guards = kept_guardses[0]
     text = str(guards.manager)
     found = len(parse_guards(text).guards)
     print(f"{found} guards; compiled in {whole:.1f} s")

@@ -159,8 +159,8 @@ def _plans() -> str:
 
 @row("decompositions")
 def _decompositions() -> str:
-    found = inference().compilations[0].decompositions
-    return f"{len(found)}" if found else "no"
+    decompositions = inference().compilations[0].decompositions
+    return f"{len(decompositions)}" if decompositions else "no"
 
 
 @row("guards, with the lines that made them")
@@ -179,11 +179,13 @@ def _breaks() -> str:
 
 @row("recompiles: failed guard, both values, advice")
 def _recompiles() -> str:
-    found = [
+    recompiles = [
         compilation.recompile for compilation in watched().compilations if compilation.recompile
     ]
-    known = [failure for each in found for failure in each.failures if failure.old and failure.new]
-    return "yes" if known and found[0].advice else "no"
+    known = [
+        failure for each in recompiles for failure in each.failures if failure.old and failure.new
+    ]
+    return "yes" if known and recompiles[0].advice else "no"
 
 
 @row("compile time by phase")
@@ -230,8 +232,8 @@ def _lazy() -> str:
 
 
 def _graphs_of(variant: VariantReport) -> str:
-    found = variant.cuda_graphs
-    return found.outcome if found else "no"
+    cuda_graphs = variant.cuda_graphs
+    return cuda_graphs.outcome if cuda_graphs else "no"
 
 
 @row("target H100: CUDA graphs, Python wrapper")
@@ -292,8 +294,13 @@ def main() -> None:
     torch.manual_seed(0)
     version = torch.__version__.partition("+")[0]
     cells = look()
-    made = inference().environment
-    stored = {"torch": version, "triton": made.triton, "python": made.python, "cells": cells}
+    environment = inference().environment
+    stored = {
+        "torch": version,
+        "triton": environment.triton,
+        "python": environment.python,
+        "cells": cells,
+    }
     options.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(stored, indent=1, ensure_ascii=False)
     (options.folder / f"{version}.json").write_text(text + "\n")

@@ -34,8 +34,8 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Runs them."""
-        found: Tensor = self.second(torch.relu(self.first(x)))
-        return found
+        tensor: Tensor = self.second(torch.relu(self.first(x)))
+        return tensor
 
 
 def sharded(x: Tensor, shard: Tensor, how: str = "sum") -> Tensor:
@@ -44,8 +44,8 @@ def sharded(x: Tensor, shard: Tensor, how: str = "sum") -> Tensor:
     weight = collectives.all_gather_tensor(shard, 0, group)
     result = torch.relu(x @ weight)
     mine = collectives.reduce_scatter_tensor(result, "sum", 0, group)
-    found: Tensor = collectives.all_reduce(mine.sum(), how, group)
-    return found
+    tensor: Tensor = collectives.all_reduce(mine.sum(), how, group)
+    return tensor
 
 
 def make_sharded() -> Made:

@@ -84,8 +84,8 @@ def custom(x: torch.Tensor) -> torch.Tensor:
 def gathered(
     table: torch.Tensor, index: torch.Tensor, rows: torch.Tensor, where: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    found = functional.embedding(index, table)
-    pooled = found.mean(1)
+    case = functional.embedding(index, table)
+    pooled = case.mean(1)
     spread = torch.zeros(8, 16).scatter_add(0, where, rows)
     return pooled.tanh(), spread.exp()
 

@@ -173,8 +173,8 @@ def test_breaks_of_every_attempt_stay(compiled):
     ],
 )
 def test_recompiles(text, reasons, previous):
-    found = parse_recompile(text)
-    assert (found.reasons, found.previous) == (reasons, previous)
+    recompile = parse_recompile(text)
+    assert (recompile.reasons, recompile.previous) == (reasons, previous)
 
 
 def event(name: str, kind: str, at: float, owner: str | None = "0/0", thread: int = 1) -> Record:
@@ -254,9 +254,9 @@ def test_real_phases_hold_their_children(compiled):
     ],
 )
 def test_caches(name, payload, expected):
-    found = parse_cache(name, payload)
-    assert found is not None
-    assert (found.cache, found.outcome, found.key, found.detail) == expected
+    cache_event = parse_cache(name, payload)
+    assert cache_event is not None
+    assert (cache_event.cache, cache_event.outcome, cache_event.key, cache_event.detail) == expected
 
 
 def test_other_artifacts_are_no_caches():

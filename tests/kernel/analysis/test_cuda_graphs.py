@@ -105,17 +105,17 @@ def test_an_argument_changed_in_place_is_foreseen() -> None:
 def on_gpu() -> Compilation:
     node = Node(name="mm", op="call_function", target="torch.ops.aten.mm.default", device="cuda:0")
     graph = Graph(stage="post_grad", text="", nodes=[node])
-    made = Compilation(id="0/0", graphs={"post_grad": graph})
-    made.code.cpp = "void inductor_entry_impl() {}"
-    return made
+    compilation = Compilation(id="0/0", graphs={"post_grad": graph})
+    compilation.code.cpp = "void inductor_entry_impl() {}"
+    return compilation
 
 
 def found_on_gpu(*said: str, cpp: bool = False) -> CudaGraphs:
-    found = cuda_graphs_of(
+    cuda_graphs = cuda_graphs_of(
         Variant(cpp_wrapper=cpp), [on_gpu()], ASKED, [Said(one, "0/0") for one in said]
     )
-    assert found is not None
-    return found
+    assert cuda_graphs is not None
+    return cuda_graphs
 
 
 def test_torch_tells_why_in_its_metrics_too() -> None:
@@ -124,10 +124,10 @@ def test_torch_tells_why_in_its_metrics_too() -> None:
     record = Record(
         event=event, metadata={event: {"cudagraph_skip_reason": reason}}, compile_id="0/0"
     )
-    found = cuda_graphs_of(Variant(cpp_wrapper=True), [on_gpu()], ASKED, [], [record])
-    assert found is not None
-    assert found.skips[0].remedy == "Use the Python wrapper, or torch 2.12 or later."
-    (row,) = cuda_graphs_row(found, Variant(mode="reduce-overhead"))
+    cuda_graphs = cuda_graphs_of(Variant(cpp_wrapper=True), [on_gpu()], ASKED, [], [record])
+    assert cuda_graphs is not None
+    assert cuda_graphs.skips[0].remedy == "Use the Python wrapper, or torch 2.12 or later."
+    (row,) = cuda_graphs_row(cuda_graphs, Variant(mode="reduce-overhead"))
     assert (row.requested, row.actual, row.differs) == ("on", "off", True)
     assert row.why == "cpp wrapper enabled"
 
@@ -175,28 +175,34 @@ def test_reasons_are_read(text: str, reason: str, setting: str) -> None:
 
 
 def test_what_was_counted_is_said() -> None:
-    found = found_on_gpu()
+    cuda_graphs = found_on_gpu()
     counts = Counts()
     counts.recorded, counts.replayed, counts.again = 2, 2, 1
     counts.reasons = ["static input data pointer changed"]
-    add_counts(found, counts, calls=4)
-    assert (found.outcome, found.captured, found.replayed, found.re_recorded, found.calls) == (
+    add_counts(cuda_graphs, counts, calls=4)
+    assert (
+        cuda_graphs.outcome,
+        cuda_graphs.captured,
+        cuda_graphs.replayed,
+        cuda_graphs.re_recorded,
+        cuda_graphs.calls,
+    ) == (
         "captured",
         2,
         2,
         1,
         4,
     )
-    assert "static input data pointer changed" in found.why
+    assert "static input data pointer changed" in cuda_graphs.why
 
 
 def test_what_torch_says_at_a_call_counts() -> None:
-    found = found_on_gpu()
+    cuda_graphs = found_on_gpu()
     counts = Counts()
     counts.skips = [CudaGraphSkip("skipping cudagraphs due to mutated inputs (1 instances)", "")]
-    add_counts(found, counts, calls=4)
-    assert (found.outcome, found.why) == ("skipped", "mutated inputs (1 instances)")
-    assert not found.partitions[0].captured
+    add_counts(cuda_graphs, counts, calls=4)
+    assert (cuda_graphs.outcome, cuda_graphs.why) == ("skipped", "mutated inputs (1 instances)")
+    assert not cuda_graphs.partitions[0].captured
     nothing = found_on_gpu()
     add_counts(nothing, Counts(), calls=4)
     assert nothing.outcome == "unknown"
@@ -205,15 +211,15 @@ def test_what_torch_says_at_a_call_counts() -> None:
 def test_skips_are_heard_and_the_loggers_stay_as_they_are() -> None:
     logger = logging.getLogger("torch._inductor")
     before = (logger.level, list(logger.handlers))
-    heard: list[CudaGraphSkip] = []
+    cuda_graph_skips: list[CudaGraphSkip] = []
     own = logging.getLogger("torch._inductor.cudagraph_utils.__cudagraphs")
-    with noting(heard):
+    with noting(cuda_graph_skips):
         own.warning("skipping cudagraphs due to %s", "x")
         own.warning("skipping cudagraphs due to %s", "x")
         own.warning("CUDAGraph supports dynamic shapes")
         logging.getLogger("torch._inductor.utils").warning("skipping cudagraphs")
     own.warning("skipping cudagraphs: too late")
-    assert heard == [CudaGraphSkip("skipping cudagraphs due to x", "")]
+    assert cuda_graph_skips == [CudaGraphSkip("skipping cudagraphs due to x", "")]
     assert (logger.level, list(logger.handlers)) == before
 
 
@@ -221,7 +227,7 @@ def test_on_the_cpu_there_is_no_gpu() -> None:
     report = compilescope.inspect(
         plain, (torch.ones(4, 4),), variants=("reduce-overhead", "python"), run=False
     )
-    found = report.variant("reduce-overhead").cuda_graphs
-    assert found is not None
-    assert found.outcome == "no GPU"
+    cuda_graphs = report.variant("reduce-overhead").cuda_graphs
+    assert cuda_graphs is not None
+    assert cuda_graphs.outcome == "no GPU"
     assert report.variant("python").cuda_graphs is None

@@ -124,15 +124,15 @@ def test_what_carries_a_guard_out_and_why_it_is_there():
         ("LAMBDA_GUARD", "python"),
         ("SYMBOLIC_SHAPE_GUARD", "cpp"),
     ]
-    said = [guard.why for guard in guards]
-    assert "saved tensors" not in said[0]
-    assert said[1] == "make it a tensor."
-    assert "Python function" in said[2]
-    assert "float is a constant" in said[3]
-    assert "taken" not in said[4]
-    assert "use_duck_shape" in said[4]
-    assert "mark_unbacked" in said[5]
-    assert "relation" in said[6]
+    whies = [guard.why for guard in guards]
+    assert "saved tensors" not in whies[0]
+    assert whies[1] == "make it a tensor."
+    assert "Python function" in whies[2]
+    assert "float is a constant" in whies[3]
+    assert "taken" not in whies[4]
+    assert "use_duck_shape" in whies[4]
+    assert "mark_unbacked" in whies[5]
+    assert "relation" in whies[6]
     assert [manager.shortcut for manager in managers] == [False, False, True, False]
     assert [guard.manager for guard in guards] == [0, 1, 2, 3, 0, 0, 0]
 

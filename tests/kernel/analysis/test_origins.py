@@ -191,6 +191,6 @@ def test_a_trace_file_has_what_torch_wrote(compiled):
     assert found["neg"] == ["hidden"]
     assert "origins" in graphs["backward_post_grad"].absent
     # Of the backward, what it takes over from the joint graph's forward half.
-    known = {node.name for node in graphs["forward"].nodes}
+    names = {node.name for node in graphs["forward"].nodes}
     backward = graphs["backward_post_grad"].nodes
-    assert not any(node.origins for node in backward if node.name not in known)
+    assert not any(node.origins for node in backward if node.name not in names)

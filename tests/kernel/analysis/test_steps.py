@@ -77,8 +77,8 @@ def test_each_line_belongs_to_a_step(case, artifact, compiled):
 @pytest.mark.parametrize("name", TRACES)
 def test_each_line_of_an_earlier_torch_s_wrapper_for_a_gpu(name):
     artifact: Literal["python", "cpp"] = "cpp" if "_cpp" in name else "python"
-    found = assemble(read(DATA / "traces" / name).records, variant=artifact)
-    check(count_all(found, artifact))
+    compilations = assemble(read(DATA / "traces" / name).records, variant=artifact)
+    check(count_all(compilations, artifact))
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -109,22 +109,22 @@ def test_torch_s_own_handler_comes_back_after_it_removed_itself() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             LOG.removeHandler(self)
 
-    heard: list[Event] = []
+    events: list[Event] = []
     lazy = Lazy()
     LOG.handlers.insert(0, lazy)
-    with listening(heard.append):
+    with listening(events.append):
         trace("one")
         trace("two")
-    assert len(heard) == 2
+    assert len(events) == 2
     assert LOG.handlers[0] is lazy
     LOG.handlers.remove(lazy)
 
 
 def test_an_error_of_the_sink_waits_for_the_end() -> None:
-    heard: list[Event] = []
+    events: list[Event] = []
 
     def sink(event: Event) -> None:
-        heard.append(event)
+        events.append(event)
         raise LookupError("in the sink")
 
     reached = []
@@ -138,7 +138,7 @@ def test_an_error_of_the_sink_waits_for_the_end() -> None:
     with pytest.raises(LookupError, match="in the sink"):
         block()
     assert reached == [True]
-    assert len(heard) == 2
+    assert len(events) == 2
 
 
 def test_the_block_s_own_error_comes_first() -> None:
@@ -184,14 +184,14 @@ def test_ids_are_counted_from_zero_and_named_alike_in_reasons() -> None:
         )
 
     reason = '["1000007/3: size mismatch at 1000007", "12/34: unknown"]'
-    made = renumber(
+    records = renumber(
         [
             record(1_000_007, 3, "other", "1000007/3"),
             record(1_000_009, 0, "other", ""),
             record(1_000_007, 4, "recompile_reasons", reason),
         ]
     )
-    assert [one.compile_id for one in made] == ["0/0", "1/0", "0/1"]
-    assert [one.metadata["frame_id"] for one in made] == [0, 1, 0]
-    assert made[0].payload == "1000007/3"
-    assert made[2].payload == '["0/0: size mismatch at 1000007", "12/34: unknown"]'
+    assert [one.compile_id for one in records] == ["0/0", "1/0", "0/1"]
+    assert [one.metadata["frame_id"] for one in records] == [0, 1, 0]
+    assert records[0].payload == "1000007/3"
+    assert records[2].payload == '["0/0: size mismatch at 1000007", "12/34: unknown"]'

@@ -134,18 +134,18 @@ def test_ranks_that_call_something_else_are_told_of() -> None:
     first, second = ranks(
         rank_subjects.make_uneven, variants="python", run=False, timeout_s=PATIENCE_S
     )
-    found = rank_of(first).collectives
-    assert [one.operator.split(".")[1].rstrip("_") for one in found] == [
+    collectives = rank_of(first).collectives
+    assert [one.operator.split(".")[1].rstrip("_") for one in collectives] == [
         "all_gather_into_tensor",
         "reduce_scatter_tensor",
         "all_reduce",
     ]
-    assert [one.bytes for one in found] == [256, 64, 4]
-    assert [one.reduction for one in found] == ["", "sum", "sum"]
+    assert [one.bytes for one in collectives] == [256, 64, 4]
+    assert [one.reduction for one in collectives] == ["", "sum", "sum"]
     code = first.variant("python").compilations[0].code.python
     assert code is not None
     lines = code.split("\n")
-    for one in found:
+    for one in collectives:
         assert one.line is not None
         assert one.waited is not None
         assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]

@@ -34,37 +34,49 @@ def built(function: object, x: Tensor, variant: Variant) -> CudaGraphs:
 
 
 def test_a_graph_is_recorded_once_and_replayed() -> None:
-    found = built(plain, torch.ones(64, 64, device="cuda"), Variant(mode="reduce-overhead"))
-    assert (found.outcome, found.skips) == ("captured", [])
-    assert (found.captured, found.replayed, found.re_recorded, found.calls) == (1, 2, 0, 4)
-    assert found.memory_bytes is not None
-    assert found.memory_bytes > 0
+    cuda_graphs = built(plain, torch.ones(64, 64, device="cuda"), Variant(mode="reduce-overhead"))
+    assert (cuda_graphs.outcome, cuda_graphs.skips) == ("captured", [])
+    assert (
+        cuda_graphs.captured,
+        cuda_graphs.replayed,
+        cuda_graphs.re_recorded,
+        cuda_graphs.calls,
+    ) == (1, 2, 0, 4)
+    assert cuda_graphs.memory_bytes is not None
+    assert cuda_graphs.memory_bytes > 0
 
 
 def test_training_records_forward_and_backward() -> None:
     model = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 4)).cuda()
-    found = built(model, torch.ones(8, 16, device="cuda"), Variant(mode="reduce-overhead"))
-    assert found.outcome == "captured"
-    assert found.captured >= 2
-    assert found.replayed >= 2
-    assert {part.name.partition(",")[0] for part in found.partitions} == {"forward", "backward"}
+    cuda_graphs = built(model, torch.ones(8, 16, device="cuda"), Variant(mode="reduce-overhead"))
+    assert cuda_graphs.outcome == "captured"
+    assert cuda_graphs.captured >= 2
+    assert cuda_graphs.replayed >= 2
+    assert {part.name.partition(",")[0] for part in cuda_graphs.partitions} == {
+        "forward",
+        "backward",
+    }
 
 
 def test_an_argument_changed_in_place_is_skipped_at_the_call() -> None:
-    found = built(in_place, torch.ones(64, device="cuda"), Variant(mode="reduce-overhead"))
-    assert (found.outcome, found.captured) == ("skipped", 0)
-    assert "mutated inputs" in found.why
+    cuda_graphs = built(in_place, torch.ones(64, device="cuda"), Variant(mode="reduce-overhead"))
+    assert (cuda_graphs.outcome, cuda_graphs.captured) == ("skipped", 0)
+    assert "mutated inputs" in cuda_graphs.why
 
 
 def test_the_cpp_wrapper() -> None:
     x = torch.ones(64, 64, device="cuda")
     whole = {"triton.cudagraphs": True, "graph_partition": False}
-    found = built(plain, x, Variant(options=whole, cpp_wrapper=True))
+    cuda_graphs = built(plain, x, Variant(options=whole, cpp_wrapper=True))
     if RECENT:
-        assert (found.outcome, found.captured, found.replayed) == ("captured", 1, 2)
+        assert (cuda_graphs.outcome, cuda_graphs.captured, cuda_graphs.replayed) == (
+            "captured",
+            1,
+            2,
+        )
     else:
-        assert (found.outcome, found.captured) == ("skipped", 0)
-        assert "cpp wrapper" in found.why
+        assert (cuda_graphs.outcome, cuda_graphs.captured) == ("skipped", 0)
+        assert "cpp wrapper" in cuda_graphs.why
 
 
 def test_a_parameter_that_moved_is_recorded_again() -> None:

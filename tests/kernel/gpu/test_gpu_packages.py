@@ -30,24 +30,26 @@ def test_a_package_for_a_gpu_is_built_checked_and_timed(tmp_path: Path) -> None:
     report = cs.inspect(model, (x,), variants={"cpp": cs.Variant(cpp_wrapper=True)}, run=False)
     cs.study(report, "aot")
     (variant,) = report.variants
-    made = variant.package
-    assert made is not None
-    assert (made.device, made.built, variant.problems) == ("cuda", True, [])
-    kinds = {file.kind for file in made.files}
-    assert {"source", "kernel", "library"} <= kinds, [file.path for file in made.files]
-    if made.problem is not None:
+    package = variant.package
+    assert package is not None
+    assert (package.device, package.built, variant.problems) == ("cuda", True, [])
+    kinds = {file.kind for file in package.files}
+    assert {"source", "kernel", "library"} <= kinds, [file.path for file in package.files]
+    if package.problem is not None:
         plain = (sys.executable, "-c", PLAIN, str(tmp_path / "plain.pt2"))
         if subprocess.run(plain, check=False, capture_output=True).returncode:
-            pytest.xfail(f"torch cannot load a package here: {made.problem.why}")
-    assert (made.problem, made.accurate) == (None, True)
+            pytest.xfail(f"torch cannot load a package here: {package.problem.why}")
+    assert (package.problem, package.accurate) == (None, True)
     (compilation,) = variant.compilations
     code = compilation.code
     assert code.aot is not None
     ahead = [region for region in code.regions["aot"] if region.kind == "launch"]
     here = {region.key for region in code.regions["cpp"] if region.kind == "launch"}
     assert {one.key for one in ahead} & here
-    entries = {entry.name.partition(":")[0] for entry in made.entries if entry.timing is not None}
+    entries = {
+        entry.name.partition(":")[0] for entry in package.entries if entry.timing is not None
+    }
     assert entries == {"eager", "in process", "standalone"}
-    for entry in made.entries:
+    for entry in package.entries:
         assert entry.timing is not None
         assert (entry.timing.device, entry.timing.device_us is not None) == ("cuda", True)

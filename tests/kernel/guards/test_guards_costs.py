@@ -42,11 +42,11 @@ class Many(torch.nn.Module):
 
 
 def compiled(module: Any, *args: Any, **options: Any) -> tuple[Any, KeptGuards]:
-    kept: list[KeptGuards] = []
+    kept_guards: list[KeptGuards] = []
     call = torch.compile(module, backend="eager", **options)
-    with keeping(kept.append, values=True):
+    with keeping(kept_guards.append, values=True):
         call(*args)
-    return call, kept[-1]
+    return call, kept_guards[-1]
 
 
 def measured(kept: KeptGuards, budget_s: float = 5.0) -> GuardCosts:
@@ -186,8 +186,8 @@ def test_a_part_of_a_clone_is_that_part() -> None:
     whole = Clone.whole(nodes)
     top = next(i for i, one in enumerate(nodes) if one.source == "L['self']")
     part = whole.part(top, top + nodes[top].size)
-    found = [one.source for one in nodes_of(part.root)]
-    assert found == ["L", *(node.source for node in nodes[top : top + nodes[top].size])]
+    sources = [one.source for one in nodes_of(part.root)]
+    assert sources == ["L", *(node.source for node in nodes[top : top + nodes[top].size])]
     deeper = part.below()
     first = nodes[deeper.start]
     single = deeper.part(deeper.start, deeper.start + first.size)

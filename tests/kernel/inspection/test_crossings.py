@@ -85,7 +85,7 @@ def test_a_kernel_registered_without_custom_op() -> None:
     library = torch.library.Library("crossings_library", "DEF")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x * 2, "CPU")
-    found = python_kernel("crossings_library::twice", "cpu")
-    assert found is not None
-    assert found.startswith("test_crossings.py:")
+    text = python_kernel("crossings_library::twice", "cpu")
+    assert text is not None
+    assert text.startswith("test_crossings.py:")
     assert python_kernel("crossings_library::twice", "cuda") == ""

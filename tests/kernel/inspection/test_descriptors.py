@@ -75,9 +75,11 @@ def test_a_template_builds_its_descriptors_in_each_block(inspected: Callable[...
 def test_generated_kernels_name_the_pointer_and_the_block_that_tuning_sets(
     inspected: Callable[..., Report],
 ) -> None:
-    found = kernel_of(inspected("added", GENERATED), "python").descriptors
-    assert [one.name for one in found] == ["in_ptr0", "in_ptr1", "out_ptr0"]
-    assert all(one.dtype == "fp32" and set(one.block) == {"YBLOCK", "XBLOCK"} for one in found)
+    descriptors = kernel_of(inspected("added", GENERATED), "python").descriptors
+    assert [one.name for one in descriptors] == ["in_ptr0", "in_ptr1", "out_ptr0"]
+    assert all(
+        one.dtype == "fp32" and set(one.block) == {"YBLOCK", "XBLOCK"} for one in descriptors
+    )
 
 
 def test_a_kernel_of_the_users_that_makes_them_itself(inspected: Callable[..., Report]) -> None:
@@ -98,9 +100,9 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
     report = inspected("made_on_host")
     for variant in WITH_SOURCES:
         who = {"python": "Python wrapper", "cpp": "C++ wrapper"}[variant]
-        found = kernel_of(report, variant).descriptors
-        assert [one.name for one in found] == ["source", "target"]
-        for one in found:
+        descriptors = kernel_of(report, variant).descriptors
+        assert [one.name for one in descriptors] == ["source", "target"]
+        for one in descriptors:
             assert (one.made, one.built, one.dtype) == ("host", "each call", "fp32")
             assert (one.shape, one.strides) == (["256", "512"], ["512", "1"])
             assert one.block == ["64", "64"]

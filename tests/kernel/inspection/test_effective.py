@@ -129,8 +129,8 @@ def told(
     compilation: Compilation, *records: Record, cpp: bool = False, facts: Facts | None = None
 ) -> dict[str, Effective]:
     facts = facts or Facts(built=True)
-    found = effective(Variant(cpp_wrapper=cpp), [compilation], records, facts)
-    return {one.setting: one for one in found}
+    effectives = effective(Variant(cpp_wrapper=cpp), [compilation], records, facts)
+    return {one.setting: one for one in effectives}
 
 
 def test_who_launches_tritons_kernels() -> None:
@@ -192,11 +192,11 @@ def test_calls_through_python() -> None:
 def test_complaints_are_heard_and_the_loggers_stay_as_they_are() -> None:
     logger = logging.getLogger("torch._inductor")
     before = (logger.level, list(logger.handlers), logger.propagate)
-    heard: list[str] = []
-    with inductor_warnings.hearing(heard):
+    texts: list[str] = []
+    with inductor_warnings.hearing(texts):
         logging.getLogger("torch._inductor.utils").warning("Not enough SMs (%d)", 4)
         logging.getLogger("torch._inductor.utils").warning("Not enough SMs (%d)", 4)
         logging.getLogger("torch._inductor.utils").info("nothing to hear")
     logging.getLogger("torch._inductor.utils").warning("too late")
-    assert heard == ["Not enough SMs (4)"]
+    assert texts == ["Not enough SMs (4)"]
     assert (logger.level, list(logger.handlers), logger.propagate) == before

@@ -272,11 +272,11 @@ def test_layout_changes(reports: dict[str, cs.Report]) -> None:
 
 
 def test_decompositions(reports: dict[str, cs.Report]) -> None:
-    found = _only(reports["normed"].variants[0]).decompositions
-    gelu = next(each for each in found if each.operator == "aten.gelu")
+    decompositions = _only(reports["normed"].variants[0]).decompositions
+    gelu = next(each for each in decompositions if each.operator == "aten.gelu")
     assert gelu.by == "decomposition"
     assert gelu.into == ["aten.mul", "aten.erf", "aten.add"]
-    norm = next(each for each in found if each.operator.endswith("layer_norm"))
+    norm = next(each for each in decompositions if each.operator.endswith("layer_norm"))
     assert (norm.by, norm.into) == ("dispatch", ["aten.native_layer_norm"])
     gpu = _only(reports["normed"].variants[2]).decompositions
     online = next(each for each in gpu if each.by == "pass")
@@ -287,6 +287,6 @@ def test_decompositions(reports: dict[str, cs.Report]) -> None:
     )
     assert derived.into == ["aten.gelu_backward"]
     assert derived.stage == "backward"
-    for each in (*found, *gpu, *trained):
+    for each in (*decompositions, *gpu, *trained):
         assert each.into != [each.operator]
         assert each.count >= 1

@@ -35,10 +35,10 @@ class Net(nn.Module):
 def changes(fn: Callable[..., Any], *args: Any) -> list[str]:
     with preserved(fn, args) as snapshot:
         fn(*args)
-        found = changes_of(snapshot)
+        texts = changes_of(snapshot)
         snapshot.restore()
         assert changes_of(snapshot) == []
-    return found
+    return texts
 
 
 def test_a_call_that_changes_nothing() -> None:

@@ -350,10 +350,10 @@ def test_help_prints_every_option_and_runs_nothing(
     cell: str,
 ) -> None:
     succeed(shell.run_cell(cell))
-    told = capsys.readouterr().out
-    assert told.startswith("  %%compile [--variants NAMES]")
+    out = capsys.readouterr().out
+    assert out.startswith("  %%compile [--variants NAMES]")
     for option in ("--mode", "--cpp-wrapper", "--dynamic", "--fullgraph", "--backend", "--option"):
-        assert f"\n  {option}" in told
+        assert f"\n  {option}" in out
     assert shell.user_ns["calls"] == []
 
 
@@ -396,9 +396,9 @@ def test_the_users_error_shows_the_users_lines(
 ) -> None:
     result = shell.run_cell("%%compile\nx = 1\nf(x, 'a')")
     assert isinstance(result.error_in_exec, TypeError)
-    told = capsys.readouterr().out
-    assert "----> 3 f(x, 'a')" in told
-    assert "compilescope" not in told
+    out = capsys.readouterr().out
+    assert "----> 3 f(x, 'a')" in out
+    assert "compilescope" not in out
     assert session.asked == []
     assert "__compilescope_call__" not in shell.user_ns
 

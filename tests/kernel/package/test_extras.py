@@ -72,9 +72,9 @@ def test_the_doctor_says_what_may_be_missing(without: Any, tmp_path: Path) -> No
 def test_switches_are_missed_in_a_notebook_alone(without: Any, tmp_path: Path) -> None:
     without("ipywidgets")
     assert notebook.widgets(Ground(folder=tmp_path)).state == "not needed"
-    told = notebook.widgets(Ground(folder=tmp_path, kernel_info={}))
-    assert told.state == "warning"
-    assert "no switches" in told.found
+    check = notebook.widgets(Ground(folder=tmp_path, kernel_info={}))
+    assert check.state == "warning"
+    assert "no switches" in check.found
 
 
 def test_kernels_are_not_checked_without_numpy(without: Any) -> None:

@@ -62,15 +62,15 @@ def test_stopping_ends_the_process_however_far_it_is(folder: Path) -> None:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Warming]]:
-    found: list[Warming] = []
+    warmings: list[Warming] = []
 
     def make() -> Warming:
-        found.append(Warming(("-c", WAIT)))
-        return found[-1]
+        warmings.append(Warming(("-c", WAIT)))
+        return warmings[-1]
 
     monkeypatch.setattr(warm_headers, "Warming", make)
     monkeypatch.delenv(warm_headers.SETTING)
-    yield found
+    yield warmings
     warm_headers.stop()
 
 

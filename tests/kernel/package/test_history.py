@@ -131,8 +131,8 @@ def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
 def test_a_kind_is_of_the_work_the_variants_the_size_and_the_machine() -> None:
     session = Session()
     kinds: list[str] = []
-    known = session.jobs._kind_of
-    session.jobs._kind_of = lambda job: kinds.append(known(job)) or kinds[-1]  # type: ignore[func-returns-value]
+    kind_of = session.jobs._kind_of
+    session.jobs._kind_of = lambda job: kinds.append(kind_of(job)) or kinds[-1]  # type: ignore[func-returns-value]
     for layers in (1, 1, 40):
         model = torch.nn.Sequential(*[torch.nn.ReLU() for _ in range(layers)])
         session.inspect(model, (torch.ones(3),), variants="python", run=False)

@@ -318,31 +318,35 @@ def test_a_compile_time_that_versions_name_differently(
     text = text.replace(b'"other": 0', logged, 1)
     path = ranks(tmp_path, {0: text, 1: text_of("cpu-torch2.13-limit.log.gz")})
     with Trace(path) as trace:
-        found = summary_of(trace)
+        trace_summary = summary_of(trace)
         (compilation,) = trace.process("rank 0").report().compilations
     assert compilation.duration_s == (None if duration_s is None else pytest.approx(duration_s))
-    failures = [loss for loss in found.fix_first if loss.process == "rank 0"]
+    failures = [loss for loss in trace_summary.fix_first if loss.process == "rank 0"]
     assert [loss.seconds for loss in failures] == [
         pytest.approx(seconds) for seconds in [duration_s] if seconds
     ]
-    assert found.processes[0].problems
-    assert found.ranks is not None
-    assert ("compiled longest" in found.ranks.sentence) == bool(duration_s)
+    assert trace_summary.processes[0].problems
+    assert trace_summary.ranks is not None
+    assert ("compiled longest" in trace_summary.ranks.sentence) == bool(duration_s)
 
 
 def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
     for name in ("limit", "skipped", "backend"):
         (tmp_path / f"{name}.log").write_bytes(text_of(f"cpu-torch2.13-{name}.log.gz"))
-    found = summary_of(Trace(tmp_path))
-    seconds = [loss.seconds for loss in found.fix_first]
+    trace_summary = summary_of(Trace(tmp_path))
+    seconds = [loss.seconds for loss in trace_summary.fix_first]
     assert seconds == sorted(seconds, reverse=True)
-    assert {loss.kind for loss in found.fix_first} == {"failure", "recompiles", "graph break"}
-    recompiles = next(loss for loss in found.fix_first if loss.kind == "recompiles")
+    assert {loss.kind for loss in trace_summary.fix_first} == {
+        "failure",
+        "recompiles",
+        "graph break",
+    }
+    recompiles = next(loss for loss in trace_summary.fix_first if loss.kind == "recompiles")
     assert (recompiles.what, recompiles.compilations) == ("1 recompile of f", ["0/1"])
     assert "size mismatch at index 0" in recompiles.why
-    (limit,) = (each for each in found.processes if each.name == "limit")
+    (limit,) = (each for each in trace_summary.processes if each.name == "limit")
     assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 2, [])
-    assert msgspec.json.decode(msgspec.json.encode(found))["fix_first"]
+    assert msgspec.json.decode(msgspec.json.encode(trace_summary))["fix_first"]
 
 
 def test_zstd_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,35 +70,40 @@ def dynamic(report: Report) -> VariantReport:
 
 
 def test_sources_without_a_build(dynamic: VariantReport) -> None:
-    made = dynamic.package
-    assert made is not None
+    package = dynamic.package
+    assert package is not None
     assert (dynamic.stage, dynamic.studied, dynamic.problems) == ("sources", ["package"], [])
-    assert (made.problem, made.built, made.device, made.accurate) == (None, False, "cpu", None)
-    assert {file.kind for file in made.files} >= {"source", "metadata", "build", "constants"}
-    assert not any(file.kind == "library" for file in made.files)
-    assert {"export", "code generation", "packaging"} <= made.parts.keys()
-    assert made.metadata["AOTI_DEVICE_KEY"] == "cpu"
-    assert any("-O" in command for command in made.build)
-    assert "gradient" in made.absent["backward"]
+    assert (package.problem, package.built, package.device, package.accurate) == (
+        None,
+        False,
+        "cpu",
+        None,
+    )
+    assert {file.kind for file in package.files} >= {"source", "metadata", "build", "constants"}
+    assert not any(file.kind == "library" for file in package.files)
+    assert {"export", "code generation", "packaging"} <= package.parts.keys()
+    assert package.metadata["AOTI_DEVICE_KEY"] == "cpu"
+    assert any("-O" in command for command in package.build)
+    assert "gradient" in package.absent["backward"]
 
 
 def test_sizes_that_may_change_and_constants(dynamic: VariantReport) -> None:
-    made = dynamic.package
-    assert made is not None
-    (symbol,) = (one.split()[0] for one in made.dynamic)
-    assert made.dynamic == [f"{symbol} at least 2"]
-    assert made.inputs == [
+    package = dynamic.package
+    assert package is not None
+    (symbol,) = (one.split()[0] for one in package.dynamic)
+    assert package.dynamic == [f"{symbol} at least 2"]
+    assert package.inputs == [
         f"x: float32[{symbol}, 16] cpu",
         "scale: 3.0, a constant from now on",
     ]
-    assert [output.partition(": ")[2] for output in made.outputs] == [
+    assert [output.partition(": ")[2] for output in package.outputs] == [
         f"float32[{symbol}, 8] cpu",
         f"float32[{symbol}, 16] cpu",
     ]
-    weights = {constant.original: constant for constant in made.constants}
+    weights = {constant.original: constant for constant in package.constants}
     first = next(one for name, one in weights.items() if name.endswith("0.weight"))
     assert (first.dtype, first.shape, first.bytes) == ("float32", [32, 16], 2048)
-    (number,) = made.metadata["as numbers in the code"].split(", ")
+    (number,) = package.metadata["as numbers in the code"].split(", ")
     assert number.endswith("2.bias")
     assert number not in weights
 
@@ -127,11 +132,11 @@ def test_another_backend_has_none(report: Report) -> None:
 
 
 def test_texts_are_fetched_apart(report: Report, dynamic: VariantReport) -> None:
-    made = dynamic.package
-    assert made is not None
+    package = dynamic.package
+    assert package is not None
     outline = slices.variant(report, "dynamic").package
     assert outline is not None
-    texts = {file.path: file.text for file in made.files}
+    texts = {file.path: file.text for file in package.files}
     assert {file.path: file.text for file in outline.files} == {
         path: None if text is None else "" for path, text in texts.items()
     }
@@ -140,7 +145,7 @@ def test_texts_are_fetched_apart(report: Report, dynamic: VariantReport) -> None
     assert (artifact.text, artifact.artifact.language) == (texts[path], "cmake")
     whole = summaries.artifact(report, "dynamic", "0/0", AOT)
     assert whole.artifact.label == "AOTInductor C++"
-    source = next(file.path for file in made.files if file.kind == "source")
+    source = next(file.path for file in package.files if file.kind == "source")
     with pytest.raises(cs.CompilescopeError, match="has no text") as refused:
         summaries.artifact(report, "dynamic", "", f"package:{source}")
     assert "beside the wrappers" in refused.value.problem.why
@@ -160,33 +165,33 @@ def test_what_cannot_be_exported_says_why() -> None:
     report = cs.inspect(branching, (x,), variants={"cpp": cs.Variant(cpp_wrapper=True)}, run=False)
     cs.study(report, "package")
     (variant,) = report.variants
-    made = variant.package
-    assert made is not None
-    assert made.problem is not None
-    assert made.problem.what == "torch.export refuses the subject."
-    assert "data-dependent" in made.problem.why
-    assert made.problem.where is not None
-    assert made.problem.where.function == "branching"
-    assert (made.files, variant.compilations[0].code.aot) == ([], None)
+    package = variant.package
+    assert package is not None
+    assert package.problem is not None
+    assert package.problem.what == "torch.export refuses the subject."
+    assert "data-dependent" in package.problem.why
+    assert package.problem.where is not None
+    assert package.problem.where.function == "branching"
+    assert (package.files, variant.compilations[0].code.aot) == ([], None)
 
 
 def test_built_it_is_checked_and_timed(report: Report) -> None:
     cs.study(report, "aot", variants="built")
     variant = report.variant("built")
-    made = variant.package
-    assert made is not None
-    assert (made.problem, variant.problems) == (None, [])
-    assert (made.built, made.accurate) == (True, True)
-    assert any(file.kind == "library" for file in made.files)
-    assert made.parts["C++ build"] > 0
-    names = [entry.name for entry in made.entries]
+    package = variant.package
+    assert package is not None
+    assert (package.problem, variant.problems) == (None, [])
+    assert (package.built, package.accurate) == (True, True)
+    assert any(file.kind == "library" for file in package.files)
+    assert package.parts["C++ build"] > 0
+    names = [entry.name for entry in package.entries]
     assert names[0] == "eager"
     assert [name.partition(":")[0] for name in names[1:]] == [
         "in process",
         "standalone",
         "standalone",
     ]
-    for entry in made.entries:
+    for entry in package.entries:
         assert entry.why == ""
         assert entry.timing is not None
         assert entry.timing.median_us > 0
@@ -204,8 +209,8 @@ class _Trap:
 @pytest.fixture
 def written(dynamic: VariantReport, tmp_path: Path) -> Path:
     """A package of two models, with what must not be unpickled."""
-    made = dynamic.package
-    assert made is not None
+    package = dynamic.package
+    assert package is not None
     code = dynamic.compilations[0].code.aot
     assert code is not None
     path = tmp_path / "two.pt2"
@@ -240,15 +245,15 @@ def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) 
     assert [variant.name for variant in report.variants] == ["first", "second"]
     assert "COMPILESCOPE_TRAP" not in os.environ
     first = report.variants[0]
-    made = first.package
-    assert made is not None
+    package = first.package
+    assert package is not None
     assert dynamic.package is not None
-    assert (made.built, first.stage) == (True, "built")
-    assert made.constants == dynamic.package.constants
-    (symbol,) = (one.split()[0] for one in made.dynamic)
-    assert made.inputs[0].endswith(f"float32[{symbol}, 16]")
-    assert made.metadata == {"AOTI_DEVICE_KEY": "cpu", "archive_format": "pt2"}
-    kinds = {file.path: file.kind for file in made.files}
+    assert (package.built, first.stage) == (True, "built")
+    assert package.constants == dynamic.package.constants
+    (symbol,) = (one.split()[0] for one in package.dynamic)
+    assert package.inputs[0].endswith(f"float32[{symbol}, 16]")
+    assert package.metadata == {"AOTI_DEVICE_KEY": "cpu", "archive_format": "pt2"}
+    kinds = {file.path: file.kind for file in package.files}
     assert kinds["data/sample_inputs/model.pt"] == "other"
     assert kinds["data/weights/weight_0"] == "constants"
     (compilation,) = first.compilations

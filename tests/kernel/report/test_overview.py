@@ -147,11 +147,11 @@ def test_no_winner_is_named_between_equals() -> None:
     cpp.samples_us = [us * chance.choice((0.3, 3.0)) for us in cpp.samples_us]
     cpp.speedup = speedup(ratio(eager.samples_us, cpp.samples_us), "eager")
     assert cpp.speedup.standing == "noisy"
-    told = part.variant("python").timing
-    assert told is not None
-    assert told.speedup is not None
+    timing = part.variant("python").timing
+    assert timing is not None
+    assert timing.speedup is not None
     assert overview(part).headline == (
-        f"Python wrapper is {told.speedup.text} than eager. Too noisy to judge the C++ wrapper."
+        f"Python wrapper is {timing.speedup.text} than eager. Too noisy to judge the C++ wrapper."
     )
 
 
@@ -510,8 +510,8 @@ def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
 
 
 def test_equal_blocks_are_found_and_counted() -> None:
-    found = repeated_blocks(graph_of(12))
-    assert found == ("transformer.h", "GPT2Block", 12, 1.0)
+    blocks = repeated_blocks(graph_of(12))
+    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0)
     assert repeated_blocks(graph_of(3)) is None
     # Layers one by one would be calls of their own, each for next to no work.
     layers = graph_of(12)
@@ -742,11 +742,11 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
             "step = torch.compile(step, dynamic=True)",
         ),
     ]
-    found = suggestion_of(report, "Avoid")
-    assert found.what == "Avoid 2 recompiles: x.size(0) 8 → 9"
-    assert found.code == "compiled = torch.compile(step, dynamic=True)"
-    assert found.place == "in place of the torch.compile of step"
-    assert found.gain == "saves 4.00 s of compile time"
+    suggestion = suggestion_of(report, "Avoid")
+    assert suggestion.what == "Avoid 2 recompiles: x.size(0) 8 → 9"
+    assert suggestion.code == "compiled = torch.compile(step, dynamic=True)"
+    assert suggestion.place == "in place of the torch.compile of step"
+    assert suggestion.gain == "saves 4.00 s of compile time"
 
 
 def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
@@ -794,8 +794,8 @@ def test_a_setting_not_in_effect_is_tried_or_copied(
 ) -> None:
     report = made(eager=60.0, python=40.0)
     report.variant("python").effective = [effective]
-    found = suggestion_of(report, effective.remedy)
-    assert (found.requested, found.code, found.place) == (requested, code, place)
+    suggestion = suggestion_of(report, effective.remedy)
+    assert (suggestion.requested, suggestion.code, suggestion.place) == (requested, code, place)
 
 
 def test_what_no_button_can_try_says_where_its_code_belongs() -> None:

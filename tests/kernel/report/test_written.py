@@ -200,8 +200,8 @@ def test_a_report_keeps_functions_by_name(tmp_path: Path) -> None:
 def test_a_variant_of_a_report_can_be_asked_for_again() -> None:
     session = Session()
     report = session.inspect(f, (X,), run=False, variants="python")
-    given = Variant(backend="eager", options={"guard_filter_fn": no_tensors})
-    session.add(report.subject.id, given)
+    variant = Variant(backend="eager", options={"guard_filter_fn": no_tensors})
+    session.add(report.subject.id, variant)
     stored = report.variants[1].requested
     assert stored.options == {"guard_filter_fn": FILTER}
     assert session.sources(report.subject.id, stored) == (report.variants[1].name, None)

@@ -173,13 +173,13 @@ def test_kept_guards_hold_no_values_and_know_when_they_are_void() -> None:
 
     from compilescope.torch_api.guards.keeping import KeptGuards, keeping
 
-    kept: list[KeptGuards] = []
+    kept_guards: list[KeptGuards] = []
     big, tensor = Big(), torch.randn(3)
     compiled = torch.compile(fn, backend="eager")
-    with keeping(kept.append):
+    with keeping(kept_guards.append):
         compiled(tensor, big)
         compiled(tensor, adder)
-    assert [one.invalid() for one in kept] == ["", ""]
+    assert [one.invalid() for one in kept_guards] == ["", ""]
     gone = weakref.ref(big), weakref.ref(tensor)
     torch._dynamo.reset()
     del big, tensor
@@ -267,9 +267,9 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
         small = ask("X[:1]", places["scaled"])
         assert small.verdict == "recompile"
         first = small.outcomes[0]
-        found = report.compilation(first.compilation).guards
+        guards = report.compilation(first.compilation).guards
         assert first.place is not None
-        assert found[first.place] == first.guard
+        assert guards[first.place] == first.guard
         assert call(X[:1])
         assert ask("X", places["broken"]).verdict == "reuse"
         with torch.no_grad():  # as another thread has modes of its own

@@ -95,12 +95,12 @@ class TestDoublePrecision:
         expected = call(copies[0])
         torch.manual_seed(3)
         with with_double_precision() as mode:
-            found = call(copies[1])
+            tensor = call(copies[1])
             assert torch.equal(
                 mode.of(copies[1]), (x.double() * 2).index_fill(0, torch.tensor([0]), 0)
             )
-        assert all(torch.equal(a, b) for a, b in zip(expected, found, strict=True))
-        assert mode.of(found[1]) is None
+        assert all(torch.equal(a, b) for a, b in zip(expected, tensor, strict=True))
+        assert mode.of(tensor[1]) is None
 
     def test_complex_numbers_and_views_of_them(self) -> None:
         z = torch.randn(6, dtype=torch.complex64)

@@ -177,17 +177,17 @@ def test_each_setting_is_tried_in_processes_of_its_own(
 
 def test_it_is_made_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session()
-    asked: list[str] = []
+    texts: list[str] = []
     monkeypatch.setattr(
-        session, "study", lambda subject, studies, *rest, **more: asked.extend(studies)
+        session, "study", lambda subject, studies, *rest, **more: texts.extend(studies)
     )
     variants = {"quick": cs.Variant(backend="eager")}
     report = session.inspect(subjects.plain, (torch.randn(4, 8),), variants=variants, run=False)
     inspection = session.inspection(report.subject.id)
     assert isinstance(inspection, Inspection)
     requests.study(session, inspection.report, [])
-    assert "startups" in asked
-    assert "cold" not in asked
+    assert "startups" in texts
+    assert "cold" not in texts
 
 
 def test_another_backend_has_no_such_settings() -> None:

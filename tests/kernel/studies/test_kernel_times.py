@@ -35,9 +35,9 @@ def profiled() -> Iterator[list[ProfiledCall]]:
     calls: list[ProfiledCall] = []
 
     def read(events: Sequence[Event], sources: Sequence[str]) -> list[ProfiledCall]:
-        found = read_calls(events, sources)
-        calls.extend(found)
-        return found
+        profiled_calls = read_calls(events, sources)
+        calls.extend(profiled_calls)
+        return profiled_calls
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timers, "read_calls", read)

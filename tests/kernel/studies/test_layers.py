@@ -155,7 +155,7 @@ def test_neither_a_slow_minute_nor_a_slow_moment_shows_in_a_difference() -> None
     whole = [5 * one + (100 if number % 3 == 0 else 0) for number, one in enumerate(slow)]
     inner = [3 * one + (100 if number % 3 == 1 else 0) for number, one in enumerate(slow)]
     samples = Samples({"whole": whole, "inner": inner})
-    found = samples.figure({"whole": 1.0, "inner": -1.0})
-    assert found.us == 2.0
-    assert found.interval[0] == 2.0
+    figure = samples.figure({"whole": 1.0, "inner": -1.0})
+    assert figure.us == 2.0
+    assert figure.interval[0] == 2.0
     assert samples.figure({"whole": 2.0}).us == 10.0

@@ -236,10 +236,10 @@ def test_a_variant_at_the_truth_is_ok_though_eager_is_not() -> None:
 def test_not_finite_and_the_truth(
     truth: list[float], eager: list[float], variant: list[float], ok: bool
 ) -> None:
-    found = against_truth(
+    output_error = against_truth(
         torch.tensor(truth, dtype=torch.float64), torch.tensor(eager), torch.tensor(variant)
     )
-    assert found.ok is ok
+    assert output_error.ok is ok
 
 
 def test_what_has_no_higher_precision_has_no_reference() -> None:

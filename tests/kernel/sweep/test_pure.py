@@ -135,7 +135,7 @@ def test_keys_are_the_same_in_another_process() -> None:
         "print(keys.identity(subjects.double, subjects.make, subjects.Counting()))"
     )
     root = str(Path(__file__).parents[3])
-    found = {
+    stdouts = {
         subprocess.run(
             [sys.executable, "-c", program.format(root=root)],
             env={"PYTHONHASHSEED": seed, "PATH": ""},
@@ -145,7 +145,7 @@ def test_keys_are_the_same_in_another_process() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(found) == 1
+    assert len(stdouts) == 1
 
 
 def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:

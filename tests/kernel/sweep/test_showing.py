@@ -96,10 +96,10 @@ def verdicts(*cells: SweepCell) -> dict[str, str]:
 
 
 def with_interval(name: str, us: float, low: float, high: float, *, few: bool = False) -> SweepCell:
-    found = cell(name, us)
-    assert found.timing is not None
-    found.timing.interval_us, found.timing.few = (low, high), few
-    return found
+    sweep_cell = cell(name, us)
+    assert sweep_cell.timing is not None
+    sweep_cell.timing.interval_us, sweep_cell.timing.few = (low, high), few
+    return sweep_cell
 
 
 def test_the_winner_is_clear_as_far_as_the_intervals_allow() -> None:

@@ -49,7 +49,7 @@ def test_a_subject_that_cannot_travel_is_a_problem_of_its_variant() -> None:
 
 
 def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:
-    told: list[str] = []
+    texts: list[str] = []
     program = (
         "import subprocess, sys, time\n"
         "from compilescope.processes.child import serve\n"
@@ -64,10 +64,10 @@ def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:
         b"",
         header={},
         limits=Limits(timeout_s=60),
-        cancelled=lambda: bool(told),
-        stepped=told.append,
+        cancelled=lambda: bool(texts),
+        stepped=texts.append,
     )
     assert ended.how == "cancelled"
-    for pid in (ended.pid, int(told[0])):
+    for pid in (ended.pid, int(texts[0])):
         alive = psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
         assert not alive

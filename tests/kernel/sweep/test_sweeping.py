@@ -149,11 +149,11 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
     session = Session()
     report = session.inspect(subjects.double, (X,), variants="python", run=False)
     subject = report.subject.id
-    heard: list[messages.SweepChanged] = []
+    changes: list[messages.SweepChanged] = []
 
     def observe(kind: str, about: str, job: Any) -> None:
         if kind == "sweep":
-            heard.extend(sweeps.news(session, about))
+            changes.extend(sweeps.news(session, about))
 
     session.observe(observe)
 
@@ -179,16 +179,16 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
     ]
     with pytest.raises(CompilescopeError, match="runs already"):
         started(variants=[eager])
-    wait_for(lambda: heard and heard[-1].sweep.cells[:1] and _last(heard, "all") == "done")
+    wait_for(lambda: changes and changes[-1].sweep.cells[:1] and _last(changes, "all") == "done")
     ask("cancel_sweep", messages.CancelSweep(subject=subject))
-    wait_for(lambda: heard[-1].sweep.state == "cancelled")
+    wait_for(lambda: changes[-1].sweep.state == "cancelled")
 
-    found = ask("get_sweep", messages.GetSweep(subject=subject)).sweep
-    assert [cell.state for cell in found.cells] == ["done", "cancelled"]
-    assert found.cells[0].timing.samples_us == [], "samples do not travel"
+    sweep = ask("get_sweep", messages.GetSweep(subject=subject)).sweep
+    assert [cell.state for cell in sweep.cells] == ["done", "cancelled"]
+    assert sweep.cells[0].timing.samples_us == [], "samples do not travel"
     assert report.sweep.cells[0].timing.samples_us, "but are in the report"
-    assert {cell.key for one in heard for cell in one.sweep.cells} == {
-        cell.key for cell in found.cells
+    assert {cell.key for one in changes for cell in one.sweep.cells} == {
+        cell.key for cell in sweep.cells
     }
     # Its cell runs again: the sweep is still there.
     again = session.inspect(subjects.double, (X,), variants="python", run=False)
@@ -199,10 +199,10 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
 def test_a_subject_that_is_forgotten_ends_its_sweep(sweep: Sweep) -> None:
     session = Session()
     report = session.inspect(subjects.hangs, (X,), variants="eager", run=False)
-    asked = messages.StartSweep(
+    request = messages.StartSweep(
         subject=report.subject.id, variants=[cs.Variant(backend=None)], resume=False
     )
-    commands.HANDLERS["start_sweep"](session, asked)
+    commands.HANDLERS["start_sweep"](session, request)
     swept = report.sweep
     assert swept is not None
     session.forget(report.subject.id)

@@ -277,8 +277,8 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     """The graphs of a subject, as they go to the interpreter."""
     shipment = target_variants.Shipment(fn, args, {}, [])
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
-    asked = GraphsAsked(variant=variant, call=shipment.packed())
-    answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(asked), Monitor())
+    graphs_asked = GraphsAsked(variant=variant, call=shipment.packed())
+    answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor())
     decoded = msgspec.msgpack.decode(answer, type=GraphsGiven)
     assert decoded.why == ""
     graphs: list[LoweredGraph] = pickle.loads(decoded.graphs)
@@ -286,8 +286,8 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
 
 
 def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
-    asked = CheckAsked(graphs=pickle.dumps(graphs), limits=PATIENT)
-    payload = msgspec.msgpack.encode(asked)
+    check_asked = CheckAsked(graphs=pickle.dumps(graphs), limits=PATIENT)
+    payload = msgspec.msgpack.encode(check_asked)
     answer = shared_pool().ask("h100", "check", payload, Monitor(), role="interpreter")
     return msgspec.msgpack.decode(answer, type=CheckGiven).checks
 

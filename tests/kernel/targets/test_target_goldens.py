@@ -75,5 +75,5 @@ def test_devices_differ_where_they_should() -> None:
 
 def versions(report: Report) -> str:
     """The torch and the Triton that the code is of, without the build."""
-    made = report.environment
-    return f"torch {made.torch.partition('+')[0]}, triton {made.triton}"
+    environment = report.environment
+    return f"torch {environment.torch.partition('+')[0]}, triton {environment.triton}"

@@ -70,10 +70,10 @@ def test_every_subject_has_code(name: str) -> None:
     # Both wrappers in turns: each subject once is enough here.
     with_cpp = sorted(CASES).index(name) % 2 == 1
     variant = msgspec.structs.replace(case.variant, cpp_wrapper=with_cpp)
-    given = ask("l4", case.fn, case.args, variant)
-    assert given.problems == []
-    assert given.compilations
-    for compilation in given.compilations:
+    sources_given = ask("l4", case.fn, case.args, variant)
+    assert sources_given.problems == []
+    assert sources_given.compilations
+    for compilation in sources_given.compilations:
         text = compilation.code.cpp if with_cpp else compilation.code.python
         assert text
         assert compilation.kernels
@@ -100,66 +100,66 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch
 def test_attention_goes_by_the_devices_rule(
     target: str, size: int, dtype: torch.dtype, chosen: str
 ) -> None:
-    given = ask(target, attend, heads(size, dtype))
-    assert given.problems == []
-    found = decided(given, "dispatch")
-    assert (found.operator, found.chosen) == ("scaled_dot_product_attention", chosen)
-    assert found.rule
-    assert found.instead
-    assert found.nodes
-    lines = code_of(given).splitlines()
+    sources_given = ask(target, attend, heads(size, dtype))
+    assert sources_given.problems == []
+    decision = decided(sources_given, "dispatch")
+    assert (decision.operator, decision.chosen) == ("scaled_dot_product_attention", chosen)
+    assert decision.rule
+    assert decision.instead
+    assert decision.nodes
+    lines = code_of(sources_given).splitlines()
     if chosen != "matrix products and a softmax":
-        (line,) = found.lines["python"]
+        (line,) = decision.lines["python"]
         assert "_scaled_dot_product_" in lines[line - 1]
 
 
 def test_attention_with_gradients_may_go_by_another_rule() -> None:
     for grad, chosen in ((False, "flash attention"), (True, "memory-efficient attention")):
-        given = ask("l4", attend, heads(200, grad=grad))
-        assert decided(given, "dispatch").chosen == chosen
+        sources_given = ask("l4", attend, heads(200, grad=grad))
+        assert decided(sources_given, "dispatch").chosen == chosen
 
 
 def test_a_product_that_might_be_padded_is_not() -> None:
     case = CASES["odd_product"](CPU)
     for variant, artifact in ((Variant(), "python"), (Variant(cpp_wrapper=True), "cpp")):
-        given = ask("h100", case.fn, case.args, variant)
-        found = decided(given, "padding")
-        assert found.operator == "mm(float16[513, 255], float16[255, 129])"
-        assert found.chosen == "not padded"
-        (line,) = found.lines[artifact]
-        (compilation,) = given.compilations
+        sources_given = ask("h100", case.fn, case.args, variant)
+        decision = decided(sources_given, "padding")
+        assert decision.operator == "mm(float16[513, 255], float16[255, 129])"
+        assert decision.chosen == "not padded"
+        (line,) = decision.lines[artifact]
+        (compilation,) = sources_given.compilations
         launches = [launch for kernel in compilation.kernels for launch in kernel.launches]
         assert line in {launch.line for launch in launches}
 
 
 def test_candidates_are_listed_and_none_is_timed() -> None:
     case = CASES["product"](CPU)
-    given = ask("h100", case.fn, case.args, Variant(mode="max-autotune-no-cudagraphs"))
-    (compilation,) = given.compilations
+    sources_given = ask("h100", case.fn, case.args, Variant(mode="max-autotune-no-cudagraphs"))
+    (compilation,) = sources_given.compilations
     (tuning,) = compilation.autotunings
     assert len(tuning.choices) > 2
     assert [choice.time_us for choice in tuning.choices] == [None] * len(tuning.choices)
     assert [choice.name for choice in tuning.choices if choice.chosen] == ["mm"]
     assert "triton template" in {choice.kind for choice in tuning.choices}
-    found = decided(given, "algorithm")
-    assert found.chosen == "mm"
-    assert str(len(tuning.choices)) in found.instead
-    assert found.kernel == "extern_kernels.mm"
+    decision = decided(sources_given, "algorithm")
+    assert decision.chosen == "mm"
+    assert str(len(tuning.choices)) in decision.instead
+    assert decision.kernel == "extern_kernels.mm"
 
 
 def test_cuda_graphs_are_no_obstacle() -> None:
     case = CASES["training"](CPU)
-    given = ask("h100", case.fn, case.args, Variant(mode="reduce-overhead"))
-    assert given.problems == []
-    assert given.compilations[0].code.backward is not None
+    sources_given = ask("h100", case.fn, case.args, Variant(mode="reduce-overhead"))
+    assert sources_given.problems == []
+    assert sources_given.compilations[0].code.backward is not None
 
 
 def test_a_convolution_says_whose_it_is() -> None:
     case = CASES["convolution"](CPU)
     for target, library in (("h100", "cuDNN"), ("mi300x", "MIOpen")):
-        found = decided(ask(target, case.fn, case.args), "algorithm")
-        assert (found.operator, found.chosen) == ("convolution", library)
-        assert found.lines["python"]
+        decision = decided(ask(target, case.fn, case.args), "algorithm")
+        assert (decision.operator, decision.chosen) == ("convolution", library)
+        assert decision.lines["python"]
 
 
 def with_constants(x: torch.Tensor) -> torch.Tensor:
@@ -167,9 +167,9 @@ def with_constants(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_constants_are_part_of_the_kernel() -> None:
-    given = ask("h100", with_constants, (CPU.floats(8, 3),))
-    assert given.problems == []
-    (kernel,) = given.compilations[0].kernels
+    sources_given = ask("h100", with_constants, (CPU.floats(8, 3),))
+    assert sources_given.problems == []
+    (kernel,) = sources_given.compilations[0].kernels
     assert all(f"{number:.1f}" in kernel.source for number in (1, 2, 3, 5))
 
 
@@ -180,9 +180,9 @@ def with_a_large_cache(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_what_a_graph_makes_takes_no_memory() -> None:
-    given = ask("h100", with_a_large_cache, (CPU.floats(128),))
-    assert given.problems == []
-    assert [bool(compilation.kernels) for compilation in given.compilations] == [True, True]
+    sources_given = ask("h100", with_a_large_cache, (CPU.floats(128),))
+    assert sources_given.problems == []
+    assert [bool(compilation.kernels) for compilation in sources_given.compilations] == [True, True]
 
 
 def test_a_step_of_training_is_followed_to_its_end() -> None:
@@ -196,9 +196,11 @@ def test_a_step_of_training_is_followed_to_its_end() -> None:
         optimizer.step()
         return loss
 
-    given = ask("h100", step, (CPU.floats(8, 32),))
-    assert given.problems == []
-    kernels = [kernel for compilation in given.compilations for kernel in compilation.kernels]
+    sources_given = ask("h100", step, (CPU.floats(8, 32),))
+    assert sources_given.problems == []
+    kernels = [
+        kernel for compilation in sources_given.compilations for kernel in compilation.kernels
+    ]
     assert "backward" in {kernel.direction for kernel in kernels}
     # The optimiser's: one kernel goes through all parameters.
     assert any(kernel.name.startswith("triton_for_") for kernel in kernels)
@@ -228,18 +230,18 @@ def branching(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_value_that_is_not_there_is_said() -> None:
-    given = ask("h100", branching, (CPU.floats(64),))
-    (problem,) = given.problems
+    sources_given = ask("h100", branching, (CPU.floats(64),))
+    (problem,) = sources_given.problems
     assert problem.severity == "warning"
     assert problem.what == "The subject reads the value of a tensor, and there is none."
     assert problem.where is not None
     assert "item" in problem.where.code
-    assert "sin" in (given.compilations[0].code.python or "")
+    assert "sin" in (sources_given.compilations[0].code.python or "")
 
 
 def test_a_library_that_only_the_device_has_is_said() -> None:
-    given = ask("h100", nn.LSTM(8, 8), (CPU.floats(4, 2, 8),))
-    (problem,) = given.problems
+    sources_given = ask("h100", nn.LSTM(8, 8), (CPU.floats(4, 2, 8),))
+    (problem,) = sources_given.problems
     assert problem.what.startswith("An operator that runs outside of a graph")
 
 
@@ -248,8 +250,8 @@ def on_two_devices(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_device_that_is_forgotten_is_the_subjects_error_there_too() -> None:
-    given = ask("h100", on_two_devices, (CPU.floats(8, 3),))
-    (problem,) = given.problems
+    sources_given = ask("h100", on_two_devices, (CPU.floats(8, 3),))
+    (problem,) = sources_given.problems
     assert problem.severity == "error"
     assert "cuda" in problem.what + problem.why + problem.detail
 
@@ -272,6 +274,6 @@ def attention(x: torch.Tensor, by: float) -> torch.Tensor:
 def test_a_float_that_may_change_stays_what_it_is_for_both_wrappers(fn: Callable[..., Any]) -> None:
     arguments = (CPU.floats(2, 4, 16, 64), 0.5)
     for cpp in (False, True):
-        given = ask("h100", fn, arguments, Variant(dynamic=True, cpp_wrapper=cpp))
-        assert [problem.what for problem in given.problems] == []
-        assert code_of(given)
+        sources_given = ask("h100", fn, arguments, Variant(dynamic=True, cpp_wrapper=cpp))
+        assert [problem.what for problem in sources_given.problems] == []
+        assert code_of(sources_given)

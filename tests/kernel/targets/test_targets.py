@@ -214,13 +214,13 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
             else None
         )
     )
-    asked = messages.AddVariant(
+    request = messages.AddVariant(
         subject=subject, variant=cs.Variant(target="h100", cpp_wrapper=True)
     )
     answers: list[messages.AddVariantResult] = []
     with compile_lock:
         asking = threading.Thread(
-            target=lambda: answers.append(commands.add_variant(session, asked))
+            target=lambda: answers.append(commands.add_variant(session, request))
         )
         asking.start()
         assert ended.wait(120)

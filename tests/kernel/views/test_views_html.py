@@ -120,7 +120,7 @@ def test_all_that_a_style_names_is_in_the_palette() -> None:
 
 
 def test_everything_of_the_report_is_there() -> None:
-    told = Page(html.render(report(), full=True)).text
+    text = Page(html.render(report(), full=True)).text
     for part in (
         "No compiler.",
         "→ Install g++.",
@@ -137,24 +137,24 @@ def test_everything_of_the_report_is_there() -> None:
         "cudagraphs: asked for on, got off (CPU)",
         "torch 2.13.0",
     ):
-        assert part in told
+        assert part in text
     for line in (PYTHON + CPP).splitlines():
-        assert line.strip() in told
+        assert line.strip() in text
 
 
 def test_problems_come_first() -> None:
-    told = Page(html.render(report(), full=True)).text
-    assert told.index("No compiler") < told.index("The graph breaks") < told.index("C++ wrapper?")
+    text = Page(html.render(report(), full=True)).text
+    assert text.index("No compiler") < text.index("The graph breaks") < text.index("C++ wrapper?")
 
 
 @pytest.mark.parametrize("panel", [False, True])
 def test_a_cell_says_its_worst_error_and_counts_the_rest(panel: bool) -> None:
     shown = html.render(report(), panel=panel)
-    told = Page(shown).text
-    seen = told.index("Error in cpp: No compiler. \u2192 Install g++.")
-    assert seen < told.index("C++ wrapper?") < told.index("2 problems")
+    text = Page(shown).text
+    seen = text.index("Error in cpp: No compiler. \u2192 Install g++.")
+    assert seen < text.index("C++ wrapper?") < text.index("2 problems")
     # The warning is one click away: in the panel, or in a fold.
-    assert ("The graph breaks" in told) is not panel
+    assert ("The graph breaks" in text) is not panel
 
 
 def test_beside_the_panel_a_cell_holds_the_answer_alone() -> None:
@@ -225,9 +225,9 @@ def test_lines_are_split_as_they_are_numbered(text: str, lines: list[str]) -> No
 
 def test_a_cell_begins_with_the_overview_and_folds_the_rest() -> None:
     made = html.render(report())
-    told = Page(made).text
+    text = Page(made).text
     counted = "1 graph · 1 graph break · 1 recompile"
-    shown = [told.index(part) for part in ("Python wrapper is fastest", "latency", counted)]
+    shown = [text.index(part) for part in ("Python wrapper is fastest", "latency", counted)]
     assert shown == sorted(shown)
     folded = made.index("<summary", made.index(counted))
     assert made.index(counted) < folded < made.index("check_tensor")
@@ -265,9 +265,9 @@ def test_every_line_is_in_one_row(left: list[Region], right: list[Region]) -> No
 def test_a_row_of_the_cell_holds_both_launches() -> None:
     shown = html.render(report())
     row = next(part for part in shown.split("<tr>") if "cpp_fused_add_0(arg0_1" in part)
-    told = Page(f"<tr>{row.split('</tr>')[0]}</tr>").text
-    assert "8      cpp_fused_add_0(arg0_1, buf0)" in told
-    assert "4      cpp_fused_add_0((float*)(arg0_1.data_ptr()));" in told
+    text = Page(f"<tr>{row.split('</tr>')[0]}</tr>").text
+    assert "8      cpp_fused_add_0(arg0_1, buf0)" in text
+    assert "4      cpp_fused_add_0((float*)(arg0_1.data_ptr()));" in text
 
 
 def test_the_sides_can_be_chosen() -> None:
@@ -282,9 +282,9 @@ def test_the_sides_can_be_chosen() -> None:
 def test_a_report_with_one_wrapper_shows_one() -> None:
     made = report()
     made.variants = made.variants[:2]
-    told = Page(html.render(made)).text
-    assert "Python wrapper, 12 lines" in told
-    assert "C++ wrapper, " not in told
+    text = Page(html.render(made)).text
+    assert "Python wrapper, 12 lines" in text
+    assert "C++ wrapper, " not in text
 
 
 def test_an_empty_report_renders() -> None:
@@ -308,10 +308,10 @@ def test_code_is_coloured() -> None:
 
 
 def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
-    made = html.render(report())
-    assert "size 0 of x was 4 and is 5" in made
-    assert "<code>with torch.no_grad():</code>" in made
-    assert "<code>\u00a0\u00a0\u00a0\u00a0f(x)</code>" in made
-    assert "<b>cudagraphs</b> in python: asked for on, got off" in made
-    assert made.index("<b>cudagraphs</b>") < made.index("<b>Compilation 0/0</b>")
-    assert "in eager: <code>print(x)</code>" in made
+    text = html.render(report())
+    assert "size 0 of x was 4 and is 5" in text
+    assert "<code>with torch.no_grad():</code>" in text
+    assert "<code>\u00a0\u00a0\u00a0\u00a0f(x)</code>" in text
+    assert "<b>cudagraphs</b> in python: asked for on, got off" in text
+    assert text.index("<b>cudagraphs</b>") < text.index("<b>Compilation 0/0</b>")
+    assert "in eager: <code>print(x)</code>" in text

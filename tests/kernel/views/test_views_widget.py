@@ -76,8 +76,8 @@ def test_a_switch_generates_sources_and_shows_them(
     widget.mode.value = "max-autotune"
     widget.cpp_wrapper.value = True
     widget.dynamic.value = "off"
-    wanted = Variant(mode="max-autotune", cpp_wrapper=True, dynamic=False)
-    assert session.added[-1] == ("s1", wanted, False)
+    variant = Variant(mode="max-autotune", cpp_wrapper=True, dynamic=False)
+    assert session.added[-1] == ("s1", variant, False)
     assert shown == [{"left": "v1"}, {"right": "v2"}, {"right": "v3"}]
     assert widget.status.value == "<b>v3</b>: sources only"
     assert widget.progress.layout.display == "none"

@@ -36,8 +36,8 @@ def test_memory_stays_within_its_bounds_and_says_what_is_gone() -> None:
     assert outline.absent["dynamo"] == outline.reduced
     assert outline.frame is not None
     assert outline.call is not None
-    told = [problem.what for problem in report.problems]
-    assert any("reduced to an outline" in what for what in told)
+    whats = [problem.what for problem in report.problems]
+    assert any("reduced to an outline" in what for what in whats)
 
 
 def test_what_nobody_looks_at_is_bounded_too() -> None:
