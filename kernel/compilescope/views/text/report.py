@@ -25,6 +25,7 @@ from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import environment, problems
 from ..wrapper_pairs import as_written, compared, compilations, pairs
+from . import tables
 from . import target as text_target
 from .sweep import sweep
 
@@ -171,11 +172,7 @@ def _variants(report: Report, paint: _Paint) -> Iterator[str]:
 
 def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
     """Yield the lines of a table whose first row is its head; empty columns are left out."""
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in columns]
-    for number, row in enumerate(zip(*columns, strict=True)):
-        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
-        line = "  ".join(cells).rstrip()
+    for number, line in enumerate(tables.lines(rows)):
         yield paint("bold", line) if number == 0 else line
 
 

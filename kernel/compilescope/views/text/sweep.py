@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...report import Report, Sweep
 from .. import wording
 from ..rows import sweep as sweep_rows
+from . import tables
 
 
 def render(report: Report) -> str:
@@ -21,12 +22,6 @@ def sweep(result: Sweep) -> list[str]:
         f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
         for problem in result.problems
     ]
-    rows = [sweep_rows.HEAD, *sweep_rows.rows(result)]
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in columns]
-    lines += [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in zip(*columns, strict=True)
-    ]
+    lines += tables.lines([sweep_rows.HEAD, *sweep_rows.rows(result)])
     verdicts = sweep_rows.verdicts(result)
     return [*lines, "", *verdicts, result.code] if verdicts else lines
