@@ -52,10 +52,12 @@ export class ReportDocument extends ReportPanel {
     if (message) {
       this.node.appendChild(message);
     }
-    if (report && !report.overview) {
-      void this._lookAtCompleted(report, text);
+    if (!report) {
+      this.lookAt(null);
+    } else if (report.overview) {
+      this.lookAt(new FileConnection(report));
     } else {
-      this.lookAt(report && new FileConnection(report));
+      void this._lookAtCompleted(report, text);
     }
   }
 

@@ -2,6 +2,7 @@ import type { Locator, Page } from '@playwright/test';
 import { openSidebar, subjects } from '../helpers/compilescope';
 import { cell, openNotebook, run, runAll, SUBJECT } from '../helpers/notebook';
 import { takePicture } from '../helpers/pictures';
+import { REPORTS } from '../helpers/savedPage';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expect, test } from '../helpers/test';
 
@@ -17,9 +18,25 @@ const WIDTHS = [600, 900, 1280, 1440, 1600, 1900];
  */
 const HEIGHT = 400;
 
+/**
+ * Shows, as beside the panel, all that a report can hold: five variants with
+ * times, estimates for devices that are not there, an error.
+ */
+const MOST = `from IPython.display import HTML
+import compilescope as cs
+from compilescope.views.html import report as html
+
+whole = cs.load("${REPORTS}/mlp.compilescope.json")
+whole.variants += cs.load("${REPORTS}/targets.compilescope.json").variants
+whole.variants += [whole.variant("cpp"), whole.variant("cpp")]
+whole.problems.append(cs.report.Problem(severity="error", what="No compiler. " * 20))
+HTML(html.render(whole, panel=True))`;
+
 test('beside the panel a cell is short, light and dark', async ({ page }) => {
-  await openNotebook(page, SHARED, 'cell.ipynb', SUBJECT);
-  await runAll(page, SUBJECT.length);
+  const cells = [...SUBJECT, MOST];
+  await openNotebook(page, SHARED, 'cell.ipynb', cells);
+  await runAll(page, cells.length);
+  await expectFit(page, cell(page, 3).locator('.jp-Cell-outputArea'));
   await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
   const output = cell(page, 2).locator('.jp-Cell-outputArea');
   await expect(output.getByRole('button')).toHaveText(['Open in the panel']);
