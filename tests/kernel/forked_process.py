@@ -2,7 +2,8 @@
 
     python forked_process.py SOCKET MODULE...
 
-Imports the modules, and forks for each order that comes.
+Imports the modules, and forks for each order that comes. A target's process is forked from one that
+is the target already: each target has one, which is forked when it is first needed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+Targets = dict[str, "socket.socket | None"]
+"""Environment and target → the process that is that target; None if it could not become it."""
+
 
 def serve(requests: socket.socket) -> None:
     """Forks until the other end is gone; returns in a fork when its program has ended.
@@ -25,11 +29,28 @@ def serve(requests: socket.socket) -> None:
     The fork is one of a fork that ends at once: so it becomes a child of the tests' process, which
     takes in orphans meanwhile.
     """
+    targets: Targets = {}
     while True:
         data, files, _, _ = socket.recv_fds(requests, 1 << 20, 3)
         if not data:
             return
         order = json.loads(data)
+        if (target := order.pop("target", None)) is not None:
+            environ = {
+                name: value for name, value in order["environ"].items() if name not in _OF_A_FORK
+            }
+            key = json.dumps([environ, target], sort_keys=True)
+            if key not in targets:
+                targets[key], own = _fork_target(target, environ, requests, targets, files)
+                if own is not None:
+                    serve(own)
+                    return
+            if (other := targets[key]) is not None:
+                socket.send_fds(other, [json.dumps(order).encode()], files)
+                for file in files:
+                    os.close(file)
+                requests.send(other.recv(64))
+                continue
         reader, writer = os.pipe()
         intermediate = os.fork()
         if intermediate == 0:
@@ -52,6 +73,59 @@ def serve(requests: socket.socket) -> None:
         os.close(reader)
         os.waitpid(intermediate, 0)
         requests.send(pid_text)
+
+
+_OF_A_FORK = ("PYTEST_CURRENT_TEST", "PYTHONPATH")
+"""Variables that differ between tests, and that nothing reads before `_become`."""
+
+
+def _fork_target(
+    target: str,
+    environ: dict[str, str],
+    requests: socket.socket,
+    targets: Targets,
+    files: list[int],
+) -> tuple[socket.socket | None, socket.socket | None]:
+    """Forks the process that is a target from now on.
+
+    Returns
+    -------
+    tuple
+        Here, the socket to it, if it has become the target; in the new process, its own socket.
+    """
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        for other in (here, requests, *targets.values()):
+            if other is not None:
+                other.close()
+        for file in files:
+            os.close(file)
+        os.environ.clear()
+        os.environ.update(environ)
+        try:
+            _become_target(target)
+        except BaseException:  # noqa: BLE001 - whatever it is
+            # The process that was asked for tries again, and says why it cannot.
+            os._exit(1)
+        there.send(b"ready")
+        return None, there
+    there.close()
+    return (here if here.recv(64) else None), None
+
+
+def _become_target(target: str) -> None:
+    """Does what a target's process does first, and has it do nothing when it is told to."""
+    import msgspec
+    from compilescope.report.devices import Device
+    from compilescope.targets.worker import pretend_device
+
+    if (device := msgspec.json.decode(target, type=Device | None)) is not None:
+        world = pretend_device.PretendDevice.enter(device)
+        pretend_device.PretendDevice.enter = lambda _: world  # type: ignore[method-assign,assignment]
+    importlib.import_module("compilescope.targets.worker.reset")
+    importlib.import_module("torch._inductor.compile_fx")
+    gc.collect()
+    gc.freeze()
 
 
 def _become(order: dict[str, Any], files: list[int]) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import IO, Any
 
+import msgspec
 import pytest
 import torch
 from compilescope.processes import runner
@@ -27,9 +28,10 @@ from . import forked_process
 
 _TORCH = ("torch", "torch.fx.experimental.symbolic_shapes")
 _INDUCTOR = ("torch._inductor.compile_fx", "torch._inductor.async_compile")
+_TARGET = "compilescope.targets.worker.worker"
 _LOADED = {
-    # It becomes another device before it loads Inductor.
-    "compilescope.targets.worker.worker": _TORCH,
+    # It becomes another device before it loads Inductor: see `forked_process`.
+    _TARGET: _TORCH,
     "compilescope.distributed.process": _INDUCTOR,
     "compilescope.sweep.cell_process": _INDUCTOR,
     "compilescope.tiers.builder_process": _INDUCTOR,
@@ -97,7 +99,13 @@ class _Forks:
         self._server = server
 
     def start(
-        self, command: Sequence[str], *, stdout: int, env: Mapping[str, str], cwd: Any = None
+        self,
+        command: Sequence[str],
+        *,
+        stdout: int,
+        env: Mapping[str, str],
+        cwd: Any = None,
+        target: str | None = None,
     ) -> Forked:
         stdin, stdin_writer = os.pipe()
         stdout_reader, stdout_writer = os.pipe()
@@ -110,6 +118,7 @@ class _Forks:
             "environ": dict(env),
             "folder": cwd and str(cwd),
             "parent": os.getpid(),
+            "target": target,
         }
         files = [stdin, stdout_writer, stderr_writer]
         control = ctypes.CDLL(None).prctl
@@ -164,11 +173,20 @@ def forked(inductor: socket.socket | None = None) -> Iterator[None]:
                 command[1] == "-c" and f"from {name} " in command[2]
             ):
                 wanted = {key: options.get(key) for key in ("stdout", "env", "cwd")}
-                return forks[loaded].start(command, **wanted)
+                target = starting.target if name == _TARGET else None
+                return forks[loaded].start(command, **wanted, target=target)
         return subprocess.Popen(command, **options)
+
+    starting = threading.local()
+    initialize = worker_process.WorkerProcess.__init__
+
+    def start_target(self: Any, role: Any, device: Any, caches: Any) -> None:
+        starting.target = msgspec.json.encode(device).decode()
+        initialize(self, role, device, caches)
 
     replaced: Any = SimpleNamespace(**{**vars(subprocess), "Popen": start})
     with pytest.MonkeyPatch.context() as patch:
         for module in (runner, worker_process):
             patch.setattr(module, "subprocess", replaced)
+        patch.setattr(worker_process.WorkerProcess, "__init__", start_target)
         yield

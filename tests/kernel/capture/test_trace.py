@@ -90,13 +90,13 @@ def test_handlers_stay_when_threads_begin_and_end_in_any_order() -> None:
     def other() -> None:
         with listening(lambda _: None):
             began.set()
-            ended.wait(10)
+            ended.wait(600)
 
     thread = threading.Thread(target=other)
     mine = logging.NullHandler()
     with listening(lambda _: None):
         thread.start()
-        assert began.wait(10)
+        assert began.wait(600)
         LOG.addHandler(mine)
     ended.set()
     thread.join()

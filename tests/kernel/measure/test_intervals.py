@@ -175,4 +175,4 @@ def test_thousands_of_rounds_take_milliseconds() -> None:
         ratio(one, other)
         median_interval(one)
         took.append(time.process_time() - start)
-    assert min(took) < 0.02
+    assert min(took) < 0.1

@@ -34,10 +34,10 @@ def client() -> Iterator[BlockingKernelClient]:
 
 @pytest.mark.slow
 def test_it_is_answered(client: BlockingKernelClient) -> None:
-    client.execute("%load_ext compilescope", reply=True, timeout=60)
+    client.execute("%load_ext compilescope", reply=True, timeout=600)
     client.execute(REPLYING)
-    while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+    while client.get_iopub_msg(timeout=600)["msg_type"] != "stream":
         pass
     asked = client.execute("held")
-    answered = {client.get_shell_msg(timeout=60)["parent_header"]["msg_id"] for _ in range(2)}
+    answered = {client.get_shell_msg(timeout=600)["parent_header"]["msg_id"] for _ in range(2)}
     assert asked in answered

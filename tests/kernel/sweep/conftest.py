@@ -18,7 +18,7 @@ Sweep = Callable[..., SweepResult]
 def sweep(tmp_path: Path) -> Sweep:
     def run(*given: Any, **options: Any) -> SweepResult:
         return cs.sweep(
-            *given, **{"folder": tmp_path / "kept", "seconds": 0.05, "timeout_s": 120, **options}
+            *given, **{"folder": tmp_path / "kept", "seconds": 0.05, "timeout_s": 600, **options}
         )
 
     return run

@@ -83,7 +83,7 @@ def test_how_cells_may_end(sweep: Sweep, tmp_path: Path) -> None:
     late = only(sweep(subjects.hangs, (X,), variants=EAGER, timeout_s=8))
     assert late.state == "timeout"
     assert late.took_s is not None
-    assert 8 <= late.took_s < 60
+    assert 8 <= late.took_s < 600, "it was ended: it would sleep for 600 s"
 
 
 @pytest.mark.parametrize("subject", [subjects.hoards, subjects.refuses])

@@ -63,7 +63,7 @@ def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:
         ("-c", program),
         b"",
         header={},
-        limits=Limits(timeout_s=60),
+        limits=Limits(timeout_s=600),
         cancelled=lambda: bool(texts),
         stepped=texts.append,
     )

@@ -54,9 +54,14 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
     assert second.cells[0].timing == first.cells[0].timing
     assert second.sweep.state == "done"
 
-    third = sweep(subjects.double, (X,), variants=TWO)
-    assert third.sweep.took_s is not None
-    assert third.sweep.took_s < 2, "nothing is left to do"
+    moved.clear()
+    sweep(
+        subjects.double,
+        (X,),
+        variants=TWO,
+        progress=lambda _, cell: moved.append((cell.name, cell.state)),
+    )
+    assert "running" not in {state for _, state in moved}, "nothing is left to do"
 
 
 def test_a_callback_that_fails_ends_the_sweep_and_is_heard_of(sweep: Sweep) -> None:
@@ -107,12 +112,12 @@ def test_an_interrupt_ends_cells_in_the_workers_of_an_executor_too(sweep: Sweep)
 
     context = multiprocessing.get_context("spawn")
     with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
-        given = {"executor": executor, "progress": interrupt, "timeout_s": 60}
+        given = {"executor": executor, "progress": interrupt, "timeout_s": 600}
         shapes = {"a": ((X,), {}), "b": ((X,), {})}
         result = sweep(subjects.hangs, variants=EAGER, shapes=shapes, **given)
         assert [cell.state for cell in result.cells] == ["cancelled", "cancelled"]
         assert result.sweep.took_s is not None
-        assert result.sweep.took_s < 60
+        assert result.sweep.took_s < 600, "each would sleep for 600 s"
 
 
 def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
@@ -141,7 +146,7 @@ def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
     assert not entered.wait(0.3), "the other still compiles"
     order.append("compiled")
     other.use("another device")
-    thread.join(5)
+    thread.join(600)
     assert order == ["compiled", "alone"]
 
 
@@ -214,7 +219,7 @@ def _last(heard: list[messages.SweepChanged], shape: str) -> str:
     return cells[-1].state if cells else ""
 
 
-def wait_for(condition: Any, seconds: float = 90.0) -> None:
+def wait_for(condition: Any, seconds: float = 600.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

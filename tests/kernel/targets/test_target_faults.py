@@ -70,7 +70,7 @@ def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
     wait_for(file.exists)
     processes = [psutil.Process(int(number)) for number in file.read_text().split()]
     monitor.cancel()
-    asking.join(60)
+    asking.join(600)
     assert ended
     wait_for(lambda: not any(_is_alive(process) for process in processes))
     assert inspection.report.variants == []
@@ -169,7 +169,7 @@ def _is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 600.0) -> None:
     """Waits for what other processes do; the time is for a machine that does much else."""
     end = time.monotonic() + seconds
     while not condition():
