@@ -54,7 +54,9 @@ _CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.
 """The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["__main__"])
+_FORKS.set_forkserver_preload(["torch._inductor.compile_fx", "torch.testing._internal.jit_utils"])
+"""What each process would otherwise import for ten seconds; Python 3.11 does not preload the main
+module. The second is what PyTorch's own tests import."""
 
 Texts = dict[str, list[str]]
 """Wrapper → the text of each graph's."""
@@ -84,7 +86,10 @@ def main() -> None:
 
     def texts_of(name: str) -> tuple[Texts, Texts]:
         with tempfile.TemporaryDirectory() as folder:
-            plain = _in_a_process(_plain, Path(folder), name, options.device, options.build)
+            plain: Texts = {}
+            for wrapper in WRAPPERS:
+                given = name, options.device, options.build, wrapper
+                plain |= _in_a_process(_plain, Path(folder), *given)
             return plain, _in_a_process(_shown, Path(folder), name, options.device)
 
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -138,21 +143,22 @@ def _without_noise(text: str, wrapper: str) -> str:
     return _NUMBERS.sub("", "\n".join(line for line in lines if line))
 
 
-def _plain(name: str, device: str, build: bool) -> Texts:
-    """What torch generates, in a process without compilescope."""
+def _plain(name: str, device: str, build: bool, wrapper: str) -> Texts:
+    """What torch generates, in a process without compilescope.
+
+    Each wrapper has its own process: a subject may change what it reads, such as a global.
+    """
     assert "compilescope" not in sys.modules
     texts: Texts = {}
-    for wrapper in WRAPPERS:
-        torch._dynamo.reset()
-        fn, args = _subject(name, device)
-        generated: list[str] = []
-        try:
-            with _collecting(generated, build=build):
-                compiled = torch.compile(fn, options={"cpp_wrapper": wrapper == "cpp"})
-                _backward(compiled(*args))
-        except Exception as error:  # noqa: BLE001 - what torch refuses is a result
-            texts[f"{wrapper} error"] = [f"{type(error).__name__}: {error}".replace("\n", " ")]
-        texts[wrapper] = generated
+    fn, args = _subject(name, device)
+    generated: list[str] = []
+    try:
+        with _collecting(generated, build=build):
+            compiled = torch.compile(fn, options={"cpp_wrapper": wrapper == "cpp"})
+            _backward(compiled(*args))
+    except Exception as error:  # noqa: BLE001 - what torch refuses is a result
+        texts[f"{wrapper} error"] = [f"{type(error).__name__}: {error}".replace("\n", " ")]
+    texts[wrapper] = generated
     return texts
 
 

@@ -108,10 +108,10 @@ def _compilation(
     find_origins(generated.graphs, reader.collected, mapping)
     _add_code(compilation, generated)
     add_dumped(compilation, records, units, variant)
+    known_files = [*files, *_graph_files(compilation)]
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
-        known = [*files, *_graph_files(compilation)]
-        parsed = parse_guards(guards[-1].payload or "", known)
+        parsed = parse_guards(guards[-1].payload or "", known_files)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
     add_shapes(compilation, records, final)
@@ -130,7 +130,7 @@ def _compilation(
     compilation.breaks = read_breaks(records, compilation.frame)
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
-            compilation.recompile = parse_recompile(record.payload)
+            compilation.recompile = parse_recompile(record.payload, known_files)
         elif record.event == "artifact":
             cache = parse_cache(record.name, record.payload)
             if cache:

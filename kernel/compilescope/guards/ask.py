@@ -13,6 +13,7 @@ import torch
 
 from ..analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
 from ..analysis.guards.guard_tree import parse_guards
+from ..analysis.guards.origin import Files, with_full_path
 from ..report import Compilation, Guard
 from ..report.errors import CompilescopeError
 from ..report.what_if import GuardOutcome, WhatIf
@@ -137,6 +138,8 @@ def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> Gu
         outcome.message = _failing(list(answer.verbose_code_parts), look)
         if not guards:
             guards = parse_guards(str(kept.manager), [kept.code.co_filename]).guards
+        files = [kept.code.co_filename, *(guard.origin.file for guard in guards if guard.origin)]
+        outcome.message = with_full_path(outcome.message, Files(files))
         failure = parse_failure(outcome.message, look)
         outcome.expected, outcome.found = failure.expected, failure.found
         outcome.place = find_guard(failure, guards)

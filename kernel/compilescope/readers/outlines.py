@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..analysis.guards.frames import frame_of
+from ..analysis.guards.frames import files_of, frame_of
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
@@ -330,7 +330,7 @@ def _outline(events: Events, shift_s: float) -> Compilation:
         compilation.counts["nodes"] = nodes
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
-            compilation.recompile = parse_recompile(record.payload)
+            compilation.recompile = parse_recompile(record.payload, files_of(records))
         elif record.event == "artifact":
             cache = parse_cache(record.name, record.payload)
             if cache is not None:

@@ -193,7 +193,9 @@ def study_target(
 
 
 def _failure(what: str, error: Exception) -> Problem:
-    problem = error.problem if isinstance(error, CompilescopeError) else failures.explain(error)
+    problem = (
+        error.problem if isinstance(error, CompilescopeError) else failures.of_later_call(error)
+    )
     return Problem(
         severity="warning",
         what=what,

@@ -11,6 +11,8 @@ import torch
 from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
 
+_LEVELS = 4
+"""How deep the items of nested containers are listed."""
 _SHORT = 40
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, slice)
 
@@ -136,17 +138,25 @@ def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     return bound.arguments
 
 
-def summary(value: object) -> str:
-    """A value in a few words, without calling the ``repr`` of the user's objects."""
+def summary(value: object, levels: int = _LEVELS) -> str:
+    """A value in a few words, without calling the ``repr`` of the user's objects.
+
+    Parameters
+    ----------
+    levels
+        How many containers within each other have their items listed. A list may contain itself.
+    """
     cls = type(value)
     if issubclass(cls, torch.Tensor):
         return _tensor(value)  # type: ignore[arg-type]
     if cls in (list, tuple, set, frozenset):
-        items = [summary(item) for item in list(value)[:3]]  # type: ignore[call-overload]
+        first = list(value)[:3] if levels else ()  # type: ignore[call-overload]
+        items = [summary(item, levels - 1) for item in first]
         return _contents(f"{cls.__name__} of {len(value)}", items, len(value))  # type: ignore[arg-type]
     if issubclass(cls, dict):
         pairs: list[tuple[object, object]] = list(dict.items(value))  # type: ignore[arg-type]
-        items = [f"{_short(key)}: {summary(item)}" for key, item in pairs[:3]]
+        first = pairs[:3] if levels else ()
+        items = [f"{_short(key)}: {summary(item, levels - 1)}" for key, item in first]
         return _contents(f"{cls.__name__} of {len(pairs)}", items, len(pairs))
     return _short(value)
 

@@ -18,10 +18,12 @@ from ..measure.sampler import BASELINE
 from ..measure.timing import time_calls
 from ..processes.runner import WAITING
 from ..report import Compilation, Phase, Timing
+from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import SweepCell
 from ..subject.functions import functions_of
 from ..subject.pickled_subject import Call
 from ..subject.subject import describe
+from ..torch_api.failures import failures
 from ..torch_api.process import caches
 from . import devices
 from .device_lock import Device
@@ -94,8 +96,14 @@ def measure(
         step(WAITING)
         with device.alone():
             step("measuring")
-            timing = _time(call, calls, snapshot, changes, seconds, subject.device)[name]
-            cell.memory_bytes = memory.of(calls[name])
+            try:
+                timing = _time(call, calls, snapshot, changes, seconds, subject.device)[name]
+                cell.memory_bytes = memory.of(calls[name])
+            except CompilescopeError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a call that went well fails later
+                end(cell, failures.of_later_call(error))
+                return True
     cell.timing = timing
     cell.throughput_per_s = items * 1e6 / timing.median_us
     cell.state = "done"

@@ -243,6 +243,7 @@ def test_closures_and_methods_and_bare_library_modules() -> None:
     factor = 3.0
     answer = cs.what_if(call.compiled, X)
     assert (answer.outcomes[0].expected, answer.outcomes[0].found) == ("2.0", "3.0")
+    assert f"# {__file__}:" in answer.outcomes[0].message
     assert call(X)
 
     class Owner:

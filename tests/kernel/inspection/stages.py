@@ -1,4 +1,4 @@
-"""What torch itself generates for a call, backward and all, without a C++ compiler.
+"""What torch generates for a call, and what both stages of a report show, without a C++ compiler.
 
 Each graph runs in eager in the place of the module that Inductor would build, so that torch
 compiles a backward when it is first called, as ever.
@@ -15,10 +15,18 @@ from unittest import mock
 
 import compilescope as cs
 import torch
+from compilescope.builds.rank_agreement import ALONE
+from compilescope.inspection.inspection import Inspection
+from compilescope.progress.progress import Monitor
 from compilescope.report import VariantReport
 from compilescope.report.variant import Variant
 from compilescope.torch_api.dynamo.compile_variant import settings_of
+from torch._inductor.codecache import PyCodeCache
 from torch._inductor.graph import GraphLowering
+from torch._inductor.virtualized import V
+from torch.fx import GraphModule
+
+Call = tuple[Any, tuple[Any, ...]]
 
 _PLACE = re.compile(
     r"^(?:# kernel path: |# AOT ID: ).*$|(?<=\[Provenance debug handles\] ).*$", re.MULTILINE
@@ -36,19 +44,7 @@ def generating(texts: list[str]) -> Iterator[None]:
     def compile_to_module(self: Any) -> Any:
         wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
         texts.append(plain(wrapper.value))
-        graph = self.orig_gm
-
-        def call(args: list[Any]) -> list[Any]:
-            given = list(args)
-            args.clear()
-            return list(graph(*given))
-
-        return SimpleNamespace(
-            call=call,
-            runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
-            __file__=None,
-            __name__="generated",
-        )
+        return _module(self.orig_gm)
 
     with (
         mock.patch.object(GraphLowering, "compile_to_module", compile_to_module),
@@ -58,7 +54,38 @@ def generating(texts: list[str]) -> Iterator[None]:
         yield
 
 
-def of_torch(make: Callable[[], tuple[Any, tuple[Any, ...]]], variant: Variant) -> list[str]:
+@contextmanager
+def unloaded() -> Iterator[None]:
+    """Builds in the block write their code and load none of it: each graph runs in eager."""
+    graphs: dict[str, GraphModule] = {}
+
+    def load_by_key_path(key: str, path: str, *_: Any, **__: Any) -> Any:
+        if key not in graphs:  # what a cache has was generated in the block
+            graphs[key] = V.graph.orig_gm
+        return _module(graphs[key], key, path)
+
+    with mock.patch.object(PyCodeCache, "load_by_key_path", load_by_key_path):
+        yield
+
+
+def _module(graph: GraphModule, key: str = "", file: str | None = None) -> Any:
+    """What torch calls in the place of a generated module."""
+
+    def call(args: list[Any]) -> list[Any]:
+        given = list(args)
+        args.clear()
+        return list(graph(*given))
+
+    return SimpleNamespace(
+        call=call,
+        runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
+        key=key,
+        __file__=file,
+        __name__="generated",
+    )
+
+
+def of_torch(make: Callable[[], Call], variant: Variant) -> list[str]:
     """The wrappers that torch generates for a call, and for the backward of what it returns."""
     torch._dynamo.reset()
     torch.manual_seed(0)
@@ -88,15 +115,33 @@ def of_torch(make: Callable[[], tuple[Any, tuple[Any, ...]]], variant: Variant) 
     return sorted(texts)
 
 
-def of_sources(
-    make: Callable[[], tuple[Any, tuple[Any, ...]]], *variants: Variant
-) -> list[list[str]]:
+def of_sources(make: Callable[[], Call], *variants: Variant) -> list[list[str]]:
     """The wrappers that one report shows for the same call before anything is built, by variant."""
     torch.manual_seed(0)
     fn, args = make()
     named = {str(place): variant for place, variant in enumerate(variants)}
     report = cs.inspect(fn, args, variants=named, run=False)
     return [_shown(report.variant(name)) for name in named]
+
+
+def of_both_stages(
+    make: Callable[[], Call], *variants: Variant
+) -> tuple[list[list[str]], list[list[str]]]:
+    """The wrappers that one report shows before and after its variants are built, by variant."""
+    torch.manual_seed(0)
+    inspection = Inspection(*make())
+    named = {str(place): variant for place, variant in enumerate(variants)}
+    monitor = Monitor()
+    inspection.capture(named, monitor)
+    inspection.generate(named, monitor)
+    sources = [_shown(inspection.report.variant(name)) for name in named]
+    with unloaded():
+        inspection.build(list(named), monitor, lambda calls, restore: {}, ALONE)
+    built = [inspection.report.variant(name) for name in named]
+    for variant in built:
+        assert variant.stage == "built", variant.problems
+    inspection.close()
+    return sources, [_shown(variant) for variant in built]
 
 
 def _shown(shown: VariantReport) -> list[str]:

@@ -273,6 +273,29 @@ def test_a_recompilation_says_why() -> None:
     assert any(size.startswith("s") for shape in sizes for size in shape)
 
 
+def scaled_each(x: torch.Tensor) -> torch.Tensor:
+    for factor in ("twice", "thrice"):
+        torch._dynamo.graph_break()  # in a loop: Dynamo leaves this frame alone
+        x = scaled(x, factor)
+    return x
+
+
+def scaled(x: torch.Tensor, factor: str) -> torch.Tensor:
+    return x * (2 if factor == "twice" else 3)
+
+
+def test_a_reason_of_a_recompile_names_the_whole_path() -> None:
+    report = sources(Call(scaled_each, (torch.randn(2),)), variants=["python"])
+    recompile = report.compilation("1/1").recompile
+    assert recompile is not None
+    line = scaled.__code__.co_firstlineno + 1
+    # torch leaves out what the path has in common with torch's own.
+    (reason,) = recompile.reasons
+    assert reason.endswith(f"# {__file__}:{line} in scaled")
+    assert recompile.failures[0].where is not None
+    assert recompile.failures[0].where.file == __file__
+
+
 def test_the_recompile_limit_is_a_problem() -> None:
     tensors = [torch.randn(2, size + 2) for size in range(10)]
     report = sources(Call(resized, (tensors,)), variants=[cs.Variant(dynamic=False)])

@@ -13,6 +13,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report.errors import CompilescopeError
+from compilescope.subject import arguments
 from compilescope.subject.subject import describe, unwrap
 from torch import nn
 
@@ -224,6 +225,19 @@ def test_arguments_that_a_decorator_changes() -> None:
 def test_device_is_that_of_the_tensors_reached() -> None:
     meta = nn.Linear(8, 2, device="meta")
     assert describe(meta, (x,)).device == "cpu"
+
+
+def test_containers_within_each_other_are_listed_to_a_depth() -> None:
+    deep: list[object] = [1]
+    for _ in range(2000):
+        deep = [deep]
+    around: list[object] = [2]
+    around.append(around)
+    listed = arguments.lines(lambda x: x, (deep,), {}), arguments.lines(lambda x: x, (around,), {})
+    assert listed[0] == ["x: list of 1 (list of 1 (list of 1 (list of 1 (list of 1))))"]
+    assert listed[1][0].startswith("x: list of 2 (2, list of 2 (2, ")
+    report = cs.inspect(lambda x: x[0] + 1, (around,), variants="python", run=False)
+    assert report.variants[0].stage == "sources"
 
 
 def test_ids_tell_subjects_apart() -> None:

@@ -284,6 +284,34 @@ def test_no_text_of_the_users_is_left_in_a_real_report(tmp_path: Path) -> None:
     assert made["watched"].compilations[1].recompile is not None
 
 
+def test_no_whole_number_of_the_users_is_left_in_a_real_report() -> None:
+    fn, args = secret_subjects.counting()
+    x = torch.randn(4, 4)
+    static = cs.Variant(dynamic=False)
+    made = {
+        "counting": cs.inspect(fn, args, variants=("python", "cpp"), run=False),
+        "symbols": cs.inspect(fn, args, variants=cs.Variant(dynamic=True), run=False),
+        "limit": cs.inspect(secret_subjects.counted_to_the_limit, (x,), variants=static, run=False),
+        "viewed": cs.inspect(secret_subjects.viewed, (x, 919), run=False),
+    }
+    for name, one in made.items():
+        assert _whole_numbers(one.to_json()) != [], name
+        assert _whole_numbers(one.redacted().to_json()) == [], name
+    limit = made["limit"].variants[0].problems[0]
+    assert "The last reason: number == 91" in limit.why
+    # Sizes, dimensions and steps stay.
+    redacted = made["counting"].redacted().variant("python").compilations
+    nodes = [node for one in redacted for node in one.graphs["post_grad"].nodes]
+    assert any(node.shape == ["5", "4"] for node in nodes)
+    assert any("[1, 0]" in node.args for node in nodes)
+
+
+def _whole_numbers(text: str) -> list[str]:
+    """Where 910 to 919 stand, but as a line's number."""
+    found = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
+    return [text[max(0, one.start() - 60) : one.end() + 30] for one in found]
+
+
 def _around(text: str) -> list[str]:
     secrets = f"{SECRET}|{secret_subjects.NUMBER}"
     return [text[max(0, one.start() - 60) : one.end() + 30] for one in re.finditer(secrets, text)]

@@ -19,6 +19,17 @@ def fails(x: torch.Tensor) -> torch.Tensor:
     raise LookupError("the subject's own")
 
 
+class UsesUp:
+    """Fails at its third call: what it takes from cannot be put back."""
+
+    def __init__(self) -> None:
+        self.left = iter(range(2))
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        next(self.left)
+        return x + 1
+
+
 def aborts(x: torch.Tensor) -> torch.Tensor:
     os.write(2, b"about to abort\n")
     os.abort()

@@ -74,6 +74,10 @@ def test_how_cells_may_end(sweep: Sweep, tmp_path: Path) -> None:
     assert failed.problem is not None
     assert "LookupError: the subject's own" in failed.problem.what
 
+    used_up = only(sweep(subjects.UsesUp(), (X,), variants=EAGER))
+    assert used_up.problem is not None
+    assert "went well at first" in used_up.problem.why
+
     crashed = only(sweep(subjects.aborts, (X,), variants=EAGER))
     assert crashed.state == "crashed"
     assert crashed.problem is not None

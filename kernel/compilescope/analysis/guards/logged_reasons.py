@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ...capture.logged_values import decoded
 from ...report import Recompile
+from .origin import Files, with_full_path
 
 _REASON = re.compile(r"(?:\[?(\d+/\d+)(?:_\d+)?\]?: )?(.*)$", re.S)
 _STACK = re.compile(r"\n\s*User stack trace:.*$", re.S)
 
 
-def parse_recompile(text: str) -> Recompile:
+def parse_recompile(text: str, files: Iterable[str] = ()) -> Recompile:
     """Read why the guards of earlier compilations failed.
 
     Parameters
     ----------
     text
         A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
+    files
+        Known full file names; see `parse_guards`.
     """
+    resolve = Files(files)
     try:
         logged = decoded(text)
     except ValueError:
@@ -31,5 +36,5 @@ def parse_recompile(text: str) -> Recompile:
         if match is None:
             continue
         previous = previous or match.group(1) or ""
-        reasons.append(_STACK.sub("", match.group(0)).strip())
+        reasons.append(with_full_path(_STACK.sub("", match.group(0)).strip(), resolve))
     return Recompile(reasons=[reason for reason in reasons if reason], previous=previous)

@@ -39,6 +39,15 @@ def split(text: str, resolve: Files) -> tuple[str, SourceLine | None, str]:
     return text[:comment].rstrip(), None, text[comment + 1 :].strip()
 
 
+def with_full_path(text: str, resolve: Files) -> str:
+    """A guard whose comment names the file of its line in full."""
+    at = text.rfind("# ")
+    match = _LINE.match(text, at) if at >= 0 else None
+    if match is None:
+        return text
+    return f"{text[: match.start(1)]}{resolve(match.group(1))}{text[match.end(1) :]}"
+
+
 def _comment(text: str) -> int | None:
     """The position of the first ``#`` after a blank and outside of a string."""
     at = -1

@@ -1,15 +1,17 @@
 """Removes the user's constants from graphs and generated code.
 
 All floats are removed except a few common ones, whoever wrote them, because torch also derives
-constants from the user's. Integers are mostly sizes and offsets: an integer is removed if an
-operator gets it as an argument and no tensor has it as a size. Strings are removed, except the
-modes that torch's own operators know.
+constants from the user's. Strings are removed, except the modes that torch's own operators know.
+
+Whole numbers of two and more digits are the user's if an operator, a guard, a symbol or an argument
+has them and no tensor has them as a size or a stride. They are removed wherever they stand, in
+sentences too. Dimensions, indices and steps have one digit, so those numbers stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .literals import quoted
@@ -19,9 +21,12 @@ _FLOAT = re.compile(
     r"(?<![\w.])(\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+))(?=[fFjJ]?(?:[^\w.]|$))"
 )
 _TELLS_NOTHING = (0.0, 0.5, 1.0, 2.0)
-_WHOLE = re.compile(r"(?<![\w.])\d{4,}(?![\w.])")
-"""A number with fewer digits reveals little, and is nearly always a size or an index."""
-_NO_END = (2**63 - 1, 2**31 - 1)
+_WHOLE = re.compile(r"(?<![\w.])(?<!:)(?<!\bline )\d{2,}(?=[uUlL]*(?:\W|$))(?!\.\d)")
+"""A whole number that is not a line's."""
+_SIZES = re.compile(r"(?:size|stride)=\[[^\]]*\]|\.(?:size|stride)\(\)\[\d+\] == \d+")
+"""The sizes that a guard holds fast."""
+_DIGITS = re.compile(r"\d+")
+_NO_END = (str(2**63 - 1), str(2**31 - 1))
 """The end of a slice without a limit."""
 _BITS = re.compile(r"\b0[xXfFdD][0-9a-fA-F]{7,}\b|\.(?:long|quad|word|[48]byte)\s+-?\d+|\$-?\d{4,}")
 """A constant in assembly: its bits (``0f47B03240``), data, an immediate operand."""
@@ -42,38 +47,47 @@ MODES = frozenset(
 
 
 class Constants:
-    """The user's constants that the graphs of a report hold.
+    """The user's constants that a report holds.
 
     Parameters
     ----------
-    nodes
-        The graphs' nodes, as plain data.
+    structs
+        All structs of the report, as plain data.
     is_custom
         Whether an operator, given its target, is not torch's.
     """
 
-    def __init__(self, nodes: Iterable[dict[str, Any]], is_custom: Callable[[str], bool]) -> None:
+    def __init__(self, structs: Iterable[dict[str, Any]], is_custom: Callable[[str], bool]) -> None:
         self.texts: set[str] = set()
-        whole: set[int] = set(_NO_END)
-        numbers: set[int] = set()
-        for node in nodes:
-            args = node["args"]
-            for side in ("shape", "stride"):
-                whole.update(int(size) for size in node.get(side) or () if size.isdecimal())
-            if _KERNEL_OF_THE_USERS in node["target"]:
-                continue
-            texts = set(quoted(args))
-            self.texts |= texts if is_custom(node["target"]) else texts - MODES
-            numbers.update(int(literal) for literal in _WHOLE.findall(args))
-        listed = "|".join(map(str, sorted(numbers - whole, reverse=True)))
-        self._numbers = (
-            re.compile(rf"(?<![\w.])(?:{listed})(?=[uUlL]*(?:[^\w.]|$))") if listed else None
-        )
+        sizes: set[str] = set(_NO_END)
+        numbers: set[str] = set()
+        for struct in structs:
+            if struct.keys() >= NODE_FIELDS:
+                for side in ("shape", "stride"):
+                    sizes.update(struct.get(side) or ())
+                if _KERNEL_OF_THE_USERS in struct["target"]:
+                    continue
+                texts = set(quoted(struct["args"]))
+                self.texts |= texts if is_custom(struct["target"]) else texts - MODES
+            for marks, fields in _NUMBER_FIELDS:
+                if marks <= struct.keys():
+                    for text in _texts(struct[field] for field in fields):
+                        sizes.update(_DIGITS.findall("".join(_SIZES.findall(text))))
+                        numbers.update(_WHOLE.findall(text))
+        self._numbers = numbers - sizes
+
+    def numbers_left_out(self, text: str) -> str:
+        """A text without the user's whole numbers."""
+        if not self._numbers:
+            return text
+        return _WHOLE.sub(self._out, text)
+
+    def _out(self, match: re.Match[str]) -> str:
+        return _OUT if match.group() in self._numbers else match.group()
 
     def left_out(self, text: str) -> str:
-        """A graph's text or generated code without the constants."""
-        text = _FLOAT.sub(_plain_or_out, text)
-        return self._numbers.sub(_OUT, text) if self._numbers is not None else text
+        """A graph's text or generated code without the constants with a point."""
+        return _FLOAT.sub(_plain_or_out, text)
 
     def left_out_of_assembly(self, text: str) -> str:
         """Assembly without the constants, which are written as bits there."""
@@ -109,6 +123,24 @@ _FIELDS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (frozenset({"path", "language", "text"}), ("text",)),
 )
 """Fields that identify one of the report's structs → its fields that hold graphs or code."""
+_NUMBER_FIELDS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
+    (NODE_FIELDS, ("args",)),
+    (frozenset({"expression", "origin", "why"}), ("expression", "source")),
+    (frozenset({"reasons", "failures"}), ("reasons",)),
+    (frozenset({"name", "source", "value", "range"}), ("source", "value", "range")),
+    (frozenset({"expression", "provenance", "locals"}), ("expression", "result")),
+    (frozenset({"device", "arguments"}), ("arguments",)),
+)
+"""Fields that identify one of the report's structs → its fields where the user's whole numbers
+stand: as an operator's argument, in a comparison, as a value."""
+
+
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
 
 
 def _plain_or_out(match: re.Match[str]) -> str:

@@ -22,6 +22,10 @@ _RAISED = re.compile(
     re.M,
 )
 _OWN = re.compile(r"^(The subject raised [\w.]+): .*", re.S)
+_CONSTRUCTED = re.compile(r"\b(\w*(?:Error|Exception|ConstantVariable))\([^()\n]+\)")
+_REASON = re.compile(r"(?:^\d+/\d+: |\bThe last reason: )([^\n]+)", re.M)
+_KEY = re.compile(r"(?<=[\w\]])\[-?\d+(?:\.\d*|\d)\]")
+"""A number of two and more digits, or with a point, that is a key or an index."""
 _LAST = re.compile(
     r"^([A-Za-z_][\w.]*): .*?(?=\n\nTraceback|\n\nDuring|\n\nThe above|\Z)", re.M | re.S
 )
@@ -42,7 +46,7 @@ def strings(text: str) -> str:
         before = text[max(0, match.start() - 12) : match.start()]
         return match.group() if before.endswith(_KEPT_BEFORE) else f"'{_OUT}'"
 
-    return _STRING.sub(replaced, text)
+    return _KEY.sub(f"[{_OUT}]", _STRING.sub(replaced, text))
 
 
 def quoted(text: str) -> list[str]:
@@ -66,6 +70,10 @@ def failure(text: str) -> str:
     text = _OWN.sub(rf"\1: {_LEFT_OUT}", text)
     if text.startswith("Traceback"):
         text = _LAST.sub(rf"\1: {_LEFT_OUT}", text)
+    text = _REASON.sub(
+        lambda match: match.group().removesuffix(match.group(1)) + guard(match.group(1)), text
+    )
+    text = _CONSTRUCTED.sub(rf"\1({_OUT})", text)
     return strings(_RAISED.sub(rf"\1: {_LEFT_OUT}", text))
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .constants import NODE_FIELDS, Constants
+from .constants import Constants
 from .literals import without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
@@ -32,6 +32,8 @@ _CUT_PATH = re.compile(r"(\s# )[^#\n]*[\\/]([^#\s/\\]+:\d+ in [\w<>.]+)")
 _TRACEBACK_FRAME = re.compile(r"\s*File ")
 _TRACEBACK_LINE = re.compile(r", line \d+(?:$|, in )")
 _LEFT_OUT = "(left out)"
+_NOT_THE_USERS = ("created", "environment", "shape", "stride")
+"""Fields without a text of the user's."""
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SETTINGS = ("specialize_float", "module_int")
 """Kinds of advice whose code is long but contains only names."""
@@ -67,16 +69,14 @@ class _Cleaner:
         code: set[str] = {
             line.strip() for text in report.get("files", {}).values() for line in text.splitlines()
         }
-        nodes: list[dict[str, Any]] = []
-        for dictionary in _dictionaries(report):
-            if dictionary.keys() == _SOURCE_FIELDS:
-                files.add(dictionary["file"])
-                code.add(dictionary["code"].strip())
-            elif dictionary.keys() >= NODE_FIELDS:
-                nodes.append(dictionary)
+        structs = list(_dictionaries(report))
+        for struct in structs:
+            if struct.keys() == _SOURCE_FIELDS:
+                files.add(struct["file"])
+                code.add(struct["code"].strip())
         paths = sorted((file for file in files if _base(file) != file), key=len, reverse=True)
         self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
-        self.constants = Constants(nodes, _is_custom)
+        self.constants = Constants(structs, _is_custom)
         texts = sorted(self.constants.texts, key=len, reverse=True)
         pattern = "|".join(map(re.escape, texts))
         self.texts = re.compile(rf"(['\"])(?:{pattern})\1") if pattern else None
@@ -95,7 +95,10 @@ class _Cleaner:
                 {key: _LEFT_OUT if self.is_code(item) else item for key, item in value.items()}
             )
             value = self.constants.without(value)
-            return {self.text(key): self(item) for key, item in value.items()}
+            return {
+                self.text(key): item if key in _NOT_THE_USERS else self(item)
+                for key, item in value.items()
+            }
         if isinstance(value, list | tuple):
             return [self(item) for item in value]
         return value
@@ -110,6 +113,7 @@ class _Cleaner:
     def text(self, text: str) -> str:
         if self.is_code(text):
             return _LEFT_OUT
+        text = self.constants.numbers_left_out(text)
         if self.texts is not None:
             text = self.texts.sub(r"\1…\1", text)
         if "File " in text or " in " in text:

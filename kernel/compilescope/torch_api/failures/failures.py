@@ -76,8 +76,8 @@ def of_later_call(error: BaseException) -> Problem:
         or _ours(error)
         or msgspec.structs.replace(
             own(error),
-            why="The call went well at first. To be timed it is made many times, and a later one "
-            "raised this.",
+            why="The call went well at first. To be timed and studied it is made many times, and a "
+            "later one raised this.",
             remedy="Inspect a call that can be made again and again: one that does not use up or "
             "remove what it needs.",
         )
