@@ -112,9 +112,10 @@ describe('matchRegions', () => {
         region('launch', i * step + 1, i * step + 1, `k${i}`)
       );
     const [left, right] = [text(1), text(3)];
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(matchRegions(left, right).length).toBe(20000);
-    expect(performance.now() - start).toBeLessThan(2000);
+    // Microseconds of the processor, however busy the machine is.
+    expect(process.cpuUsage(start).user).toBeLessThan(2e6);
   });
 });
 

@@ -135,12 +135,13 @@ describe('hit', () => {
     });
     const big = waterfall([many], ['cold'], 'time');
     const layout = layOutLanes(big);
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     for (let n = 0; n < 1000; n++) {
       const found = hit(big, layout, n * 100 + 4, layout.boxes[0].rows, 0.1);
       expect(found?.span).toBe(n * 10);
     }
-    expect(performance.now() - begin).toBeLessThan(1000);
+    // Microseconds of the processor, however busy the machine is.
+    expect(process.cpuUsage(begin).user).toBeLessThan(1e6);
   });
 });
 

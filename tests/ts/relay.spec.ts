@@ -148,7 +148,9 @@ describe('the widget', () => {
     const port = await connect();
     port.postMessage({ kind: 'request', request: { id: '1' } });
     port.postMessage({ kind: 'interrupt' });
-    await new Promise(resolve => setTimeout(resolve, 20));
+    while (model.sent.length < 2) {
+      await new Promise(resolve => setTimeout(resolve));
+    }
     expect(model.sent).toEqual([
       { kind: 'request', request: { id: '1' } },
       { kind: 'interrupt', request: null }

@@ -14,6 +14,8 @@ describe('WorkStrip', () => {
   const runAgain = { isPossible: () => true, run: jest.fn() };
 
   beforeEach(async () => {
+    // However long a busy machine takes, no second passes.
+    jest.spyOn(Date, 'now').mockReturnValue(1e12);
     stage();
     model = new ViewModel();
     strip = new WorkStrip({ ...contextOf(model), runAgain });
@@ -23,6 +25,7 @@ describe('WorkStrip', () => {
 
   afterEach(() => {
     act(() => strip.dispose());
+    jest.restoreAllMocks();
   });
 
   async function drawn(): Promise<void> {

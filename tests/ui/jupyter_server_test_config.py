@@ -1,5 +1,6 @@
 """The server of the browser tests: galata's settings, on loopback, from an empty configuration."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from jupyterlab.galata import configure_jupyter_server
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 configure_jupyter_server(c)
 
-c.ServerApp.jpserver_extensions.update({"jupyterlab_compilescope": True})
+c.ServerApp.jpserver_extensions.update(
+    {"jupyterlab_compilescope": True, "jupyter_lsp": False, "jupyter_server_terminals": False}
+)
 # The tests of Notebook wait for its kernel as those of JupyterLab do.
 c.JupyterNotebookApp.expose_app_in_browser = True
 
@@ -21,6 +24,18 @@ c.ServerApp.port = int(os.environ["COMPILESCOPE_UI_PORT"])
 c.ServerApp.allow_root = True
 # What tests leave behind is deleted while the server still looks at it: no news.
 c.Application.log_level = "ERROR"
+
+# What no test looks at is not loaded with each page.
+UNUSED = (
+    *("audio", "csvviewer", "debugger", "extensionmanager", "help", "htmlviewer", "hub"),
+    *("imageviewer", "inspector", "logconsole", "lsp", "pdf", "pluginmanager", "terminal"),
+    *("tooltip", "vega5", "video"),
+)
+disabled = {f"@jupyterlab/{name}-extension": True for name in UNUSED}
+disabled["@jupyterlab/apputils-extension:announcements"] = True
+lab_config = Path(os.environ["JUPYTER_CONFIG_DIR"]) / "labconfig" / "page_config.json"
+lab_config.parent.mkdir(parents=True, exist_ok=True)
+lab_config.write_text(json.dumps({"disabledExtensions": disabled}))
 
 # The kernelspecs of this folder stand beside the environment's own.
 kernels = str(Path(__file__).parent / "jupyter_path")

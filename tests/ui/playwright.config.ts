@@ -9,6 +9,12 @@ import * as path from 'path';
 const port = (process.env.COMPILESCOPE_UI_PORT ??= freePort());
 const url = `http://127.0.0.1:${port}`;
 
+// While this file is there, C++ is not compiled: see tests/compiler/g++.
+process.env.COMPILESCOPE_TEST_HOLD ??= path.join(
+  fs.mkdtempSync(path.join(os.tmpdir(), 'cs-hold-')),
+  'hold'
+);
+
 // Galata reads it.
 process.env.TARGET_URL = url;
 

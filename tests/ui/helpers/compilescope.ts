@@ -15,6 +15,36 @@ export async function openSidebar(page: Page): Promise<Locator> {
 }
 
 /**
+ * Open or close one of JupyterLab's sidebars. Galata goes through a menu, and gives
+ * up after 15 s.
+ */
+export async function setSidebar(
+  page: Page,
+  side: 'left' | 'right',
+  isOpen: boolean
+): Promise<void> {
+  await page.evaluate(
+    ([side, isOpen]) => {
+      const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+      const { shell } = app;
+      if (side === 'left') {
+        shell[isOpen ? 'expandLeft' : 'collapseLeft']();
+      } else {
+        shell[isOpen ? 'expandRight' : 'collapseRight']();
+      }
+    },
+    [side, isOpen] as const
+  );
+}
+
+interface IApp {
+  shell: Record<
+    'collapseLeft' | 'collapseRight' | 'expandLeft' | 'expandRight',
+    () => void
+  >;
+}
+
+/**
  * The sidebar.
  */
 export function sidebar(page: Page): Locator {

@@ -3,6 +3,7 @@ import {
   test as labTest,
   type IJupyterLabPageFixture
 } from '@jupyterlab/galata';
+import type { Page } from '@playwright/test';
 
 export { expect } from '@jupyterlab/galata';
 
@@ -37,8 +38,9 @@ export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
         autoGoto: false
       });
       shared = lab.page;
+      const [page] = lab.page.context().pages();
       // A page before it, in which a test failed, may have left documents.
-      await shared.goto('?reset');
+      await load(page, `${baseURL}/lab?reset`);
     } else {
       await shared.setViewportSize(viewport!);
       await clear(shared);
@@ -47,8 +49,22 @@ export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
   }
 });
 
+/**
+ * Load JupyterLab, and wait until its plugins are active and its layout is restored.
+ * Galata's own way gives up after 15 s.
+ */
+async function load(page: Page, url: string): Promise<void> {
+  await page.goto(url, { waitUntil: 'domcontentloaded' });
+  await page.waitForFunction(() => 'jupyterapp' in window);
+  await page.evaluate(() => {
+    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    return app.restored;
+  });
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
+}
+
 interface IApp {
-  commands: { execute(id: string): Promise<unknown> };
+  restored: Promise<void>;
   shell: {
     widgets(area: string): Iterable<{ dispose(): void }>;
     collapseLeft(): void;

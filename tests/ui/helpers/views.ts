@@ -2,7 +2,7 @@ import { execFileSync } from 'child_process';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, type Locator, type Page } from '@playwright/test';
 import * as path from 'path';
-import { sidebar } from './compilescope';
+import { setSidebar, sidebar } from './compilescope';
 import { PICTURES, takePicture } from './pictures';
 import { openStored, openView as openTab } from './report';
 
@@ -88,7 +88,7 @@ export async function picture(
   const isSidebarOpen = await sidebar(page).isVisible();
   // A notebook beside it takes a half, and the sidebar all but a strip.
   if (isSidebarOpen) {
-    await page.sidebar.close('right');
+    await setSidebar(page, 'right', false);
   }
   const isAlone = await page
     .locator('.jp-Compilescope-document:visible')
@@ -100,7 +100,7 @@ export async function picture(
   await fits('narrow');
   await page.setViewportSize(size);
   if (isSidebarOpen) {
-    await page.sidebar.open('right');
+    await setSidebar(page, 'right', true);
   }
 }
 

@@ -32,12 +32,6 @@ const FIVE = [
   '%%compile --no-run\nfive(x)'
 ];
 
-const WHOLE = [
-  '%load_ext compilescope',
-  'import torch\ndef whole(x):\n    return x.sin() + 1\nx = torch.randn(8)',
-  '%%compile --no-run\nwhole(x)'
-];
-
 test('a function with five different graph breaks', async ({ page }) => {
   await openNotebook(page, SHARED, 'breaks.ipynb', FIVE);
   await runAll(page, FIVE.length);
@@ -105,17 +99,4 @@ test('a function with five different graph breaks', async ({ page }) => {
       page.getByRole('combobox', { name: 'Compilation' })
     ).toHaveValue(id!);
   });
-});
-
-test('none is good news', async ({ page }) => {
-  await openNotebook(page, SHARED, 'breaks.ipynb', WHOLE);
-  await runAll(page, WHOLE.length);
-  const view = await openView(
-    page,
-    'breaks',
-    'Graph breaks',
-    `${SHARED}/breaks.ipynb`
-  );
-  await expect(view.getByText('No graph breaks')).toBeVisible();
-  await expect(view.getByText('One compilation, one graph.')).toBeVisible();
 });

@@ -19,12 +19,19 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
   await openSidebar(page);
   const note = sidebar(page).locator('.jp-Compilescope-changed');
 
-  await test.step('a flip is told of in a sentence', async () => {
-    await toggle(page, 'cpp_wrapper').check();
+  await test.step('a flip, by keyboard, is told of in a sentence', async () => {
+    const wrapper = toggle(page, 'cpp_wrapper');
+    await wrapper.focus();
+    await page.keyboard.press('Space');
+    await expect(wrapper).toBeChecked();
     await expect(note).toContainText(
       /Against python: .* identical; the wrapper is C\+\+ instead of Python/
     );
-    await toggle(page, 'cpp_wrapper').uncheck();
+    await page.keyboard.press('Tab');
+    await expect(note.getByRole('button', { name: 'Changes' })).toBeFocused();
+    await page.keyboard.press('Tab');
+    await expect(choice(page, 'mode')).toBeFocused();
+    await wrapper.uncheck();
     await expect(note).toHaveCount(0);
     await sidebar(page).getByText('on', { exact: true }).click();
     await expect(note).toContainText('1 differs');

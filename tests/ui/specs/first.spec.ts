@@ -17,6 +17,7 @@ import {
 import { cell, openNotebook, runAll } from '../helpers/notebook';
 import { takePicture } from '../helpers/pictures';
 import { SHARED, shutDown } from '../helpers/shared';
+import { openView, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 const CELLS = [
@@ -31,13 +32,19 @@ x = torch.randn(32, 64)`,
   '%%compile --no-run\nmodel(x)'
 ];
 
+/**
+ * A time, on however slow a machine.
+ */
+const TIME = /\d [µm]s/;
+const TIMES = { name: 'Time', exact: true };
+
 // The size of the README's picture.
 test.use({ viewport: { width: 1920, height: 1080 } });
 
 test.afterAll(({ request }) => shutDown(request));
 
 test('from the cell to the panel, and to its switches', async ({ page }) => {
-  await openNotebook(page, SHARED, 'first.ipynb', CELLS);
+  const notebook = await openNotebook(page, SHARED, 'first.ipynb', CELLS);
   await openSidebar(page);
   await runAll(page, CELLS.length);
 
@@ -74,6 +81,17 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
     await expect(subject).toContainText('float32[32, 64]');
   });
 
+  const kernels = () => openView(page, 'kernels', 'Kernels', notebook);
+  const measure = page.getByRole('button', { name: 'Measure kernels' });
+
+  await test.step('nothing is measured before it is built', async () => {
+    const view = await kernels();
+    await expect(measure).toBeDisabled();
+    await expect(view).toContainText('Build and time it first.');
+    await expect(view.getByRole('columnheader', TIMES)).toHaveCount(0);
+    await openCode(page);
+  });
+
   await test.step('a build keeps the place, and gives times', async () => {
     const launch = /^\s*cpp_fused_\w+\(/;
     const python = editor(page, 'python');
@@ -90,6 +108,42 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
     await expect(sidebar(page)).toContainText(/verdict/i);
     await expect(marked(python, launch)).toBeInViewport();
     await expect(marked(editor(page, 'cpp'), launch).first()).toBeInViewport();
+  });
+
+  await test.step('kernels are measured, with the share of the peak', async () => {
+    const view = await kernels();
+    const table = view.getByRole('grid', { name: 'Kernels' });
+    await measure.click();
+    await expect(
+      view.getByRole('button', { name: 'Measure again' })
+    ).toBeEnabled();
+    await expect(table.getByRole('columnheader', TIMES)).toBeVisible();
+    const rows = table.getByRole('row');
+    await expect(rows.nth(1)).toContainText(TIME);
+    await expect(rows.nth(2)).toContainText(TIME);
+    await expect(table).toContainText(/%\s*(memory|arithmetic)/);
+    await rows.nth(2).click();
+    await expect(view.getByRole('region', { name: /^Kernel / })).toContainText(
+      /measured over \d+ calls/
+    );
+    await picture(page, view, 'kernels-measured');
+  });
+
+  await test.step('their times are on the graph', async () => {
+    const graph = await openView(page, 'graph', 'Graph', notebook);
+    await graph.getByRole('combobox', { name: 'Colour' }).selectOption('time');
+    await expect(graph.locator('.jp-Compilescope-graph-legend')).toContainText(
+      /\d.*–.*\d [µm]s/
+    );
+    await picture(page, graph, 'graph-times');
+  });
+
+  await test.step('and beside their launches in the code', async () => {
+    await openCode(page);
+    const times = page.locator('.jp-Compilescope-code-times span:visible');
+    await expect(times.first()).toHaveText(TIME);
+    await expect(times.first()).toHaveAttribute('title', /measured over/);
+    await takePicture(page, 'code-times-light');
   });
 
   await test.step('a mode shows its own sources', async () => {

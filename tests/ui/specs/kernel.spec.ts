@@ -1,3 +1,4 @@
+import * as fs from 'fs';
 import {
   editors,
   openCode,
@@ -23,7 +24,14 @@ import { expect, test } from '../helpers/test';
 test.afterAll(({ request }) => shutDown(request));
 
 /**
- * A subject of its own: what another test has built takes no time to build.
+ * While it is there, builds go on: no test is too late to stop one.
+ */
+const HOLD = process.env.COMPILESCOPE_TEST_HOLD!;
+
+test.afterEach(() => fs.rmSync(HOLD, { force: true }));
+
+/**
+ * A subject of its own: what another test has built is not built again.
  */
 function subject(formula: string): string[] {
   return SUBJECT.map(source => source.replace('x @ y', formula));
@@ -36,12 +44,14 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   await openNotebook(page, SHARED, 'kernel.ipynb', cells);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  fs.writeFileSync(HOLD, '');
   await panel.getByRole('button', { name: 'Build and time' }).click();
   const cancel = panel.getByRole('button', { name: 'Cancel' });
   // In the middle of it: C++ is being built.
   await expect(progress(page, /building/)).toBeVisible();
   await cancel.click();
   await expect(panel.getByText(/^Cancelled/)).toBeVisible();
+  fs.rmSync(HOLD);
   await waitForKernel(page);
   await run(page, 3);
   await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
@@ -64,6 +74,7 @@ test('the stop button of the notebook stops %%compile', async ({ page }) => {
   await openNotebook(page, SHARED, 'kernel.ipynb', cells);
   await openSidebar(page);
   await runAll(page, 2);
+  fs.writeFileSync(HOLD, '');
   await start(page, 2);
   await expect(progress(page, /building/)).toBeVisible();
   await command(page, 'notebook:interrupt-kernel');
@@ -71,6 +82,7 @@ test('the stop button of the notebook stops %%compile', async ({ page }) => {
   // What is sent before the error has come is taken back by the kernel.
   await expect(cell(page, 2).locator('.jp-InputPrompt')).toHaveText(/\[\d+\]:/);
   await expect(cell(page, 2)).toContainText('Interrupted');
+  fs.rmSync(HOLD);
   await run(page, 3);
   await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
 });

@@ -1,22 +1,6 @@
-import { editor, marked, openSidebar, sidebar } from '../helpers/compilescope';
-import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { takePicture } from '../helpers/pictures';
-import { SHARED, shutDown } from '../helpers/shared';
-import {
-  expectNames,
-  expectText,
-  openMade,
-  openView,
-  picture
-} from '../helpers/views';
+import { editor, marked } from '../helpers/compilescope';
+import { expectNames, expectText, openMade, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
-
-/**
- * A time, on however slow a machine.
- */
-const TIME = /\d [µm]s/;
-
-test.afterAll(({ request }) => shutDown(request));
 
 test('what one call launches', async ({ page, tmpPath }) => {
   const view = await openMade(page, 'Kernels', 'Kernels', tmpPath);
@@ -78,61 +62,5 @@ test('what one call launches', async ({ page, tmpPath }) => {
     await expect(editor(page, 'python', 'fused_relu_0')).toContainText(
       'void kernel() {}'
     );
-  });
-});
-
-test('how long each launch takes, measured', async ({ page }) => {
-  const path = `${SHARED}/measured-kernels.ipynb`;
-  await openNotebook(page, SHARED, 'measured-kernels.ipynb', SUBJECT);
-  await openSidebar(page);
-  await runAll(page, SUBJECT.length);
-  const view = await openView(page, 'kernels', 'Kernels', path);
-  const measure = view.getByRole('button', { name: 'Measure kernels' });
-  const table = view.getByRole('grid', { name: 'Kernels' });
-
-  await test.step('not before there is something to measure', async () => {
-    await expect(measure).toBeDisabled();
-    await expect(view).toContainText('Build and time it first.');
-    await expect(
-      table.getByRole('columnheader', { name: 'Time', exact: true })
-    ).toHaveCount(0);
-    await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
-    await expect(measure).toBeEnabled();
-  });
-
-  await test.step('in the table, with the share of the peak', async () => {
-    await measure.click();
-    await expect(
-      view.getByRole('button', { name: 'Measure again' })
-    ).toBeEnabled();
-    await expect(
-      table.getByRole('columnheader', { name: 'Time', exact: true })
-    ).toBeVisible();
-    const rows = table.getByRole('row');
-    await expect(rows.nth(1)).toContainText(TIME);
-    await expect(rows.nth(2)).toContainText(TIME);
-    await expect(table).toContainText(/%\s*(memory|arithmetic)/);
-    await rows.nth(2).click();
-    await expect(view.getByRole('region', { name: /^Kernel / })).toContainText(
-      /measured over \d+ calls/
-    );
-    await picture(page, view, 'kernels-measured');
-  });
-
-  await test.step('on the graph', async () => {
-    const graph = await openView(page, 'graph', 'Graph', path);
-    await graph.getByRole('combobox', { name: 'Colour' }).selectOption('time');
-    await expect(graph.locator('.jp-Compilescope-graph-legend')).toContainText(
-      /[\d.]–[\d.]+ µs/
-    );
-    await picture(page, graph, 'graph-times');
-  });
-
-  await test.step('beside the launch in the code', async () => {
-    await page.getByRole('tab', { name: 'Code', exact: true }).click();
-    const times = page.locator('.jp-Compilescope-code-times span:visible');
-    await expect(times.first()).toHaveText(TIME);
-    await expect(times.first()).toHaveAttribute('title', /measured over/);
-    await takePicture(page, 'code-times-light');
   });
 });

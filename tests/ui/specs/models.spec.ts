@@ -23,8 +23,7 @@ import { expect, test } from '../helpers/test';
 const BENCHMARKS = path.resolve(__dirname, '../../../benchmarks');
 
 /**
- * A language model of twelve layers, narrow: the sizes of its matrices cost its
- * calls, and no code generation.
+ * A language model, small: each of its layers takes seconds of code generation.
  */
 const MODEL = [
   '%load_ext compilescope',
@@ -34,7 +33,7 @@ const MODEL = [
     'import torch',
     'from real_subjects import gpt',
     '',
-    'model, (tokens,) = gpt(32)(False, 12)',
+    'model, (tokens,) = gpt(32)(False, 3)',
     'double = torch.compile(lambda x: 2 * x, backend="eager")',
     'double(torch.ones(3))'
   ].join('\n'),
@@ -66,7 +65,7 @@ function output(page: Page, index: number): Locator {
 
 test.afterAll(({ request }) => shutDown(request));
 
-test('switches of a model of twelve layers are flipped while cells run', async ({
+test('switches of a language model are flipped while cells run', async ({
   page
 }) => {
   const mode = 'reduce-overhead';

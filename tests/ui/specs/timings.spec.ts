@@ -1,15 +1,21 @@
 import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
-import type { Locator } from '@playwright/test';
-import { choice, openSidebar, sidebar } from '../helpers/compilescope';
+import type { Locator, Page } from '@playwright/test';
 import {
+  choice,
+  editors,
+  openSidebar,
+  subjects
+} from '../helpers/compilescope';
+import {
+  cell,
   notebook,
   openNotebook,
   reload,
   runAll,
   SUBJECT
 } from '../helpers/notebook';
-import { SHARED, shutDown } from '../helpers/shared';
+import { isStored, SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
 
 /**
@@ -100,12 +106,25 @@ test('timings, from the first round to the layers of a call', async ({
     await expect(samples(view, 'cpp')).toHaveText(text(await rounds(view)));
   });
 
-  await test.step('a reload keeps it', async () => {
+  await test.step('views stand beside each other', async () => {
+    const stored = isStored(page, file, 1, 'timings');
+    await openIn(page, { path: file, view: 'code' });
+    await openIn(page, { path: file, view: 'timings', beside: true });
+    await expectBeside(page);
+    await takePicture(page, 'views-beside');
+    await stored;
+  });
+
+  await test.step('a reload keeps views and measurements', async () => {
+    view = page.getByRole('region', { name: 'Timings', exact: true });
     const before = await rounds(view);
     await notebook(page).press('Control+s');
     await reload(page);
-    await expect(sidebar(page)).toContainText('attend');
-    view = await openView(page, 'timings', 'Timings', file);
+    await expect(subjects(page)).toHaveCount(1);
+    await expect(subjects(page)).toContainText('attend');
+    await expectBeside(page);
+    await expect(editors(page).first()).toContainText('extern_kernels.mm(');
+    await expect(cell(page, 0)).toBeVisible();
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
     await expect
@@ -113,6 +132,34 @@ test('timings, from the first round to the layers of a call', async ({
       .toBeGreaterThan(Math.min(before, DRAWN));
   });
 });
+
+/**
+ * Open a view of a notebook's report, in a panel of its own if it is `beside`.
+ */
+function openIn(
+  page: Page,
+  args: { path: string; view: string; beside?: boolean }
+): Promise<void> {
+  return page.evaluate(async args => {
+    const { jupyterapp } = window as unknown as {
+      jupyterapp: {
+        commands: { execute(id: string, args: object): Promise<unknown> };
+      };
+    };
+    await jupyterapp.commands.execute('compilescope:open-view', args);
+  }, args);
+}
+
+/**
+ * Expect the code and the timings, each in a panel.
+ */
+async function expectBeside(page: Page): Promise<void> {
+  await expect(page.locator('.jp-Compilescope-shell:visible')).toHaveCount(2);
+  await expect(
+    page.locator('.jp-Compilescope-tab[aria-selected=true]:visible')
+  ).toHaveText(['Code', 'Timings']);
+  await expect(editors(page)).toHaveCount(2);
+}
 
 /**
  * How many samples are drawn: each is a piece of its variant's path.

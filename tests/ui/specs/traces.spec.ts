@@ -5,6 +5,7 @@ import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
 import * as zlib from 'zlib';
+import { setSidebar } from '../helpers/compilescope';
 import { expectNames, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
@@ -76,7 +77,7 @@ test.describe('in JupyterLab', () => {
     await expect(view).toContainText('What to change first');
     await expect(view).toContainText('6 compilations');
     await expectNames(view);
-    await page.sidebar.close('left');
+    await setSidebar(page, 'left', false);
     await picture(page, view, 'trace');
 
     await test.step('the calls that led to compilations are a tree', async () => {
@@ -160,7 +161,6 @@ test.describe('in JupyterLab', () => {
   test('a trace that the address names is opened', async ({
     page,
     tmpPath,
-    browser,
     baseURL
   }) => {
     const path = `${tmpPath}/a log.log`;
@@ -169,8 +169,8 @@ test.describe('in JupyterLab', () => {
       'text',
       path
     );
-    // A page of its own: Galata waits for a launcher, which is not there.
-    const lab = await browser.newPage();
+    // A page of its own, whose scripts the browser has compiled already.
+    const lab = await page.context().newPage();
     await lab.goto(
       `${baseURL}/lab/workspaces/asked?compilescope-open=${encodeURIComponent(path)}`
     );

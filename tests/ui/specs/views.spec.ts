@@ -2,13 +2,7 @@ import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
 import * as fs from 'fs';
 import * as path from 'path';
-import {
-  editors,
-  openSidebar,
-  sidebar,
-  subjects
-} from '../helpers/compilescope';
-import { cell, openNotebook, reload, run, SUBJECT } from '../helpers/notebook';
+import { editors, openSidebar, sidebar } from '../helpers/compilescope';
 import {
   IN_THE_BAR,
   openReport,
@@ -17,11 +11,6 @@ import {
   tabs,
   UNDER_MORE
 } from '../helpers/report';
-import { isStored, SHARED, shutDown } from '../helpers/shared';
-
-// An earlier test may have left the sidebar open, which takes half of 420 px.
-test.beforeEach(({ page }) => page.sidebar.close('right'));
-test.afterAll(({ request }) => shutDown(request));
 
 const REPORTS = path.resolve(__dirname, '../../data/reports');
 
@@ -187,47 +176,6 @@ test('a file that is no report says so', async ({ page, tmpPath }) => {
     await expect(overview.getByRole('table').first()).toContainText('eager');
     await expect(overview).not.toContainText('no overview');
   });
-});
-
-test('views stand beside each other, and are there after a reload', async ({
-  page
-}) => {
-  const notebook = `${SHARED}/views.ipynb`;
-  await openNotebook(page, SHARED, 'views.ipynb', SUBJECT);
-  await openSidebar(page);
-  for (let index = 0; index < SUBJECT.length; index++) {
-    await run(page, index);
-  }
-  const panels = page.locator('.jp-Compilescope-shell:visible');
-  await expect(panels).toHaveCount(1);
-  const stored = isStored(page, notebook, 1, 'guards');
-  await page.evaluate(async path => {
-    const { jupyterapp } = window as unknown as {
-      jupyterapp: {
-        commands: { execute(id: string, args: object): Promise<unknown> };
-      };
-    };
-    const open = async (args: object) => {
-      await jupyterapp.commands.execute('compilescope:open-view', args);
-    };
-    await open({ path, view: 'code' });
-    await open({ path, view: 'guards', beside: true });
-  }, notebook);
-  const open = () =>
-    page.locator('.jp-Compilescope-tab[aria-selected=true]:visible');
-  await expect(panels).toHaveCount(2);
-  await expect(open()).toHaveText(['Code', 'Guards']);
-  await expect(editors(page)).toHaveCount(2);
-  await takePicture(page, 'views-beside');
-  await stored;
-  await reload(page);
-  await expect(subjects(page)).toHaveCount(1);
-  await expect(subjects(page)).toContainText('attend');
-  await expect(panels).toHaveCount(2);
-  await expect(open()).toHaveText(['Code', 'Guards']);
-  await expect(editors(page)).toHaveCount(2);
-  await expect(editors(page).first()).toContainText('extern_kernels.mm(');
-  await expect(cell(page, 0)).toBeVisible();
 });
 
 test('a report of ten thousand nodes and twenty thousand lines opens', async ({
