@@ -102,7 +102,7 @@ def studied_report() -> Report:
 def test_static_views_show_it() -> None:
     report = studied_report()
     shown = text.render(report)
-    assert "What shortens it most: in empty caches fx_graph_cache = False." in shown
+    assert "What shortens it most: with cold caches fx_graph_cache = False." in shown
     assert "-3.00 s" in shown
     assert "compile_threads = 1: It is 1 already." in shown
     page = html.render(report, full=True)

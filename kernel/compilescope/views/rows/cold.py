@@ -8,7 +8,7 @@ from ...report import ColdSwitch, Report, VariantReport
 from ...report.measurements.timings import AS_IT_IS
 from .. import wording
 
-HEAD = ("setting", "empty caches", "more", "filled caches", "more", "later calls", "more")
+HEAD = ("setting", "cold caches", "more", "warm caches", "more", "later calls", "more")
 
 
 def studied(report: Report) -> Iterator[VariantReport]:
@@ -22,8 +22,8 @@ def headline(variant: VariantReport) -> str:
     helps = [
         f"{words} {_title(row)}"
         for words, row in (
-            ("in empty caches", _best(variant.cold, lambda row: row.cold_more_s)),
-            ("in filled ones", _best(variant.cold, lambda row: row.warm_more_s)),
+            ("with cold caches", _best(variant.cold, lambda row: row.cold_more_s)),
+            ("with warm caches", _best(variant.cold, lambda row: row.warm_more_s)),
         )
         if row is not None
     ]
