@@ -52,7 +52,7 @@ STYLES = {
     "muted": "opacity:.72;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:6px 0 0;",
-    "short": "max-height:396px;overflow-y:auto;",
+    "short": "max-height:384px;overflow-y:auto;",
     "three-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;"
     "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
