@@ -12,7 +12,8 @@ Each measurement in a process of its own, in turns:
   both. With ``one``, the C++ wrapper is generated too, ahead, where that can be.
 - ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``one``, to the C++ code.
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
-  built; and ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed.
+  built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
+  ``shown``: the same while a panel shows the report, which has the sources generated first.
 
 Before the clock starts every process imports both packages and inspects a tiny function. The
 figures are ratios of medians, and seconds of ``flip``: a row's processes ran in the same minutes on
@@ -38,7 +39,7 @@ from typing import Any
 from sources import _empty_cache
 
 SOURCES = ("torch", "one", "both", "flip")
-BUILDS = ("calls", "run")
+BUILDS = ("calls", "run", "shown")
 VARIANTS: dict[str, dict[str, Any]] = {
     "python": {},
     "cpp": {"cpp_wrapper": True},
@@ -46,7 +47,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "dynamic": {"dynamic": True},
 }
 """Name → the fields of its ``compilescope.Variant``."""
-RATIOS = {"one/torch": ("one", "torch"), "both/one": ("both", "one"), "run/calls": ("run", "calls")}
+RATIOS = {
+    "one/torch": ("one", "torch"),
+    "both/one": ("both", "one"),
+    "run/calls": ("run", "calls"),
+    "shown/calls": ("shown", "calls"),
+}
 
 
 def main() -> None:
@@ -78,7 +84,7 @@ def main() -> None:
     kinds = options.kinds or (*SOURCES, *(BUILDS if options.build else ()))
     ratios = {name: pair for name, pair in RATIOS.items() if set(pair) <= set(kinds)}
     heads = [*ratios, *(["flip"] if "flip" in kinds else [])]
-    print(" " * 19, " ".join(f"{head:>10}" for head in heads))
+    print(" " * 19, " ".join(f"{head:>11}" for head in heads))
     for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
         for step in [options.only] if options.only else ["forward", "training"]:
             seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
@@ -91,7 +97,7 @@ def main() -> None:
             median = {kind: statistics.median(values) for kind, values in seconds.items()}
             figures = [median[over] / median[under] for over, under in ratios.values()]
             figures += [median["flip"]] if "flip" in kinds else []
-            row = " ".join(f"{figure:10.2f}" for figure in figures)
+            row = " ".join(f"{figure:11.2f}" for figure in figures)
             print(f"{subject:10} {step:8} {row}", flush=True)
 
 
@@ -112,6 +118,7 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
         "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
         "calls": lambda fn, args: _calls(fn, args, options.variants),
         "run": lambda fn, args: _inspect(fn, args, options.variants, run=True),
+        "shown": lambda fn, args: _inspect(fn, args, options.variants, run=True, is_shown=True),
     }
     fn, args = SUBJECTS[subject](step == "training", options.layers)
     device = next(arg.device for arg in args)
@@ -138,12 +145,20 @@ CLOCKS: dict[str, Callable[[], float]] = {"processor": _processor_time, "wall": 
 
 
 def _inspect(
-    fn: Callable[..., Any], args: tuple[Any, ...], variants: Sequence[str], *, run: bool
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    variants: Sequence[str],
+    *,
+    run: bool,
+    is_shown: bool = False,
 ) -> None:
     import compilescope
+    from compilescope.session.session import get_session
 
+    session = get_session()
+    session.is_shown = lambda: is_shown
     given = {name: compilescope.Variant(**VARIANTS[name]) for name in variants}
-    report = compilescope.inspect(fn, args, variants=given, run=run)
+    report = session.inspect(fn, args, variants=given, run=run)
     problems = [problem for variant in report.variants for problem in variant.problems]
     if any(problem.severity == "error" for problem in problems):
         raise SystemExit(str(problems))

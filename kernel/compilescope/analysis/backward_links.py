@@ -1,8 +1,9 @@
 """A built backward's links, taken from the sources that were generated of it before.
 
-torch leaves a backward until somebody asks for gradients, and by then maps no kernel to its nodes.
-Generating the sources compiles it at once, with the mapping. Where both are the same code, what is
-known of the one holds for the other.
+torch leaves a backward until somebody asks for gradients, and by then maps no kernel to its nodes;
+`torch_api.inductor.backward_provenance` makes it do so where the installed version lets it.
+Generating the sources compiles the backward at once, with the mapping. Where both are the same
+code, what is known of the one holds for the other.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.backward_provenance import backward_mapped
 from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.inductor_warnings import hearing
@@ -109,6 +110,7 @@ def build(
         timed(),
         tuned(),
         buffers_noted(),
+        backward_mapped(),
         loading.watched(built.modules),
         collecting(nodes),
         hearing(complaints),

@@ -101,7 +101,7 @@ def _generate(
         others = [
             {**settings_of(next_variant), **more}
             for next_variant in coming
-            if _generates(next_variant)
+            if generates(next_variant)
         ]
         generated = captured.ahead.take(key_of_settings(settings)) or _with_torch(
             captured, settings, on_step, others
@@ -233,10 +233,11 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
 
 def is_ahead(captured: Captured, variant: Variant) -> bool:
     """Whether the code of a variant was generated in advance."""
-    return _generates(variant) and captured.ahead.has(key_of_settings(settings_of(variant)))
+    return generates(variant) and captured.ahead.has(key_of_settings(settings_of(variant)))
 
 
-def _generates(variant: Variant) -> bool:
+def generates(variant: Variant) -> bool:
+    """Whether `generate` gives generated code: Inductor makes it, and can do so without a build."""
     return variant.backend == "inductor" and not variant.options.get(AOTI)
 
 

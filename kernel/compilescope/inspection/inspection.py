@@ -24,10 +24,11 @@ from ..builds.build_and_time import build_variants, time_variants
 from ..builds.built_variants import EAGER, BuiltVariants
 from ..builds.capture_graphs import Captured, Key, capture, key_of
 from ..builds.compile_warnings import remarks
+from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..builds.sources import generate, is_ahead
+from ..builds.sources import generate, generates, is_ahead
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
@@ -217,6 +218,38 @@ class Inspection:
                     report_updates.put(self.report, result)
                     self._keep_guards(name, variant)
             self._changed(name)
+
+    def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
+        """Whether `build_at_once` can serve these variants: Inductor generates all their code."""
+        return all(
+            variant.target is None
+            and not self._is_aot_compiled(variant)
+            and (variant.backend is None or generates(variant))
+            for variant in variants.values()
+        )
+
+    @in_own_context
+    def build_at_once(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+        """Builds, checks and times variants that the report does not have yet.
+
+        A build shows the same code as `generate`, and torch compiles once instead of twice. Where a
+        build lacks some, because it failed or a backward never ran, `generate` adds that.
+        """
+        monitor.step("loading Inductor")
+        make_ready(self.report.subject.device)
+        self._run(variants, monitor)
+        for name, variant in variants.items():
+            built = report_updates.find(self.report, name)
+            if built is not None and report_updates.lacks_code(built):
+                self.capture({name: variant}, monitor)
+                monitor.step("generating code", variant=name)
+                sources = self._sources(name, variant, lambda step: None, ())
+                with self._lock:
+                    report_updates.put(self.report, sources)
+                    report_updates.put(self.report, report_updates.merged(self.report, built))
+                    if built.timing is not None:
+                        report_updates.conclude(self.report, built)
+                self._changed(name)
 
     @in_own_context
     def run(self, names: Sequence[str], monitor: Monitor) -> None:

@@ -15,7 +15,7 @@ from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.links import pair
 from ..analysis.wrapper.steps import find_steps
 from ..builds.built_variants import EAGER
-from ..report import Report, Timing, VariantReport
+from ..report import Compilation, Report, Timing, VariantReport
 from ..report.problem import FAULT, Problem
 from ..report.variant import Variant
 from ..subject import notebook_cells
@@ -91,6 +91,22 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
             complete(compilation, earlier)
         compilation.steps = find_steps(compilation)
     return built
+
+
+def lacks_code(built: VariantReport) -> bool:
+    """Whether a variant failed, or has a backward that never ran or whose kernels have no nodes.
+
+    torch compiles a backward when it first runs, and some versions then map no kernel to its nodes.
+    """
+    return built.stage == "failed" or any(map(_lacks_backward, built.compilations))
+
+
+def _lacks_backward(compilation: Compilation) -> bool:
+    if "forward" in compilation.graphs and compilation.code.backward is None:
+        return True
+    return any(
+        kernel.direction == "backward" and not kernel.nodes for kernel in compilation.kernels
+    )
 
 
 def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:

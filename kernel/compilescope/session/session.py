@@ -478,7 +478,14 @@ class Session:
         self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
         subject = inspection.report.subject.id
-        carry_out(work, inspection, wanted, monitor, lambda: self._tell("measured", subject))
+        carry_out(
+            work,
+            inspection,
+            wanted,
+            monitor,
+            on_news=lambda: self._tell("measured", subject),
+            sources_first=self.is_shown(),
+        )
 
     @contextmanager
     def _alone(self, job: Job) -> Iterator[None]:

@@ -1,0 +1,38 @@
+"""Has torch load what it loads at the first compilation of a process.
+
+That takes seconds whatever is compiled, so it belongs to no variant's time.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import cast
+
+import torch
+
+from ..isolation.code_swap import CodeCopies
+from ..report.variant import Variant
+from .capture_graphs import capture
+from .sources import generate
+
+_ready: set[str] = set()
+
+
+def make_ready(device: str) -> None:
+    """Generates the code of a tiny function, unless that was done in this process.
+
+    Parameters
+    ----------
+    device
+        The device of the code that is compiled next.
+    """
+    device = device if device.startswith("cuda") else "cpu"
+    if device not in _ready:
+        code_copies = CodeCopies([cast(types.FunctionType, _tiny)])
+        captured = capture(_tiny, (torch.ones(4, 4, device=device),), {}, Variant(), code_copies)
+        generate(captured, "tiny", Variant())
+        _ready.add(device)
+
+
+def _tiny(x: torch.Tensor) -> torch.Tensor:
+    return (x @ x).relu().sum(-1)
