@@ -169,9 +169,11 @@ def main() -> None:
         importlib.import_module(name)
     if "torch._inductor.compile_fx" in sys.modules:
         compute_what_inductor_keeps()
-    # A fork's collector leaves these objects alone, and their memory shared.
+    # A fork's collector leaves these objects alone, and their memory shared; it looks as seldom as
+    # that of the tests' process (`less_garbage_collection`).
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     serve(socket.socket(fileno=int(sys.argv[1])))
 
 
