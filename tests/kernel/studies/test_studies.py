@@ -107,6 +107,7 @@ def test_one_that_fails_is_a_problem_and_the_others_go_on(
     (problem,) = quick.problems
     assert problem.what == "The study of layers failed."
     assert "no clock" in problem.why
+    assert "went well at first" in problem.why
     assert (quick.studied, aot.studied) == (["accuracy"], ["layers", "accuracy"])
     # Made again, it takes its problem back.
     failing.clear()
