@@ -49,6 +49,7 @@ export default defineConfig({
   maxFailures: 3,
   // One server, and tests that measure time: one at a time.
   workers: 1,
+  retries: 0,
   forbidOnly: Boolean(process.env.CI),
   use: {
     baseURL: url,

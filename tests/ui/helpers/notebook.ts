@@ -32,6 +32,22 @@ export const SUBJECT = [
 ];
 
 /**
+ * The cells of a notebook with a model, for tests that build: what one of them has
+ * built is not compiled again.
+ */
+export const MODEL = [
+  '%load_ext compilescope',
+  `import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64), nn.LayerNorm(64))
+model.eval().requires_grad_(False)
+x = torch.randn(32, 64)`,
+  '%%compile --no-run\nmodel(x)'
+];
+
+/**
  * Store a notebook and open it.
  *
  * @returns Its path.

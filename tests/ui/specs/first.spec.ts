@@ -14,23 +14,11 @@ import {
   type Side,
   variants
 } from '../helpers/compilescope';
-import { cell, openNotebook, runAll } from '../helpers/notebook';
+import { cell, MODEL, openNotebook, runAll } from '../helpers/notebook';
 import { takePicture } from '../helpers/pictures';
 import { SHARED, shutDown } from '../helpers/shared';
 import { openView, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
-
-const CELLS = [
-  '%load_ext compilescope',
-  `import torch
-from torch import nn
-
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64), nn.LayerNorm(64))
-model.eval().requires_grad_(False)
-x = torch.randn(32, 64)`,
-  '%%compile --no-run\nmodel(x)'
-];
 
 /**
  * A time, on however slow a machine.
@@ -44,9 +32,9 @@ test.use({ viewport: { width: 1920, height: 1080 } });
 test.afterAll(({ request }) => shutDown(request));
 
 test('from the cell to the panel, and to its switches', async ({ page }) => {
-  const notebook = await openNotebook(page, SHARED, 'first.ipynb', CELLS);
+  const notebook = await openNotebook(page, SHARED, 'first.ipynb', MODEL);
   await openSidebar(page);
-  await runAll(page, CELLS.length);
+  await runAll(page, MODEL.length);
 
   await test.step('the cell shows its result', async () => {
     const output = cell(page, 2).locator('.jp-Cell-outputArea');

@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { openNotebook, runAll, MODEL } from '../helpers/notebook';
 import { SHARED, shutDown } from '../helpers/shared';
 import {
   expectNames,
@@ -19,8 +19,8 @@ const TIME = /\d [µm]s/;
 
 test('a sweep, from the form to the winner', async ({ page }) => {
   const notebook = `${SHARED}/sweep.ipynb`;
-  await openNotebook(page, SHARED, 'sweep.ipynb', SUBJECT);
-  await runAll(page, SUBJECT.length);
+  await openNotebook(page, SHARED, 'sweep.ipynb', MODEL);
+  await runAll(page, MODEL.length);
   const view = await openView(page, 'sweep', 'Compare', notebook);
   const status = view.locator('.jp-Compilescope-standing');
   const button = (name: string) =>
@@ -68,7 +68,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   await test.step('the winner can be pasted', async () => {
     await expect(
       view.getByRole('region', { name: 'Fastest', exact: true })
-    ).toContainText('compiled = torch.compile(attend');
+    ).toContainText('compiled = torch.compile(model');
     await expect(view.locator('.js-plotly-plot')).toHaveCount(1);
   });
 
