@@ -14,12 +14,14 @@ import type {
   JobState,
   Problem,
   ReportSummary,
+  ReproducerResult,
   SearchResult,
   SubjectSummary,
   Variant,
   VariantReport,
   WatchState,
-  WhatIfResult
+  WhatIfResult,
+  GraphTiers
 } from './protocol/types';
 import type { ISweeping } from './sweeping';
 
@@ -190,6 +192,16 @@ export interface ISides {
 }
 
 /**
+ * What a standalone program runs: a kernel, or a stage's graph.
+ */
+export interface IReproduced {
+  readonly variant: string;
+  readonly compilation: string;
+  readonly kernel?: string;
+  readonly graph?: string;
+}
+
+/**
  * What one kernel has inspected, as every view sees it. Knows of no widget.
  */
 export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
@@ -353,6 +365,20 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   getCheckup(again: boolean): Promise<CheckupResult>;
 
   /**
+   * The standalone program of a kernel or graph, or the job that writes and
+   * tries it: the first request starts it.
+   *
+   * @param again - Start another job if the last one has ended.
+   */
+  getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult>;
+
+  /**
+   * Stops a job that `getReproducer` told of. It runs beside the main thread:
+   * nothing is interrupted.
+   */
+  cancelReproducer(job: string): Promise<void>;
+
+  /**
    * The whole report of the selected subject as a file's text.
    *
    * @param redact - Without paths and source code.
@@ -418,6 +444,17 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    */
   readonly watch: WatchState | null;
   readonly watchChanged: ISignal<ISubjectModel, WatchState | null>;
+
+  /**
+   * The graphs that the backend `compilescope` compiled, and their tiers.
+   */
+  readonly tiers: readonly GraphTiers[];
+  readonly tiersChanged: ISignal<ISubjectModel, readonly GraphTiers[]>;
+
+  /**
+   * Have a graph stay with its Python wrapper, or end that.
+   */
+  pinTier(number: number, pinned: boolean): Promise<void>;
 
   /**
    * Turn watching on or off.

@@ -62,6 +62,7 @@ __all__ = [
     "load",
     "measure",
     "open_package",
+    "pin_tier",
     "ranks",
     "read_trace",
     "reproducer",
@@ -686,6 +687,35 @@ def tiers(compiled: Any = None) -> Tiers:
     from .tiers.backend import tiers_of
 
     return tiers_of(compiled)
+
+
+def pin_tier(compiled: Any, tier: str | None) -> Tiers:
+    """Has the graphs of a tiered compilation stay with the Python wrapper, or ends that.
+
+    >>> cs.pin_tier(compiled, "python")                       # doctest: +SKIP
+
+    The C++ wrapper is built all the same. Graphs that are compiled later are not pinned.
+
+    Parameters
+    ----------
+    compiled
+        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``.
+    tier
+        ``"python"``; or None: the C++ wrapper serves as soon as it is built and checked.
+
+    Returns
+    -------
+    Tiers
+        The graphs as they stand now.
+
+    Raises
+    ------
+    CompilescopeError
+        The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
+    """
+    from .tiers.backend import pin_tier as pin
+
+    return pin(compiled, tier)
 
 
 @contextmanager

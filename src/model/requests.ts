@@ -6,12 +6,14 @@ import type {
   Compilation,
   CompilationPart,
   Problem,
+  ReproducerResult,
   SaveReportResult,
   SearchResult,
   VariantReport,
   WhatIfResult
 } from '../protocol/types';
 import { PACKAGE_VERSION } from '../protocol/types';
+import type { IReproduced } from '../tokens';
 import { ReportReader } from './reading/reader';
 import { ModelSignals } from './signals';
 
@@ -50,6 +52,23 @@ export abstract class ModelRequests extends ModelSignals {
       front_end: PACKAGE_VERSION,
       again
     });
+  }
+
+  getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult> {
+    const { connection, subject } = this.need();
+    const { variant, compilation, kernel = '', graph = '' } = part;
+    return connection.request('get_reproducer', {
+      subject,
+      variant,
+      compilation,
+      kernel,
+      graph,
+      again
+    });
+  }
+
+  async cancelReproducer(job: string): Promise<void> {
+    await this.need().connection.request('cancel', { job });
   }
 
   async refresh(): Promise<void> {

@@ -4,7 +4,8 @@ import type {
   Measurement,
   Problem,
   Sweep,
-  WatchState
+  WatchState,
+  GraphTiers
 } from '../protocol/types';
 import type {
   ILinked,
@@ -26,6 +27,7 @@ export abstract class ModelSignals {
   readonly compilationChanged = signal<string>(this);
   readonly linkedChanged = signal<ILinked>(this);
   readonly watchChanged = signal<WatchState | null>(this);
+  readonly tiersChanged = signal<readonly GraphTiers[]>(this);
   readonly selectionChanged = signal<ISelection>(this);
   readonly wantedChanged = signal<void>(this);
   readonly jobChanged = signal<JobState | null>(this);

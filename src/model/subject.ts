@@ -10,7 +10,8 @@ import type {
   SubjectSummary,
   SubjectsChanged,
   Variant,
-  WatchState
+  WatchState,
+  GraphTiers
 } from '../protocol/types';
 import type {
   ILinked,
@@ -27,6 +28,7 @@ import { Shown } from './shown';
 import { chooseSubject, missedSubject } from './subjects';
 import { Switches } from './switches';
 import { isCompiled, isSameVariant, NO_CHOICES } from './variants';
+import { withGraph } from './tiers';
 import { ModelWork } from './work';
 
 /**
@@ -155,6 +157,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this._selected.linked;
   }
 
+  get tiers(): readonly GraphTiers[] {
+    return this._tiers;
+  }
+
   get watch(): WatchState | null {
     return this._watch;
   }
@@ -250,6 +256,16 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this.reader.getGraph(variant, compilation, stage);
   }
 
+  pinTier(number: number, pinned: boolean): Promise<void> {
+    return this.attempt(async connection => {
+      const { graphs } = await connection.request('pin_tier', {
+        number,
+        pinned
+      });
+      this._setTiers(graphs);
+    });
+  }
+
   async setWatch(on: boolean, clear = false): Promise<void> {
     await this.attempt(async connection => {
       this._setWatchState(await connection.request('set_watch', { on, clear }));
@@ -307,6 +323,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._choices = state.choices;
     this.jobs.reset(state.job);
     this._setWatchState(state.watching);
+    this._setTiers(state.tiers);
     const known = this._subjects.find(
       each => each.subject.id === this._subject
     );
@@ -337,6 +354,9 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
         break;
       case 'watch_changed':
         this._setWatchState(data.watch);
+        break;
+      case 'tiers_changed':
+        this._setTiers(withGraph(this._tiers, data.graph));
         break;
       case 'measured':
         if (data.measurement.subject === this._subject) {
@@ -488,6 +508,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
   }
 
+  private _setTiers(tiers: readonly GraphTiers[]): void {
+    this._tiers = tiers;
+    this.tiersChanged.emit(tiers);
+  }
+
   private _setWatchState(watch: WatchState | null): void {
     this._watch = watch;
     this.watchChanged.emit(watch);
@@ -556,6 +581,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
   });
   private _isDisposed = false;
+  private _tiers: readonly GraphTiers[] = [];
   private _watch: WatchState | null = null;
   private _shown = new Shown({
     onSides: sides => this.selectedVariantsChanged.emit(sides),

@@ -62,6 +62,7 @@ export class Aside extends ReactWidget {
     openChanges: this._nothing,
     save: this._nothing,
     forget: this._nothing,
+    pinTier: this._nothing,
     setWatch: this._nothing,
     showWatched: this._nothing,
     load: this._nothing,

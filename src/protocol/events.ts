@@ -10,7 +10,8 @@ const EVENTS: Record<keyof Events, true> = {
   job_changed: true,
   watch_changed: true,
   measured: true,
-  sweep_changed: true
+  sweep_changed: true,
+  tiers_changed: true
 };
 const NAMES: ReadonlySet<string> = new Set(Object.keys(EVENTS));
 

@@ -1077,6 +1077,19 @@ export interface GetReport {
 }
 
 /**
+ * Asks for the standalone program of one kernel or graph, which a job writes
+ * and tries.
+ */
+export interface GetReproducer {
+  subject: string;
+  variant: string;
+  compilation: string;
+  kernel: string;
+  graph: string;
+  again: boolean;
+}
+
+/**
  * Asks for a subject's sweep.
  */
 export interface GetSweep {
@@ -1109,6 +1122,19 @@ export interface Graph {
 export interface GraphResult {
   revision: number;
   graph: Graph;
+}
+
+/**
+ * One graph that Inductor compiled, and its wrappers.
+ */
+export interface GraphTiers {
+  compilation: string;
+  kind: 'backward' | 'forward' | 'inference';
+  serving: 'cpp' | 'python';
+  tiers: Tier[];
+  swapped_s: number | null;
+  number: number;
+  pinned: boolean;
 }
 
 /**
@@ -1178,6 +1204,7 @@ export interface HelloResult {
   subjects: SubjectSummary[];
   job: JobState | null;
   watching: WatchState | null;
+  tiers: GraphTiers[];
   session: string;
 }
 
@@ -1214,7 +1241,7 @@ export interface JobState {
   step: string;
   fraction: number | null;
   error: Problem | null;
-  kind: 'build' | 'measure' | 'study';
+  kind: 'build' | 'measure' | 'reproduce' | 'study';
   aside: boolean;
   elapsed_s: number;
   about_s: number | null;
@@ -1656,6 +1683,14 @@ export interface Phase {
 }
 
 /**
+ * Has a graph stay with its Python wrapper, or ends that.
+ */
+export interface PinTier {
+  number: number;
+  pinned: boolean;
+}
+
+/**
  * Something the user should know: what happened, why, and what to do.
  */
 export interface Problem {
@@ -1893,6 +1928,27 @@ export interface ReportSummary {
   trace: TraceSummary | null;
   asked: string[];
   ready: Variant[];
+}
+
+/**
+ * A standalone program, and how its trial in a new process ended.
+ */
+export interface ReproducerFile {
+  filename: string;
+  code: string;
+  tried: 'agrees' | 'differs' | 'failed' | 'not tried' | 'ran';
+  why: string;
+  unchecked: string;
+  output: string;
+}
+
+/**
+ * The job that writes and tries a program, and the program once the job is
+ * done.
+ */
+export interface ReproducerResult {
+  job: JobState;
+  reproducer: ReproducerFile | null;
 }
 
 /**
@@ -2409,6 +2465,41 @@ export interface TargetSummary {
 }
 
 /**
+ * One wrapper of a graph.
+ */
+export interface Tier {
+  name: 'cpp' | 'python';
+  state:
+    | 'builds'
+    | 'checked'
+    | 'checks'
+    | 'failed'
+    | 'replaced'
+    | 'serves'
+    | 'unwanted'
+    | 'waits';
+  seconds: number | null;
+  load_s: number | null;
+  cached: boolean;
+  why: string;
+  problem: Problem | null;
+}
+
+/**
+ * A graph has tiers now, or its tiers have changed.
+ */
+export interface TiersChanged {
+  graph: GraphTiers;
+}
+
+/**
+ * Every graph that has tiers and can still be called.
+ */
+export interface TiersResult {
+  graphs: GraphTiers[];
+}
+
+/**
  * How a kernel's iteration space is divided.
  */
 export interface Tiling {
@@ -2681,6 +2772,8 @@ export interface Commands {
   forget: { arguments: Forget; result: Done };
   save_report: { arguments: SaveReport; result: SaveReportResult };
   get_checkup: { arguments: GetCheckup; result: CheckupResult };
+  get_reproducer: { arguments: GetReproducer; result: ReproducerResult };
+  pin_tier: { arguments: PinTier; result: TiersResult };
 }
 
 /**
@@ -2693,4 +2786,5 @@ export interface Events {
   watch_changed: WatchChanged;
   measured: Measured;
   sweep_changed: SweepChanged;
+  tiers_changed: TiersChanged;
 }

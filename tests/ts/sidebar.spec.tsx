@@ -44,6 +44,7 @@ describe('SidebarBody', () => {
       openChanges: jest.fn(),
       save: jest.fn(),
       forget: jest.fn(),
+      pinTier: jest.fn(),
       setWatch: jest.fn(),
       showWatched: jest.fn(),
       load: jest.fn(),
@@ -78,6 +79,7 @@ describe('SidebarBody', () => {
       jobSince: 0,
       problem: null,
       watch: null,
+      tiers: [],
       compilation: '0/0',
       ...change
     };

@@ -92,6 +92,7 @@ describe('Watch', () => {
       pending: false,
       job: null,
       jobSince: 0,
+      tiers: [],
       problem: null,
       watch,
       compilation: '0/0',

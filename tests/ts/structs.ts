@@ -246,6 +246,7 @@ export function helloResult(change: Partial<HelloResult> = {}): HelloResult {
     subjects: [],
     job: null,
     watching: null,
+    tiers: [],
     session: 'session-1',
     ...change
   } as HelloResult;

@@ -15,7 +15,7 @@ from ..session import what_if as questions
 from ..session.session import Session
 from ..torch_api.process.environment import environment
 from ..version import __version__
-from . import checkups, measuring, messages, slices, summaries, sweeps
+from . import checkups, measuring, messages, slices, summaries, sweeps, tiers
 
 _START = "__import__('compilescope.session.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
@@ -32,6 +32,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         subjects=subjects(session),
         job=summaries.job(job) if job is not None else None,
         watching=summaries.watch(session.watcher.state()),
+        tiers=tiers.current(),
         session=session.id,
     )
 
@@ -157,6 +158,22 @@ def start_studies(session: Session, request: messages.StartStudies) -> messages.
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
+def get_reproducer(session: Session, request: messages.GetReproducer) -> messages.ReproducerResult:
+    """A standalone program of a kernel or graph, or the job that writes and tries it."""
+    job, reproducer = session.reproducer(
+        request.subject,
+        request.variant,
+        request.compilation,
+        kernel=request.kernel,
+        graph=request.graph,
+        again=request.again,
+    )
+    return messages.ReproducerResult(
+        job=summaries.job(job),
+        reproducer=None if reproducer is None else summaries.reproducer(reproducer),
+    )
+
+
 def cancel(session: Session, request: messages.Cancel) -> messages.Done:
     """Asks a job to stop."""
     session.jobs.cancel(request.job)
@@ -225,6 +242,8 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "forget": forget,
     "save_report": save_report,
     "get_checkup": checkups.get,
+    "get_reproducer": get_reproducer,
+    "pin_tier": tiers.pin,
 }
 """Command → what it does; the same names as `messages.COMMANDS`."""
 

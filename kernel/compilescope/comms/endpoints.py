@@ -18,7 +18,9 @@ from comm.base_comm import BaseComm
 from ..jobs.jobs import Job
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
+from ..report.tiers import GraphTiers
 from ..session.session import Session
+from ..tiers import changes
 from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, Line, plain
 from .measuring import SentRounds
@@ -39,6 +41,7 @@ class Endpoints:
         self._clients = Clients()
         self._sent_rounds = SentRounds()
         self._stop = session.observe(self._observe)
+        self._stop_tiers = changes.observe(self._observe_tiers)
         session.is_shown = self.is_heard
         self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()
@@ -48,6 +51,7 @@ class Endpoints:
     def close(self) -> None:
         """Serves nobody any more."""
         self._stop()
+        self._stop_tiers()
         self._session.is_shown = lambda: False
         self._put_back()
         manager = comm.get_comm_manager()
@@ -138,6 +142,10 @@ class Endpoints:
             self._clients.tell(
                 "report_changed", messages.ReportChanged(subject=subject, revision=revision)
             )
+
+    def _observe_tiers(self, graph: GraphTiers) -> None:
+        if len(self._clients):
+            self._clients.tell("tiers_changed", messages.TiersChanged(graph=graph))
 
     def _measured(self, subject: str) -> None:
         if subject not in self._session.inspections:

@@ -26,6 +26,7 @@ from ..report import (
 )
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
+from ..reproducers.program import Reproducer
 from . import package_files, target_kernels
 from .messages import (
     Artifact,
@@ -34,6 +35,7 @@ from .messages import (
     CompilationSummary,
     JobState,
     ReportSummary,
+    ReproducerFile,
     SearchHit,
     SearchResult,
     SubjectSummary,
@@ -104,6 +106,18 @@ def job(job: Job) -> JobState:
         elapsed_s=job.elapsed_s,
         about_s=None if job.usual is None else job.usual.about_s,
         longest_s=None if job.usual is None else job.usual.longest_s,
+    )
+
+
+def reproducer(reproducer: Reproducer) -> ReproducerFile:
+    """A standalone program as the panel offers it."""
+    return ReproducerFile(
+        filename=reproducer.file_name,
+        code=reproducer.code,
+        tried=reproducer.tried,
+        why=reproducer.why,
+        unchecked=reproducer.unchecked,
+        output=reproducer.output,
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from ..progress.history import History, Usual
 from ..progress.progress import Cancelled, Monitor, Progress
+from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.failures import failures
@@ -191,6 +192,9 @@ class Jobs:
             state = "cancelled"
         except KeyboardInterrupt:
             state = "cancelled"
+            raise
+        except CompilescopeError as error:
+            job.error = error.problem
             raise
         except Exception as error:
             job.error = failures.explain(error)

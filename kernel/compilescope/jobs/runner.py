@@ -16,7 +16,7 @@ from ..progress.progress import Cancelled, Monitor
 from ..report import is_record
 from ..report.variant import Variant
 
-Kind = Literal["build", "measure", "study"]
+Kind = Literal["build", "measure", "study", "reproduce"]
 
 
 class Work(msgspec.Struct, kw_only=True, frozen=True):
@@ -32,6 +32,12 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     again: bool = False
     """Measures anew even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
+    compilation: str = ""
+    """For the kind ``reproduce``: the compilation of the kernel or graph."""
+    kernel: str = ""
+    """For the kind ``reproduce``: the kernel's name, or empty."""
+    graph: str = ""
+    """For the kind ``reproduce``: the graph's stage, or empty."""
 
 
 def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:

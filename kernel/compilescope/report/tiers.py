@@ -8,7 +8,9 @@ from typing import Any, Literal
 from .problem import Problem, Struct
 
 TierName = Literal["python", "cpp"]
-TierState = Literal["serves", "replaced", "waits", "builds", "checks", "failed", "unwanted"]
+TierState = Literal[
+    "serves", "replaced", "waits", "builds", "checks", "checked", "failed", "unwanted"
+]
 
 
 class Tier(Struct):
@@ -17,7 +19,8 @@ class Tier(Struct):
     name: TierName
     state: TierState
     """serves; replaced (by the next tier); waits (for the process that builds); builds; checks (it
-    is there, and the next call compares it with the first); failed (``problem`` says why); unwanted
+    is there, and the next call compares it with the first); checked (it agrees with the first, to
+    which the graph is pinned); failed (``problem`` says why); unwanted
     (``why`` says why)."""
     seconds: float | None = None
     """What compiling it took: the first tier in your process, the next in one of its own. Of a
@@ -43,6 +46,10 @@ class GraphTiers(Struct):
     tiers: list[Tier]
     swapped_s: float | None = None
     """Seconds from when the first tier was ready until the next replaced it."""
+    number: int = 0
+    """Tells the graphs of a process apart."""
+    pinned: bool = False
+    """Whether it stays with the first tier until it is unpinned."""
 
     def __str__(self) -> str:
         return _table([self])
@@ -95,10 +102,11 @@ def _table(graphs: list[GraphTiers]) -> str:
 
 def _cell(tier: Tier, graph: GraphTiers) -> str:
     seconds = "" if tier.seconds is None else f" in {tier.seconds:.1f} s"
-    if tier.name == "python":
-        return f"compiled{seconds}"
-    if tier.cached and tier.state == "serves":
+    if tier.cached and tier.state == "serves" and tier.name == "cpp":
         return "from the cache"
+    pinned = ", pinned" if graph.pinned else ""
+    if tier.name == "python":
+        return f"compiled{seconds}{pinned}"
     swapped = "" if graph.swapped_s is None else f", swapped in after {graph.swapped_s:.1f} s"
     return {
         "serves": f"built{seconds}{swapped}",
@@ -106,6 +114,7 @@ def _cell(tier: Tier, graph: GraphTiers) -> str:
         "waits": "waits to be built",
         "builds": "being built",
         "checks": f"built{seconds}, checked at the next call",
+        "checked": f"built{seconds}, checked",
         "failed": "failed",
         "unwanted": "not built",
     }[tier.state]

@@ -26,6 +26,7 @@ from ..progress.progress import Monitor, Progress
 from ..report import AS_WRITTEN, IN_CELL, Report, SourceLine, VariantReport, is_record
 from ..report.errors import CompilescopeError
 from ..report.variant import Choices, Variant
+from ..reproducers.program import Reproducer
 from ..studies.run import check_studies
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
@@ -35,6 +36,7 @@ from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
 from ..watching.running_code import Watched, watching
 from ..watching.watch import Watch
+from .reproducers import Reproducers
 
 LONGEST_S = 7 * 24 * 3600.0
 """The longest measurement that can be requested."""
@@ -60,6 +62,7 @@ class Session:
         self.watcher = Watcher(
             keep=self._keep, changed=self._watch_changed, ended=self._watch_ended
         )
+        self._reproducers = Reproducers(self.jobs)
         self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
         self._observers = Observers()
         self.is_shown: Callable[[], bool] = lambda: False
@@ -368,6 +371,30 @@ class Session:
             if job in self.jobs.aside:
                 self._start_aside(job, inspection, wanted)
 
+    def reproducer(
+        self,
+        subject: str,
+        variant: str,
+        compilation: str,
+        *,
+        kernel: str = "",
+        graph: str = "",
+        again: bool = False,
+    ) -> tuple[Job, Reproducer | None]:
+        """The job that writes and tries a standalone program, and the program once it is done.
+
+        The first call starts the job, in a separate thread; ``again`` starts another one if the
+        last one has ended.
+
+        Raises
+        ------
+        CompilescopeError
+            The subject or the variant does not exist.
+        """
+        inspection = self.inspection(subject)
+        work = Work(kind="reproduce", compilation=compilation, kernel=kernel, graph=graph)
+        return self._reproducers.program(inspection, variant, work, again=again)
+
     @contextmanager
     def watch_cell(self) -> Iterator[Watched]:
         """Records the compilations of the user's cell itself, for the next `inspect`."""
@@ -428,6 +455,7 @@ class Session:
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its references to the arguments."""
         dropped = self._drop(subject)
+        self._reproducers.forget(subject)
         self.sweeps.keep(self.inspections)
         if isinstance(dropped, Watch):
             self.watcher.forget(dropped)

@@ -124,6 +124,26 @@ def tiers_of(compiled: Any = None) -> Tiers:
     return Tiers(graphs=[graph.report() for graph in graphs.of(context)])
 
 
+def pin_tier(compiled: Any, tier: str | None) -> Tiers:
+    """Has graphs stay with a tier; see `compilescope.pin_tier`.
+
+    Raises
+    ------
+    CompilescopeError
+        The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
+    """
+    if tier not in (None, TIERS[0]):
+        raise CompilescopeError(
+            f"{tier!r} cannot be pinned.",
+            "The C++ wrapper serves by itself as soon as it is built and checked.",
+            f"Give {TIERS[0]!r} to stay with the Python wrapper, or None to end that.",
+        )
+    tiers_of(compiled)
+    for graph in graphs.of(compile_calls.context_of(compiled)):
+        graph.pin(tier is not None)
+    return tiers_of(compiled)
+
+
 def _receiver() -> Callable[[Noticed], None]:
     """What takes in the graphs of one call of the backend."""
     context = compile_calls.current_context()
@@ -134,6 +154,7 @@ def _receiver() -> Callable[[Noticed], None]:
         graph = TieredGraph(noticed)
         graphs.add(owner(), graph)
         _plan(graph, noticed)
+        graph.tell()
 
     return receive
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 import time
@@ -16,6 +17,7 @@ from ..report import OutputError
 from ..report.problem import Problem, message_of
 from ..report.tiers import GraphTiers, Tier
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
+from . import changes
 from .check import Check
 from .kept import Kept
 
@@ -26,10 +28,31 @@ class TierWarning(UserWarning):
     """A tier that could not be had. Your calls are served by the one before it."""
 
 
+class Wrappers:
+    """The wrappers of a graph, kept on torch's object: nothing else may keep that alive.
+
+    torch may pickle its object, and functions that it compiled cannot be pickled.
+
+    Parameters
+    ----------
+    first
+        The Python wrapper.
+    """
+
+    def __init__(self, first: Any = None) -> None:
+        self.first = first
+        self.next: Any = None
+        """What serves when the graph is not pinned: the check, later the C++ wrapper."""
+
+    def __reduce__(self) -> Any:
+        return Wrappers, ()
+
+
 class TieredGraph:
     """A graph, what serves it, and what is to serve it.
 
-    Everything that happens to it is an assignment: calls of the graph take no lock.
+    Everything that happens to it is an assignment: calls of the graph take no lock, but for the
+    one that ends the check.
 
     Parameters
     ----------
@@ -40,6 +63,7 @@ class TieredGraph:
     def __init__(self, noticed: Noticed) -> None:
         self.kept = Kept(noticed.key)
         self._compiled = weakref.ref(noticed.compiled)
+        self._lock = threading.RLock()
         self._ready = time.monotonic()
         self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
         self._second = Tier(name="cpp", state="waits")
@@ -48,6 +72,7 @@ class TieredGraph:
             kind=noticed.kind,
             serving="python",
             tiers=[self._first, self._second],
+            number=next(_numbers),
         )
 
     @property
@@ -60,26 +85,65 @@ class TieredGraph:
         """Whether nothing more will happen to it, or only at a call."""
         return self._second.state not in ("waits", "builds")
 
+    @property
+    def number(self) -> int:
+        """Tells the graphs of this process apart."""
+        return self._report.number
+
     def report(self) -> GraphTiers:
         """How it stands now."""
         now: GraphTiers = msgspec.convert(msgspec.to_builtins(self._report), GraphTiers)
         return now
 
+    def pin(self, pinned: bool) -> None:
+        """Has the first tier serve, whatever is built; or, if not ``pinned``, the latest tier."""
+        with self._lock:
+            compiled = self._compiled()
+            if compiled is None or pinned == self._report.pinned:
+                return
+            self._report.pinned = pinned
+            wrappers = _wrappers_of(compiled)
+            if wrappers is not None and wrappers.next is not None:
+                self._install(compiled, wrappers)
+        self.tell()
+
+    def _install(self, compiled: Any, wrappers: Wrappers) -> None:
+        """Has the tier serve that is to serve."""
+        is_checking = isinstance(wrappers.next, Check)
+        is_first = self._report.pinned or is_checking
+        compiled.current_callable = wrappers.first if self._report.pinned else wrappers.next
+        self._report.serving = "python" if is_first else "cpp"
+        self._first.state = "serves" if is_first else "replaced"
+        if is_checking:
+            self._second.state = "checks"
+        else:
+            self._second.state = "checked" if self._report.pinned else "serves"
+            if not self._report.pinned and self._report.swapped_s is None:
+                self._report.swapped_s = time.monotonic() - self._ready
+
+    def tell(self) -> None:
+        """Passes on that it has changed."""
+        if changes.is_observed():
+            changes.tell(self.report())
+
     def refuse(self, why: str) -> None:
         """There is no second tier, as is right."""
         self._second.state, self._second.why = "unwanted", why
         self.kept.settle()
+        self.tell()
 
     def fail(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
         """There is no second tier, though there should be one: says so once."""
         problem = Problem(severity="warning", what=what, why=why, remedy=remedy, detail=detail)
         self._second.state, self._second.problem = "failed", problem
         self.kept.settle()
+        self.tell()
         _warn_once(problem)
 
     def begin(self) -> None:
         """It is being built."""
         self._second.state = "builds"
+        self.tell()
 
     def serve_kept(self) -> bool:
         """Has what an earlier process built and checked serve at once; whether that worked."""
@@ -87,6 +151,7 @@ class TieredGraph:
         compiled = self._compiled()
         try:
             second = load(self.kept.result.read_bytes(), compiled)
+            wrappers = _wrappers_of(compiled, new=True)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built anew
             _log.info("what was kept of %s is built anew: %s", self._name, error)
             self.kept.forget_result()
@@ -94,7 +159,8 @@ class TieredGraph:
         self._second.load_s = time.perf_counter() - start
         self._second.seconds = self.kept.seconds()
         self._second.cached = True
-        self._serve(compiled, second)
+        self._serve(compiled, wrappers, second)
+        self.tell()
         return True
 
     def take(self, seconds: float | None) -> None:
@@ -119,31 +185,36 @@ class TieredGraph:
             return
         self._second.load_s = time.perf_counter() - start
         kind = self._report.kind
-        check = Check(
-            compiled.current_callable,
+        wrappers = _wrappers_of(compiled, new=True)
+        wrappers.next = Check(
+            wrappers.first,
             second,
             changes=None if kind == "backward" else frozenset(compiled.mutated_input_idxs),
             devices=sorted(compiled.device_idxs) if "cuda" in compiled.device_types else [],
             settle=self._settle,
         )
-        self._second.state = "checks"
-        compiled.current_callable = check
+        with self._lock:
+            self._install(compiled, wrappers)
+        self.tell()
 
     def after_fork(self) -> None:
         """In a child of the process that builds: the tier that it has stays."""
+        self._lock = threading.RLock()
         compiled = self._compiled()
-        if compiled is not None and isinstance(compiled.current_callable, Check):
-            compiled.current_callable.after_fork()
+        wrappers = _wrappers_of(compiled)
+        if wrappers is not None and isinstance(wrappers.next, Check):
+            wrappers.next.after_fork()
         if not self.is_settled:
             self.refuse("It was being built in the process that this one was forked from.")
 
     def _settle(self, wrong: list[OutputError] | Exception | None) -> None:
         compiled = self._compiled()
-        check = compiled.current_callable if compiled is not None else None
-        if compiled is None or not isinstance(check, Check):
+        wrappers = _wrappers_of(compiled)
+        if compiled is None or wrappers is None or not isinstance(wrappers.next, Check):
             return
         if wrong is None:
-            self._serve(compiled, check.second)
+            self._serve(compiled, wrappers, wrappers.next.second)
+            self.tell()
             try:
                 self.kept.note_checked()
             except OSError as error:
@@ -151,7 +222,9 @@ class TieredGraph:
                 _log.info("that %s was checked is not kept: %s", self._name, error)
             self.kept.settle()
             return
-        compiled.current_callable = check.first
+        with self._lock:
+            compiled.current_callable = wrappers.first
+            wrappers.next = None
         self.kept.forget_result()
         if isinstance(wrong, Exception):
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
@@ -164,11 +237,10 @@ class TieredGraph:
             )
         self.fail(self._what("gives another result"), why, remedy=_REPORT)
 
-    def _serve(self, compiled: Any, second: Callable[[list[Any]], Any]) -> None:
-        compiled.current_callable = second
-        self._first.state, self._second.state = "replaced", "serves"
-        self._report.serving = "cpp"
-        self._report.swapped_s = time.monotonic() - self._ready
+    def _serve(self, compiled: Any, wrappers: Wrappers, second: Callable[[list[Any]], Any]) -> None:
+        with self._lock:
+            wrappers.next = second
+            self._install(compiled, wrappers)
 
     @property
     def _name(self) -> str:
@@ -190,11 +262,20 @@ class TieredGraph:
 
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 
+_WRAPPERS = "_compilescope_wrappers"
+_numbers = itertools.count(1)
 _lock = threading.Lock()
 _graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDictionary()
 _others: list[TieredGraph] = []
 """Of no call of ``torch.compile`` that is known."""
 _warned: set[str] = set()
+
+
+def _wrappers_of(compiled: Any, *, new: bool = False) -> Any:
+    """The wrappers that are kept of a graph, or None; ``new`` begins with what serves it now."""
+    if new and compiled is not None:
+        setattr(compiled, _WRAPPERS, Wrappers(compiled.current_callable))
+    return getattr(compiled, _WRAPPERS, None)
 
 
 def add(context: Any, graph: TieredGraph) -> None:

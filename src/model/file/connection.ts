@@ -70,6 +70,7 @@ export class FileConnection extends BaseConnection {
       subjects: [subjectOf(this._report)],
       job: null,
       watching: null,
+      tiers: [],
       session: ''
     };
   }

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { IViewContext } from '../views';
 import { Decompositions } from './aside/decompositions';
+import { StageProgram } from './aside/program';
 import { Pane } from './pane';
 import { GraphToolbar } from './toolbar';
 import type { IGraphData, IPaneHandle, ISettings } from './types';
@@ -39,6 +40,7 @@ export function GraphBody(props: {
   const handles = React.useRef<(IPaneHandle | null)[]>([null, null]);
   // After a change of grouping all is to be seen, not only the beginning.
   const [isRegrouped, setRegrouped] = React.useState(false);
+  const [reproduced, setReproduced] = React.useState<string | null>(null);
   const known = picked.filter(stage => data.stages.includes(stage));
   const panes = known.length > 0 ? known : [firstStage(data)];
   const pick = (side: number, stage: string) =>
@@ -76,6 +78,9 @@ export function GraphBody(props: {
             isOpen ? each?.openAll() : each?.closeAll()
           )
         }
+        onProgram={
+          context.model.isLive ? () => setReproduced(panes[side]) : null
+        }
       />
       <div className="jp-Compilescope-graph-panes">
         {panes.map((stage, i) => (
@@ -94,6 +99,14 @@ export function GraphBody(props: {
             origin={origin}
           />
         ))}
+        {reproduced !== null && (
+          <StageProgram
+            context={context}
+            data={data}
+            stage={reproduced}
+            onClose={() => setReproduced(null)}
+          />
+        )}
         {settings.isListed && (
           <Decompositions
             context={context}

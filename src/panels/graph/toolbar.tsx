@@ -67,6 +67,11 @@ export function GraphToolbar(props: {
    * Open or close the groups of all stages shown.
    */
   onAll: (isOpen: boolean) => void;
+
+  /**
+   * Write the active stage as a program; null where there is no kernel.
+   */
+  onProgram: (() => void) | null;
 }): JSX.Element {
   const { trans, data, shown, settings, onSettings, handle } = props;
   const bases = ['module', 'function', 'kernel', 'none'] as const;
@@ -201,15 +206,23 @@ export function GraphToolbar(props: {
           className="jp-Compilescope-graph-export"
           aria-label={trans.__('Export')}
           value=""
-          onChange={event =>
-            handle()?.export(event.currentTarget.value as 'svg' | 'png')
-          }
+          onChange={event => {
+            const kind = event.currentTarget.value;
+            if (kind === 'program') {
+              props.onProgram?.();
+            } else {
+              handle()?.export(kind as 'svg' | 'png');
+            }
+          }}
         >
           <option value="" disabled hidden>
             {trans.__('Export')}
           </option>
           <option value="svg">{trans.__('As SVG')}</option>
           <option value="png">{trans.__('As PNG')}</option>
+          {props.onProgram && (
+            <option value="program">{trans.__('As standalone program')}</option>
+          )}
         </select>
       </label>
     </div>

@@ -16,6 +16,7 @@ import {
 } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { Plan } from './plan';
+import { ReproducerPart } from '../common/reproducer';
 import type { IRow } from './rows';
 import { formatIntensity, formatOperations } from '../../words/operations';
 
@@ -54,6 +55,7 @@ export function Details(props: {
   const reasons = Object.entries(kernel.absent);
   const symbols = Object.entries(kernel.estimated_for);
   const unknown = trans.__('Not estimated for this kernel');
+  const [isReproduced, setReproduced] = React.useState(false);
   return (
     <section
       className="jp-Compilescope-kernel"
@@ -80,6 +82,19 @@ export function Details(props: {
               ? trans.__('Extern kernel: no generated source.')
               : trans.__('The source is not in the report.')}
           </span>
+        )}
+        {context.model.isLive && (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            title={trans.__(
+              'A program that runs this kernel alone, tried in a new process.'
+            )}
+            aria-expanded={isReproduced}
+            onClick={() => setReproduced(!isReproduced)}
+          >
+            {trans.__('Standalone program')}
+          </button>
         )}
       </header>
       <dl>
@@ -159,6 +174,16 @@ export function Details(props: {
           target={target}
           onForm={props.onForm}
           trans={trans}
+        />
+      )}
+      {isReproduced && (
+        <ReproducerPart
+          part={{
+            variant: context.model.variant,
+            compilation: context.model.compilation,
+            kernel: kernel.name
+          }}
+          context={context}
         />
       )}
       <div className="jp-Compilescope-kernelParts">

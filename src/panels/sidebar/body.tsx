@@ -7,6 +7,7 @@ import { Switches } from './switches';
 import type { IPartProps } from './types';
 import { Variants } from './variants';
 import { Verdict } from './verdict';
+import { Tiers } from './tiers';
 import { Watch } from './watch';
 
 /**
@@ -20,6 +21,7 @@ export function SidebarBody(props: IPartProps): JSX.Element {
       <>
         <Blank {...props} />
         {isReady && <Watch {...props} />}
+        {isReady && <Tiers {...props} />}
       </>
     );
   }
@@ -30,6 +32,7 @@ export function SidebarBody(props: IPartProps): JSX.Element {
       <Strip {...props} />
       <Subjects {...props} />
       {state.isLive && <Watch {...props} />}
+      {state.isLive && <Tiers {...props} />}
       {report === null ? (
         <>
           {state.problem ? (

@@ -16,6 +16,7 @@ export function signalsOf(model: ISubjectModel | null) {
         model.jobChanged,
         model.problemChanged,
         model.watchChanged,
+        model.tiersChanged,
         model.compilationChanged
       ]
     : [];
@@ -48,6 +49,7 @@ export function stateOf(
     job: model?.job ?? null,
     jobSince: model?.jobSince ?? 0,
     problem: model?.problem ?? null,
+    tiers: model?.tiers ?? [],
     watch: model?.watch ?? null,
     compilation: model?.compilation ?? ''
   };

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type {
   Choices,
+  GraphTiers,
   JobState,
   Problem,
   ReportSummary,
@@ -46,6 +47,7 @@ export interface ISidebarState {
   readonly jobSince: number;
   readonly problem: Problem | null;
   readonly watch: WatchState | null;
+  readonly tiers: readonly GraphTiers[];
   readonly compilation: string;
 }
 
@@ -65,6 +67,7 @@ export interface ISidebarActions {
   openChanges(variant: string): void;
   save(format: 'json' | 'html'): void;
   forget(): void;
+  pinTier(number: number, pinned: boolean): void;
   setWatch(on: boolean, clear: boolean): void;
   showWatched(compilation: string, where: SourceLine | null): void;
   load(): void;

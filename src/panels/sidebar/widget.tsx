@@ -94,6 +94,7 @@ export class Sidebar extends ReactWidget {
     },
     save: format => this._options.save(format),
     forget: () => void this._model?.forget(),
+    pinTier: (number, pinned) => void this._model?.pinTier(number, pinned),
     setWatch: (on, clear) => void this._model?.setWatch(on, clear),
     showWatched: (compilation, where) => {
       if (this._model) {

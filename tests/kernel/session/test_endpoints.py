@@ -20,6 +20,7 @@ from compilescope.jobs.jobs import Job
 from compilescope.report import PARTS, Report, Timing
 from compilescope.report.checkup import Check, Checkup
 from compilescope.report.what_if import GuardOutcome, WhatIf
+from compilescope.session.reproducers import Reproducers
 from compilescope.session.session import Session
 
 from .. import subjects
@@ -124,6 +125,9 @@ ASKED: list[dict[str, Any]] = [
     request("cancel", job="job-2"),
     request("save_report", subject=SUBJECT, format="json"),
     request("get_checkup", front_end="0.1.0"),
+    request("get_reproducer", subject=SUBJECT, variant="cpp", compilation="0/0", graph="post_grad"),
+    request("get_reproducer", subject=SUBJECT, variant="rust", compilation="0/0", kernel="k"),
+    request("pin_tier", number=1, pinned=True),
     request("set_watch", on=False, clear=True),
     request("forget", subject=SUBJECT),
     request("get_report", subject=SUBJECT),
@@ -152,6 +156,8 @@ def test_every_command_is_answered_as_both_ends_expect(
     monkeypatch.setattr("compilescope.torch_api.dynamo.compile_variant.modes", lambda: ["default"])
     monkeypatch.setattr("compilescope.comms.checkups._latest", Looked())
     monkeypatch.setattr(Job, "elapsed_s", 1.5)
+    monkeypatch.setattr("compilescope.comms.tiers.current", list)
+    monkeypatch.setattr(Reproducers, "_run", lambda *_: None)
     endpoints._session.id = "session-1"
     made = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
     exchanges = json.loads(json.dumps(made))
@@ -182,6 +188,8 @@ def test_every_command_is_answered_as_both_ends_expect(
         "start_measure",
         "start_studies",
         "start_sweep",
+        "get_reproducer",
+        "pin_tier",
         "get_report",
     ]
 

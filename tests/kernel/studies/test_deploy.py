@@ -47,11 +47,30 @@ class Blocks(nn.Module):
         return x
 
 
+class NamedBlocks(Blocks):
+    """As diffusers' models do, it names the classes of its blocks, and compiles them."""
+
+    _repeated_blocks = ("Block",)
+
+    def compile_repeated_blocks(self, *args: Any, **kwargs: Any) -> None:
+        for module in self.modules():
+            if type(module).__name__ in self._repeated_blocks:
+                module.compile(*args, **kwargs)
+
+
 def all_ways(
-    variant: cs.Variant | None = None, device: str = "cpu", blocks: str = "model.blocks"
+    variant: cs.Variant | None = None,
+    device: str = "cpu",
+    blocks: str = "model.blocks",
+    names_repeated: bool = True,
 ) -> dict[str, DeployWay]:
     subject = ways.Subject(
-        is_module=True, device=device, blocks=blocks, modes=MODES, features=FEATURES
+        is_module=True,
+        device=device,
+        blocks=blocks,
+        modes=MODES,
+        features=FEATURES,
+        names_repeated=names_repeated,
     )
     return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
 
@@ -61,12 +80,19 @@ def all_ways(
     ("name", "model"),
     [
         (ways.BLOCKS, Blocks()),
+        (ways.REPEATED, NamedBlocks()),
         (ways.TENSOR_GUARDS, Blocks()),
         (ways.AOT, Blocks()),
         # Of torch's own classes torch calls the compiled forward in another way.
         (ways.AOT, nn.Sequential(*[Block() for _ in range(4)])),
     ],
-    ids=["blocks", "guard filter", "aot_compile", "aot_compile of a Sequential"],
+    ids=[
+        "blocks",
+        "blocks that the model names",
+        "guard filter",
+        "aot_compile",
+        "aot_compile of a Sequential",
+    ],
 )
 @pytest.mark.compilescope(compilations=1, graph_breaks=0)
 def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> None:
@@ -78,6 +104,19 @@ def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> No
         assert way.why == ""
         exec(PRELUDE + way.code, names)
         torch.testing.assert_close(names["compiled"](x), expected)
+
+
+def test_only_a_model_that_names_its_blocks_compiles_them_by_itself() -> None:
+    assert ways.REPEATED not in all_ways(names_repeated=False)
+    assert deploy.names_repeated_blocks(NamedBlocks())
+    assert not deploy.names_repeated_blocks(Blocks())
+    unnamed = NamedBlocks()
+    unnamed._repeated_blocks = ()
+    assert not deploy.names_repeated_blocks(unnamed)
+    code = all_ways(cs.Variant(dynamic=True, fullgraph=True))[ways.REPEATED].code
+    assert "model.compile_repeated_blocks(" in code
+    assert "dynamic=True" in code
+    assert "fullgraph=True" in code
 
 
 def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.comms import messages
+from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report.tiers import Tiers
-from compilescope.tiers import graphs
+from compilescope.tiers import changes, graphs
 from compilescope.tiers.builder import builder
 from compilescope.torch_api.process import caches
 
@@ -47,6 +49,10 @@ def settled(compiled: Any) -> Tiers:
 def counted(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
     count.add_(1)
     return torch.nn.functional.dropout(x.sin() + count, 0.5)
+
+
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    return (x + 3).cos().sum(-1)
 
 
 def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
@@ -123,6 +129,37 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     for results in (checked, swapped):
         torch.testing.assert_close(results, expected)
     torch.testing.assert_close(step(9, compiled), step(9, model))
+
+
+def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> None:
+    changed: list[str] = []
+    stop = changes.observe(lambda graph: changed.append(graph.tiers[1].state))
+    compiled = cs.tiered(shifted)
+    x = torch.randn(32, 8)
+    expected = compiled(x)
+    cs.pin_tier(compiled, "python")
+    settled(compiled)
+    compiled(x)
+    pinned = cs.tiers(compiled)[0]
+    assert (pinned.serving, pinned.pinned, pinned.tiers[1].state) == ("python", True, "checks")
+    cs.pin_tier(compiled, None)
+    assert torch.equal(compiled(x), expected)
+    assert serving(cs.tiers(compiled)) == {"inference": "cpp"}
+    after = cs.pin_tier(compiled, "python")[0]
+    assert (after.serving, after.tiers[1].state) == ("python", "checked")
+    assert "pinned" in str(after)
+    assert torch.equal(compiled(x), expected)
+    (number,) = (graph.number for graph in cs.tiers(compiled))
+    unpinned = tiers_of_panel.pin(None, messages.PinTier(number=number, pinned=False)).graphs
+    assert [graph.serving for graph in unpinned if graph.number == number] == ["cpp"]
+    assert torch.equal(compiled(x), expected)
+    stop()
+    assert changed[0] in ("waits", "builds")
+    assert changed[-3:] == ["serves", "checked", "serves"]
+    with pytest.raises(cs.CompilescopeError, match="cannot be pinned"):
+        cs.pin_tier(compiled, "cpp")
+    with pytest.raises(cs.CompilescopeError, match="not in the kernel"):
+        tiers_of_panel.pin(None, messages.PinTier(number=0, pinned=True))
 
 
 def test_a_fork_keeps_the_tier_that_it_has() -> None:

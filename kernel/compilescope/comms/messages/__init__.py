@@ -68,13 +68,19 @@ from .sweeping import CancelSweep as CancelSweep
 from .sweeping import GetSweep as GetSweep
 from .sweeping import StartSweep as StartSweep
 from .sweeping import SweepResult as SweepResult
+from .tiers import PinTier as PinTier
+from .tiers import TiersChanged as TiersChanged
+from .tiers import TiersResult as TiersResult
 from .watching import SetWatch as SetWatch
 from .watching import WatchedCompilation as WatchedCompilation
 from .watching import WatchState as WatchState
 from .working import AddVariant as AddVariant
 from .working import AddVariantResult as AddVariantResult
 from .working import Cancel as Cancel
+from .working import GetReproducer as GetReproducer
 from .working import JobState as JobState
+from .working import ReproducerFile as ReproducerFile
+from .working import ReproducerResult as ReproducerResult
 from .working import StartRun as StartRun
 from .working import StartRunResult as StartRunResult
 from .working import StartStudies as StartStudies
@@ -104,6 +110,8 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "forget": (Forget, Done),
     "save_report": (SaveReport, SaveReportResult),
     "get_checkup": (GetCheckup, CheckupResult),
+    "get_reproducer": (GetReproducer, ReproducerResult),
+    "pin_tier": (PinTier, TiersResult),
 }
 """Command → its arguments and its result."""
 
@@ -114,5 +122,6 @@ EVENTS: dict[str, type[Message]] = {
     "watch_changed": WatchChanged,
     "measured": Measured,
     "sweep_changed": SweepChanged,
+    "tiers_changed": TiersChanged,
 }
 """Event → its data."""

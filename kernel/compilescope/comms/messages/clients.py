@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...report.checkup import Checkup
+from ...report.tiers import GraphTiers
 from ...report.variant import Choices
 from .envelopes import Message
 from .outlines import SubjectSummary
@@ -24,6 +25,8 @@ class HelloResult(Message):
     subjects: list[SubjectSummary] = []
     job: JobState | None = None
     watching: WatchState | None = None
+    tiers: list[GraphTiers] = []
+    """The graphs that the backend ``compilescope`` compiled."""
     session: str = ""
     """It changes when the kernel restarts."""
 

@@ -20,7 +20,7 @@ class JobState(Message):
     """The current step: ``cpp: building C++``."""
     fraction: float | None = None
     error: Problem | None = None
-    kind: Literal["build", "measure", "study"] = "build"
+    kind: Literal["build", "measure", "study", "reproduce"] = "build"
     aside: bool = False
     """Whether it runs outside the main thread. It stops by itself when it is cancelled; an
     interrupt would hit the user's cell."""
@@ -75,6 +75,43 @@ class StartRunResult(Message):
 
     job: JobState
     code: str
+
+
+class GetReproducer(Message):
+    """Asks for the standalone program of one kernel or graph, which a job writes and tries.
+
+    The first request starts the job, beside the main thread; later ones follow it.
+    """
+
+    subject: str
+    variant: str
+    compilation: str
+    kernel: str = ""
+    """A kernel's name; empty if a graph is wanted."""
+    graph: str = ""
+    """A graph's stage; empty if a kernel is wanted."""
+    again: bool = False
+    """Whether to start a new job if the last one has ended."""
+
+
+class ReproducerResult(Message):
+    """The job that writes and tries a program, and the program once the job is done."""
+
+    job: JobState
+    reproducer: ReproducerFile | None = None
+
+
+class ReproducerFile(Message):
+    """A standalone program, and how its trial in a new process ended."""
+
+    filename: str
+    code: str
+    tried: Literal["agrees", "ran", "differs", "failed", "not tried"]
+    why: str = ""
+    """Why it failed or was not tried."""
+    unchecked: str = ""
+    """Why it compares nothing, or not everything, as a clause; empty if it compares everything."""
+    output: str = ""
 
 
 class Cancel(Message):

@@ -55,7 +55,14 @@ def _subject(study: StudyContext) -> Subject:
         blocks=blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else "",
         modes=modes(),
         features=frozenset(features),
+        names_repeated=is_module and names_repeated_blocks(study.fn),
     )
+
+
+def names_repeated_blocks(model: object) -> bool:
+    """Whether a model has the method of diffusers' models, and names the blocks it compiles."""
+    has_method = callable(getattr(model, "compile_repeated_blocks", None))
+    return has_method and bool(getattr(model, "_repeated_blocks", True))
 
 
 def blocks_of(model: torch.nn.Module) -> str:

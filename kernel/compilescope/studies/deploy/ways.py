@@ -16,6 +16,7 @@ AS_IT_IS = "torch.compile"
 """The variant's own settings."""
 OTHER_WRAPPERS = {False: "Python wrapper", True: "C++ wrapper"}
 BLOCKS = "blocks compiled"
+REPEATED = "compile_repeated_blocks"
 NESTED = "nested region"
 NO_GUARDS = "no guards"
 TENSOR_GUARDS = "tensor guards only"
@@ -35,6 +36,11 @@ def forward(model, *args, **kwargs):
 
 """
 _RECOMPILES = "compiles again, and waits for it, where a guard fails"
+_BLOCKS_GIVE_UP = (
+    _RECOMPILES,
+    "nothing fuses across blocks, and what is around them is not compiled",
+    "guards are checked for every block",
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class Subject:
     """Those that the installed torch has."""
     features: frozenset[str]
     """Of ``torch.compiler`` and what it returns, what the installed torch has."""
+    names_repeated: bool = False
+    """Whether the model names its repeated blocks, and compiles them by itself."""
 
     @property
     def name(self) -> str:
@@ -90,6 +98,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             ignored="other values that are no tensors, or another state of the model",
         ),
         _blocks(variant, subject),
+        *([_repeated(variant)] if subject.names_repeated else []),
         _nested(variant, subject),
         _aot_compile(variant, subject),
         _aot_inductor(variant, subject),
@@ -140,21 +149,34 @@ def _with_guards_filtered(
 
 
 def _blocks(variant: Variant, subject: Subject) -> DeployWay:
-    arguments = code_of(variant, "").removeprefix("compiled = torch.compile(, ")
-    settings = "" if arguments.startswith("compiled") else arguments.removesuffix(")")
     way = _with_caches(
         DeployWay(
             name=BLOCKS,
             title="the repeated block compiled once, each block a call",
-            code=f"for block in {subject.blocks}:\n    block.compile({settings})\ncompiled = model",
-            gives_up=[
-                _RECOMPILES,
-                "nothing fuses across blocks, and what is around them is not compiled",
-                "guards are checked for every block",
-            ],
+            code=f"for block in {subject.blocks}:\n    block.compile({_settings(variant)})\n"
+            "compiled = model",
+            gives_up=list(_BLOCKS_GIVE_UP),
         )
     )
     return _with_blocks(way, subject)
+
+
+def _repeated(variant: Variant) -> DeployWay:
+    """The method of diffusers' models, which compiles every block that their class names."""
+    return _with_caches(
+        DeployWay(
+            name=REPEATED,
+            title="the blocks that the model names compiled, each block a call",
+            code=f"model.compile_repeated_blocks({_settings(variant)})\ncompiled = model",
+            gives_up=list(_BLOCKS_GIVE_UP),
+        )
+    )
+
+
+def _settings(variant: Variant) -> str:
+    """The arguments of ``torch.compile`` after the first, as code."""
+    arguments = code_of(variant, "").removeprefix("compiled = torch.compile(, ")
+    return "" if arguments.startswith("compiled") else arguments.removesuffix(")")
 
 
 def _nested(variant: Variant, subject: Subject) -> DeployWay:

@@ -1,0 +1,26 @@
+"""Messages about the tiers of what the backend ``compilescope`` compiled."""
+
+from __future__ import annotations
+
+from ...report.tiers import GraphTiers
+from .envelopes import Message
+
+
+class PinTier(Message):
+    """Has a graph stay with its Python wrapper, or ends that."""
+
+    number: int
+    """`GraphTiers.number`."""
+    pinned: bool
+
+
+class TiersResult(Message):
+    """Every graph that has tiers and can still be called."""
+
+    graphs: list[GraphTiers] = []
+
+
+class TiersChanged(Message):
+    """A graph has tiers now, or its tiers have changed."""
+
+    graph: GraphTiers

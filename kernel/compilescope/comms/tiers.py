@@ -1,0 +1,31 @@
+"""The tiers of the kernel's graphs for the panel."""
+
+from __future__ import annotations
+
+import sys
+
+from ..report.errors import CompilescopeError
+from ..report.tiers import GraphTiers
+from ..session.session import Session
+from . import messages
+
+
+def current() -> list[GraphTiers]:
+    """Every graph that has tiers and can still be called."""
+    # Where nothing was compiled in tiers, torch's compiler need not be imported to say so.
+    loaded = sys.modules.get("compilescope.tiers.graphs")
+    return [] if loaded is None else [graph.report() for graph in loaded.every()]
+
+
+def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
+    """Has a graph stay with its Python wrapper, or ends that."""
+    loaded = sys.modules.get("compilescope.tiers.graphs")
+    for graph in [] if loaded is None else loaded.every():
+        if graph.number == request.number:
+            graph.pin(request.pinned)
+            return messages.TiersResult(graphs=current())
+    raise CompilescopeError(
+        "This graph is not in the kernel any more.",
+        "What it was compiled for is gone, or the kernel was restarted.",
+        "Call the compiled model again.",
+    )

@@ -1,0 +1,40 @@
+"""Who is told when a graph's tiers change. Imports nothing of torch: a panel may never need it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from ..report.tiers import GraphTiers
+
+Observer = Callable[[GraphTiers], None]
+
+_log = logging.getLogger(__name__)
+_observers: list[Observer] = []
+
+
+def observe(observer: Observer) -> Callable[[], None]:
+    """Calls ``observer`` with a graph whose tiers have changed; the result ends that.
+
+    It is called in the thread that made the change, which may be that of a call of the graph.
+    """
+    _observers.append(observer)
+    return lambda: _observers.remove(observer)
+
+
+def is_observed() -> bool:
+    """Whether anybody is told."""
+    return bool(_observers)
+
+
+def tell(graph: GraphTiers) -> None:
+    """Passes on that a graph's tiers have changed."""
+    for observer in tuple(_observers):
+        _pass_on(observer, graph)
+
+
+def _pass_on(observer: Observer, graph: GraphTiers) -> None:
+    try:
+        observer(graph)
+    except Exception as error:  # noqa: BLE001 - a call of the user's gets its result
+        _log.warning("the tiers of a graph could not be shown: %s", error)

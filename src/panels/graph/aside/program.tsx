@@ -1,0 +1,41 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { IconButton } from '../../common/button';
+import { ReproducerPart } from '../../common/reproducer';
+import type { IViewContext } from '../../views';
+import type { IGraphData } from '../types';
+import { stageTitle } from '../words';
+
+/**
+ * The program that compiles one stage's graph alone, beside the graph.
+ */
+export function StageProgram(props: {
+  context: IViewContext;
+  data: IGraphData;
+  stage: string;
+  onClose: () => void;
+}): JSX.Element {
+  const { context, data, stage } = props;
+  const { trans } = context;
+  const title = trans.__('%1 as standalone program', stageTitle(stage, trans));
+  return (
+    <aside className="jp-Compilescope-graph-program" aria-label={title}>
+      <header>
+        <h4>{title}</h4>
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Close')}
+          onClick={props.onClose}
+        />
+      </header>
+      <ReproducerPart
+        part={{
+          variant: data.variant,
+          compilation: data.compilation,
+          graph: stage
+        }}
+        context={context}
+      />
+    </aside>
+  );
+}

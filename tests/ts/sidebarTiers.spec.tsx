@@ -1,0 +1,102 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import * as React from 'react';
+import { withGraph } from '../../src/model/tiers';
+import { stateOf } from '../../src/panels/sidebar/state';
+import { Tiers } from '../../src/panels/sidebar/tiers';
+import type { ISidebarActions } from '../../src/panels/sidebar/types';
+import type { GraphTiers, Tier } from '../../src/protocol/types';
+import { stage } from './viewSupport';
+
+const trans = nullTranslator.load('jupyterlab_compilescope');
+
+function tier(name: Tier['name'], change: Partial<Tier> = {}): Tier {
+  return {
+    name,
+    state: 'serves',
+    seconds: 1.5,
+    load_s: null,
+    cached: false,
+    why: '',
+    problem: null,
+    ...change
+  };
+}
+
+function graph(change: Partial<GraphTiers> = {}): GraphTiers {
+  return {
+    compilation: '0/0',
+    kind: 'inference',
+    serving: 'python',
+    tiers: [tier('python'), tier('cpp', { state: 'builds', seconds: null })],
+    swapped_s: null,
+    number: 1,
+    pinned: false,
+    ...change
+  };
+}
+
+describe('tiers in the sidebar', () => {
+  let page: ReturnType<typeof stage>;
+  const pinTier = jest.fn();
+
+  function open(...tiers: GraphTiers[]): void {
+    page = stage();
+    page.draw(
+      <Tiers
+        state={{ ...stateOf(null), status: { kind: 'ready' }, tiers }}
+        actions={{ pinTier } as unknown as ISidebarActions}
+        trans={trans}
+      />
+    );
+  }
+
+  afterEach(() => page.remove());
+
+  it('are not there where nothing was compiled in tiers', () => {
+    open();
+    expect(page.host.innerHTML).toBe('');
+  });
+
+  it('say which wrapper serves, since when, and why there is no next', () => {
+    open(
+      graph(),
+      graph({
+        number: 2,
+        compilation: '1/0',
+        serving: 'cpp',
+        swapped_s: 8,
+        tiers: [tier('python', { state: 'replaced' }), tier('cpp')]
+      }),
+      graph({
+        number: 3,
+        tiers: [
+          tier('python'),
+          tier('cpp', { state: 'failed', why: 'No g++.' })
+        ]
+      })
+    );
+    const rows = page.all('li').map(each => each.textContent ?? '');
+    expect(rows[0]).toContain('C++ wrapper is being built');
+    expect(rows[1]).toContain('swapped in after 8');
+    expect(rows[2]).toContain('C++ wrapper failed · No g++.');
+  });
+
+  it('can be pinned', () => {
+    open(graph({ number: 4 }));
+    const [toggle] = page.all('input');
+    expect(toggle.getAttribute('aria-label')).toBe(
+      'Pin 0/0 inference to the Python wrapper'
+    );
+    page.click(toggle);
+    expect(pinTier).toHaveBeenCalledWith(4, true);
+  });
+
+  it('take the news of one graph into the list', () => {
+    const known = [graph(), graph({ number: 3 })];
+    const news = graph({ number: 2 });
+    expect(withGraph(known, news).map(({ number }) => number)).toEqual([
+      1, 2, 3
+    ]);
+    expect(withGraph(known, graph({ serving: 'cpp' }))[0].serving).toBe('cpp');
+  });
+});
