@@ -363,7 +363,7 @@ def test_a_running_job_is_cancelled_from_another_thread_at_its_next_step() -> No
 
     heard = CudaGraphSkip(session)
     report = session.inspect(subjects.plain, (X,), run=True, progress=progress)
-    assert seen == ["running the subject under Dynamo"]
+    assert seen == ["loading Inductor"]
     assert heard.states == [("job-1", "running"), ("job-1", "cancelled")]
     assert report.variants == []
     assert session.inspect(subjects.plain, (X,), run=False).variants[0].stage == "sources"
