@@ -46,6 +46,9 @@ export class FillSwitch extends ReactWidget {
   }
 
   private _ask(isFull: boolean): void {
+    // At once: Escape may come before the answer does.
+    this._isFull = isFull;
+    this.update();
     const message: FromPanel = { kind: 'fill', isFull };
     this._port.postMessage(message);
   }
