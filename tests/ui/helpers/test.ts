@@ -55,7 +55,10 @@ export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
  */
 async function load(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: 'domcontentloaded' });
-  await page.waitForFunction(() => 'jupyterapp' in window);
+  // Galata's helpers in the page know the application once they were asked for it.
+  await page.waitForFunction(
+    () => (window as { galata?: { app?: unknown } }).galata?.app !== undefined
+  );
   await page.evaluate(() => {
     const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
     return app.restored;
