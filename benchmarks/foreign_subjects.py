@@ -56,7 +56,8 @@ _CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["torch._inductor.compile_fx", "torch.testing._internal.jit_utils"])
 """What each process would otherwise import for ten seconds; Python 3.11 does not preload the main
-module. The second is what PyTorch's own tests import."""
+module. The second is what PyTorch's own tests import; it initializes CUDA, which no fork survives,
+so that subjects on a GPU have processes that are spawned."""
 
 Texts = dict[str, list[str]]
 """Wrapper → the text of each graph's."""
@@ -242,7 +243,8 @@ def _in_a_process(work: Callable[..., Texts], folder: Path, *given: Any) -> Text
     """Does the work in a process that has imported torch and nothing of ours."""
     result = folder / "result.json"
     result.unlink(missing_ok=True)
-    process = _FORKS.Process(target=_run, args=(work, result, given))
+    context = _FORKS if given[1] == "cpu" else multiprocessing.get_context("spawn")
+    process = context.Process(target=_run, args=(work, result, given))
     process.start()
     process.join()
     if not result.exists():
