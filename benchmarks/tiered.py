@@ -1,8 +1,10 @@
 """Tiers against the Python and the C++ wrapper: first calls, and latency before and after the swap.
 
-    python benchmarks/tiered.py --out tiered.jsonl [--device cuda] [--models small,gpt] [--rounds 3]
+    python benchmarks/tiered.py --out tiered.jsonl [--models small,gpt] [--rounds 3]
+    python benchmarks/tiered.py --out tiered.jsonl --device cuda --models gpt2,bert
+    python benchmarks/tiered.py --table tiered.jsonl … [--chart tiered.html]
 
-*First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
+*First calls* are those of new processes that have loaded torch
 and compilescope, in an empty cache folder (cold) and in the one that the cold process of the same
 way left (warm; the tiers had time to swap). The ways take turns, round by round; the ratio is the
 median of the rounds' ratios to the Python wrapper.
@@ -11,7 +13,9 @@ median of the rounds' ratios to the Python wrapper.
 wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
 processor time. The graph calls that compare both wrappers are timed by themselves.
 
-Each row is written as soon as it is known: one JSON object a line.
+Each row is written as soon as it is known: one JSON object a line. On a GPU the models are those of
+``benchmarks/wrappers.py`` too. ``--table`` prints the medians of such files, ``--chart`` draws the
+first calls. What was measured on an H200 is kept in ``benchmarks/results/h200``.
 """
 
 from __future__ import annotations
@@ -42,9 +46,12 @@ Call = Callable[[], Any]
 def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
     """A model in inference, or a training step's loss, and its input."""
     import torch
+    import wrappers
     from real_subjects import gpt
     from subjects import SUBJECTS
 
+    if name in wrappers.MODELS:
+        return wrappers.make(name)
     torch.manual_seed(0)
     models: dict[str, Callable[[], Any]] = {
         "small": SUBJECTS["mlp"],
@@ -58,16 +65,21 @@ def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
     return fn, args
 
 
-def compiled(way: str, model: tuple[Any, tuple[Any, ...]]) -> Call:
-    """A call under one way; it gives what it computed."""
+def compiled(way: str, name: str, device: str) -> Call:
+    """A call of a model under one way; it gives what it computed."""
     import torch
+    import wrappers
     from compilescope.tiers.backend import tiered
 
-    fn, args = model
+    fn, args = make(name, device)
+    wait(device)
     if way == "tiers":
         function = tiered(fn)
     else:
-        function = torch.compile(fn, options={"cpp_wrapper": way == "cpp"})
+        options: dict[str, Any] = {"cpp_wrapper": way == "cpp"}
+        if way == "cpp" and name in wrappers.MODELS:
+            options |= wrappers.variants_of(name)["cpp"].options
+        function = torch.compile(fn, options=options)
 
     def call() -> Any:
         result = function(*args)
@@ -97,10 +109,8 @@ def first_call(way: str, name: str, device: str) -> dict[str, Any]:
     import compilescope as cs
     from compilescope.tiers.builder import builder
 
-    model = make(name, device)
-    wait(device)
+    call = compiled(way, name, device)
     start, spent = time.perf_counter(), cpu_s()
-    call = compiled(way, model)
     call()
     wait(device)
     row: dict[str, Any] = {"first_s": time.perf_counter() - start, "cpu_s": cpu_s() - spent}
@@ -134,7 +144,7 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
         return result
 
     Check._compare = timed  # type: ignore[method-assign]
-    calls = {way: compiled(way, make(name, device)) for way in WAYS}
+    calls = {way: compiled(way, name, device) for way in WAYS}
     for call in calls.values():
         call()
     wait(device)
@@ -199,29 +209,115 @@ def process(caches: Path, *arguments: str) -> Any:
 
 def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) -> None:
     """Measures one model."""
-    found: dict[tuple[str, str], list[dict[str, float]]] = {}
+    firsts: dict[tuple[str, str], list[dict[str, float]]] = {}
     for number in range(options.rounds):
         shift = number % len(WAYS)
         for way in (*WAYS[shift:], *WAYS[:shift]):
             with tempfile.TemporaryDirectory() as folder:
                 for phase in ("cold", "warm"):
                     row = process(Path(folder), "first", way, name, options.device)
-                    found.setdefault((phase, way), []).append(row)
+                    firsts.setdefault((phase, way), []).append(row)
                     write(model=name, what="first call", phase=phase, way=way, round=number, **row)
-    for phase in ("cold", "warm") if found else ():
+    for phase in ("cold", "warm") if firsts else ():
         for way in WAYS:
             figures = {}
             for figure in ("first_s", "cpu_s"):
                 own, python = (
-                    [row[figure] for row in found[phase, each]] for each in (way, "python")
+                    [row[figure] for row in firsts[phase, each]] for each in (way, "python")
                 )
                 ratios = (one / other for one, other in zip(own, python, strict=True))
                 figures[figure] = statistics.median(own)
                 figures[f"{figure}_to_python"] = statistics.median(ratios)
             write(model=name, what="median", phase=phase, way=way, **figures)
+    if options.first_only:
+        return
     with tempfile.TemporaryDirectory() as folder:
         for row in process(Path(folder), "latency", name, options.device):
             write(model=name, what="latency", **row)
+
+
+class Measured:
+    """What files of this benchmark say of each model, in the order in which it stands there."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.first: dict[str, dict[str, dict[str, float]]] = {}
+        """Model → ``cold python``, … → seconds, and the ratio to the Python wrapper's."""
+        self.latency: dict[str, dict[str, dict[str, Any]]] = {}
+        """Model → ``before`` or ``after`` → the row."""
+        for file in files:
+            for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+                if row.get("what") == "median":
+                    phases = self.first.setdefault(row["model"], {})
+                    phases[f"{row['phase']} {row['way']}"] = row
+                elif row.get("what") == "latency":
+                    self.latency.setdefault(row["model"], {})[row["phase"]] = row
+
+    def table(self) -> str:
+        """First calls, and latency, as two tables in Markdown."""
+        ways = [f"{phase} {way}" for phase in ("cold", "warm") for way in WAYS]
+        lines = [f"| model | {' | '.join(ways)} |", f"|{' --- |' * (len(ways) + 1)}"]
+        for name, first in self.first.items():
+            cells = [
+                f"{first[way]['first_s']:.2f} s ({first[way]['first_s_to_python']:.2f})"
+                for way in ways
+            ]
+            lines.append(f"| {title(name)} | {' | '.join(cells)} |")
+        heads = ("Python, µs", "C++, µs", "before, to Python", "after, to C++", "after, to Python")
+        lines += ["", f"| model | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
+        for name, phases in self.latency.items():
+            before, after = phases["before"], phases["after"]
+            cells = [f"{after['python_us']:,.1f}", f"{after['cpp_us']:,.1f}"]
+            cells += [
+                f"{row[f'to_{way}']:.2f} ({low:.2f} to {high:.2f})"
+                for row, way in ((before, "python"), (after, "cpp"), (after, "python"))
+                for low, high in [row[f"to_{way}_quartiles"]]
+            ]
+            lines.append(f"| {title(name)} | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+    def chart(self) -> Any:
+        """First calls over the Python wrapper's, cold and warm, as a Plotly figure."""
+        from plotly.graph_objects import Bar, Figure
+        from wrappers import TITLES
+
+        colours = {"cpp": TITLES["cpp"], "tiers": ("tiers", "#228833")}
+        figure = Figure()
+        for phase, pattern in (("cold", ""), ("warm", "/")):
+            for way, (label, colour) in colours.items():
+                rows = {name: first[f"{phase} {way}"] for name, first in self.first.items()}
+                ratios = [row["first_s_to_python"] for row in rows.values()]
+                figure.add_trace(
+                    Bar(
+                        name=f"{label}, {'nothing cached' if phase == 'cold' else 'cached'}",
+                        x=[title(name) for name in rows],
+                        y=ratios,
+                        text=[f"{ratio:.1f}x" for ratio in ratios],
+                        textposition="outside",
+                        cliponaxis=False,
+                        marker={"color": colour, "pattern": {"shape": pattern}},
+                    )
+                )
+        figure.add_hline(y=1, line_dash="dash", line_color="#666")
+        figure.update_layout(
+            barmode="group",
+            template="plotly_white",
+            legend={"orientation": "h", "y": 1.12},
+            yaxis={
+                "title": "first call, over the Python wrapper's",
+                "type": "log",
+                "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100, 200],
+            },
+            margin={"t": 40, "r": 20},
+            font={"size": 13},
+        )
+        return figure
+
+
+def title(name: str) -> str:
+    """How a table names a model."""
+    from wrappers import MODELS
+
+    return MODELS.get(name, name)
 
 
 def rounded(value: Any) -> Any:
@@ -240,8 +336,17 @@ def main() -> None:
     parser.add_argument("--models", default="small,gpt")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
+    parser.add_argument("--first-only", action="store_true", help="first calls only")
+    parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="print what was kept")
+    parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
     parser.add_argument("--process", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.table:
+        measured = Measured(options.table)
+        print(measured.table())
+        if options.chart:
+            measured.chart().write_html(options.chart)
+        return
     if options.process:
         what, *rest = options.process
         print(json.dumps(first_call(*rest) if what == "first" else latency(*rest)))
