@@ -4,7 +4,7 @@
     python benchmarks/tiered.py --out tiered.jsonl --device cuda --models gpt2,bert
     python benchmarks/tiered.py --table tiered.jsonl … [--chart tiered.html]
 
-*First calls* are those of new processes that have loaded torch
+*First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
 and compilescope, in an empty cache folder (cold) and in the one that the cold process of the same
 way left (warm; the tiers had time to swap). The ways take turns, round by round; the ratio is the
 median of the rounds' ratios to the Python wrapper.
@@ -65,14 +65,13 @@ def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
     return fn, args
 
 
-def compiled(way: str, name: str, device: str) -> Call:
+def compiled(way: str, name: str, model: tuple[Any, tuple[Any, ...]]) -> Call:
     """A call of a model under one way; it gives what it computed."""
     import torch
     import wrappers
     from compilescope.tiers.backend import tiered
 
-    fn, args = make(name, device)
-    wait(device)
+    fn, args = model
     if way == "tiers":
         function = tiered(fn)
     else:
@@ -109,8 +108,10 @@ def first_call(way: str, name: str, device: str) -> dict[str, Any]:
     import compilescope as cs
     from compilescope.tiers.builder import builder
 
-    call = compiled(way, name, device)
+    model = make(name, device)
+    wait(device)
     start, spent = time.perf_counter(), cpu_s()
+    call = compiled(way, name, model)
     call()
     wait(device)
     row: dict[str, Any] = {"first_s": time.perf_counter() - start, "cpu_s": cpu_s() - spent}
@@ -123,6 +124,8 @@ def first_call(way: str, name: str, device: str) -> dict[str, Any]:
         row["build_s"] = [graph.tiers[1].seconds for graph in tiers]
         row["load_s"] = [graph.tiers[1].load_s for graph in tiers]
         row["swapped_s"] = [graph.swapped_s for graph in tiers]
+        problems = [graph.tiers[1].problem for graph in tiers]
+        row["problems"] = [problem.why for problem in problems if problem is not None]
     return row
 
 
@@ -144,7 +147,7 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
         return result
 
     Check._compare = timed  # type: ignore[method-assign]
-    calls = {way: compiled(way, name, device) for way in WAYS}
+    calls = {way: compiled(way, name, make(name, device)) for way in WAYS}
     for call in calls.values():
         call()
     wait(device)
@@ -210,16 +213,17 @@ def process(caches: Path, *arguments: str) -> Any:
 def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) -> None:
     """Measures one model."""
     firsts: dict[tuple[str, str], list[dict[str, float]]] = {}
+    ways = tuple(options.ways.split(","))
     for number in range(options.rounds):
-        shift = number % len(WAYS)
-        for way in (*WAYS[shift:], *WAYS[:shift]):
+        shift = number % len(ways)
+        for way in (*ways[shift:], *ways[:shift]):
             with tempfile.TemporaryDirectory() as folder:
                 for phase in ("cold", "warm"):
                     row = process(Path(folder), "first", way, name, options.device)
                     firsts.setdefault((phase, way), []).append(row)
                     write(model=name, what="first call", phase=phase, way=way, round=number, **row)
     for phase in ("cold", "warm") if firsts else ():
-        for way in WAYS:
+        for way in ways:
             figures = {}
             for figure in ("first_s", "cpu_s"):
                 own, python = (
@@ -240,33 +244,47 @@ class Measured:
     """What files of this benchmark say of each model, in the order in which it stands there."""
 
     def __init__(self, files: list[Path]) -> None:
-        self.first: dict[str, dict[str, dict[str, float]]] = {}
-        """Model → ``cold python``, … → seconds, and the ratio to the Python wrapper's."""
+        self.first: dict[str, dict[str, list[float]]] = {}
+        """Model → ``cold python``, … → seconds of each round."""
+        self.to_python: dict[str, dict[str, list[float]]] = {}
+        """Model → ``cold tiers`` and ``warm tiers`` → over the Python wrapper's, round by round."""
         self.latency: dict[str, dict[str, dict[str, Any]]] = {}
         """Model → ``before`` or ``after`` → the row."""
         for file in files:
-            for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-                if row.get("what") == "median":
-                    phases = self.first.setdefault(row["model"], {})
-                    phases[f"{row['phase']} {row['way']}"] = row
+            rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+            rounds: dict[tuple[str, str, int], float] = {}
+            for row in rows:
+                if row.get("what") == "first call":
+                    place = f"{row['phase']} {row['way']}"
+                    self.first.setdefault(row["model"], {}).setdefault(place, [])
+                    self.first[row["model"]][place].append(row["first_s"])
+                    rounds[row["model"], place, row["round"]] = row["first_s"]
                 elif row.get("what") == "latency":
                     self.latency.setdefault(row["model"], {})[row["phase"]] = row
+            for (name, place, number), seconds in rounds.items():
+                phase, way = place.split()
+                python = rounds.get((name, f"{phase} python", number))
+                if way == "tiers" and python is not None:
+                    ratios = self.to_python.setdefault(name, {})
+                    ratios.setdefault(place, []).append(seconds / python)
 
     def table(self) -> str:
         """First calls, and latency, as two tables in Markdown."""
-        ways = [f"{phase} {way}" for phase in ("cold", "warm") for way in WAYS]
-        lines = [f"| model | {' | '.join(ways)} |", f"|{' --- |' * (len(ways) + 1)}"]
-        for name, first in self.first.items():
+        places = [f"{phase} {way}" for phase in ("cold", "warm") for way in WAYS]
+        lines = [f"| model | {' | '.join(places)} |", f"|{' --- |' * (len(places) + 1)}"]
+        for name, seconds in self.first.items():
             cells = [
-                f"{first[way]['first_s']:.2f} s ({first[way]['first_s_to_python']:.2f})"
-                for way in ways
+                f"{statistics.median(seconds[place]):.1f} s" if place in seconds else ""
+                for place in places
             ]
+            for place, ratios in self.to_python.get(name, {}).items():
+                cells[places.index(place)] += f" ({statistics.median(ratios):.2f})"
             lines.append(f"| {title(name)} | {' | '.join(cells)} |")
         heads = ("Python, µs", "C++, µs", "before, to Python", "after, to C++", "after, to Python")
         lines += ["", f"| model | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
         for name, phases in self.latency.items():
             before, after = phases["before"], phases["after"]
-            cells = [f"{after['python_us']:,.1f}", f"{after['cpp_us']:,.1f}"]
+            cells = [f"{after['python_us']:,.0f}", f"{after['cpp_us']:,.0f}"]
             cells += [
                 f"{row[f'to_{way}']:.2f} ({low:.2f} to {high:.2f})"
                 for row, way in ((before, "python"), (after, "cpp"), (after, "python"))
@@ -276,38 +294,44 @@ class Measured:
         return "\n".join(lines)
 
     def chart(self) -> Any:
-        """First calls over the Python wrapper's, cold and warm, as a Plotly figure."""
+        """First calls, cold and warm, in seconds, as a Plotly figure."""
         from plotly.graph_objects import Bar, Figure
         from wrappers import TITLES
 
-        colours = {"cpp": TITLES["cpp"], "tiers": ("tiers", "#228833")}
+        ways = {**TITLES, "tiers": ("tiers", "#228833")}
         figure = Figure()
-        for phase, pattern in (("cold", ""), ("warm", "/")):
-            for way, (label, colour) in colours.items():
-                rows = {name: first[f"{phase} {way}"] for name, first in self.first.items()}
-                ratios = [row["first_s_to_python"] for row in rows.values()]
+        for way in WAYS:
+            label, colour = ways[way]
+            for phase, pattern in (("cold", ""), ("warm", "/")):
+                seconds = {
+                    title(name).replace(", ", "<br>"): statistics.median(places[f"{phase} {way}"])
+                    for name, places in self.first.items()
+                    if f"{phase} {way}" in places
+                }
                 figure.add_trace(
                     Bar(
                         name=f"{label}, {'nothing cached' if phase == 'cold' else 'cached'}",
-                        x=[title(name) for name in rows],
-                        y=ratios,
-                        text=[f"{ratio:.1f}x" for ratio in ratios],
+                        x=list(seconds),
+                        y=list(seconds.values()),
+                        text=[f"{value:.0f}" for value in seconds.values()],
                         textposition="outside",
                         cliponaxis=False,
                         marker={"color": colour, "pattern": {"shape": pattern}},
                     )
                 )
-        figure.add_hline(y=1, line_dash="dash", line_color="#666")
         figure.update_layout(
             barmode="group",
             template="plotly_white",
-            legend={"orientation": "h", "y": 1.12},
+            legend={"orientation": "h", "y": 1.2},
+            xaxis={"tickangle": 0},
             yaxis={
-                "title": "first call, over the Python wrapper's",
+                "title": "first call, s",
                 "type": "log",
-                "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100, 200],
+                "tickvals": [1, 2, 5, 10, 20, 50],
+                "range": [0, 2],
             },
-            margin={"t": 40, "r": 20},
+            height=420,
+            margin={"t": 40, "r": 20, "b": 50},
             font={"size": 13},
         )
         return figure
@@ -336,6 +360,7 @@ def main() -> None:
     parser.add_argument("--models", default="small,gpt")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
+    parser.add_argument("--ways", default=",".join(WAYS), help="of the first calls; python first")
     parser.add_argument("--first-only", action="store_true", help="first calls only")
     parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="print what was kept")
     parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
@@ -345,7 +370,7 @@ def main() -> None:
         measured = Measured(options.table)
         print(measured.table())
         if options.chart:
-            measured.chart().write_html(options.chart)
+            measured.chart().write_html(options.chart, config={"displayModeBar": False})
         return
     if options.process:
         what, *rest = options.process

@@ -40,7 +40,8 @@ def test_settings_that_can_change_nothing_say_why() -> None:
     assert names(plain, "cpu", measured=True) >= both | {"cpp_cache_precompile_headers"}
     assert names(plain, "cpu", measured=False) >= {of_cpp, unoptimised, of_gpu}
     assert names(cpp, "cpu", measured=True) >= both | {of_cpp, unoptimised, "cpp.vec_isa_ok"}
-    assert names(cpp, "cuda:0", measured=True) >= both | {of_cpp, of_gpu}
+    assert names(cpp, "cuda:0", measured=True) >= both | {of_cpp, of_gpu, "cpp.vec_isa_ok"}
+    assert "cpp.vec_isa_ok" in names(plain, "cuda:0", measured=False)
     assert "cpp_cache_precompile_headers" in names(plain, "cuda:0", measured=False)
     with torch._inductor.config.patch(compile_threads=1):
         assert "compile_threads" in names(plain, "cpu", measured=False)

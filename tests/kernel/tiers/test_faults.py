@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import stat
 import subprocess
@@ -24,6 +25,7 @@ from compilescope.tiers.builder import builder
 from compilescope.tiers.graphs import TieredGraph, TierWarning
 from compilescope.torch_api.inductor import both_wrappers
 from compilescope.torch_api.process import caches
+from torch._inductor import cpu_vec_isa
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -138,6 +140,28 @@ def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
     again = cs.tiered(subject)
     again(X)
     assert cs.tiers(again)[0].tiers[1].state in ("waits", "builds", "checks")
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="torch tries nothing")
+def test_a_library_is_loaded_without_trying_vector_instructions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load = both_wrappers.load
+
+    def tried() -> None:
+        raise AssertionError("torch would start processes that import torch")
+
+    def load_untried(*args: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(cpu_vec_isa, "valid_vec_isa_list", tried)
+            return load(*args)
+
+    monkeypatch.setattr(graphs, "load", load_untried)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    assert torch.equal(compiled(X), subject(X))
+    assert cs.tiers(compiled)[0].serving == "cpp"
 
 
 def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:

@@ -10,7 +10,8 @@ get_cpp_wrapper_config, get_input_idxs_to_check, and their defaults), on
 wire's input), ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
 mutated_input_idxs, fx_kwargs, prepare_for_serialization, after_deserialization), ``FxGraphCache``
 (_check_for_hop, _get_shape_env, _filter_backed_symints), ``GraphPickler``, ``CppBuilder.build``,
-``codecache._precompile_header``, ``TracingContext.params_flat``, ``convert_frame.compile_lock`` and
+``codecache._precompile_header``, ``cpu_vec_isa`` (valid_vec_isa_list,
+x86_isa_checker), ``TracingContext.params_flat``, ``convert_frame.compile_lock`` and
 the backends' registry.
 """
 
@@ -21,6 +22,7 @@ import copy
 import hashlib
 import importlib.util
 import pickle
+import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -145,6 +147,10 @@ def compile_noticing(
 
 
 _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
+_vector_instructions: ContextVar[Sequence[Any] | None] = ContextVar(
+    "compilescope_tiers_vector_instructions", default=None
+)
+"""What the process that built a graph found to work, while the graph is loaded."""
 _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
 
 
@@ -342,6 +348,7 @@ def build(packed: bytes) -> bytes:
     from torch._inductor.compile_fx import _InProcessFxCompile
     from torch._inductor.compile_fx_ext import _WireProtocolPickledInput
     from torch._inductor.compile_fx_subproc import _SubprocessFxCompile
+    from torch._inductor.cpu_vec_isa import valid_vec_isa_list
 
     job = pickle.loads(packed)
     _enter(job["process"])
@@ -358,7 +365,14 @@ def build(packed: bytes) -> bytes:
 
     with patched(_InProcessFxCompile, "codegen_and_compile", keep), _any_operator():
         _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
-    return pickle.dumps({"graph": built[-1], "settings": job["settings"]})
+    return pickle.dumps(
+        {
+            "graph": built[-1],
+            "settings": job["settings"],
+            # With what torch notes in them when it tries them.
+            "vector_instructions": valid_vec_isa_list(),
+        }
+    )
 
 
 def _guards(inputs: Sequence[Any]) -> str:
@@ -396,7 +410,7 @@ def load(built: bytes, first: Any) -> Inner:
         Whatever torch raises.
     """
     from torch._dynamo.convert_frame import compile_lock
-    from torch._inductor import codecache, config
+    from torch._inductor import codecache, config, cpu_vec_isa
     from torch._inductor.cpp_builder import CppBuilder
     from torch._inductor.output_code import CompiledFxGraphConstants
     from torch._inductor.utils import BoxedBool
@@ -405,6 +419,7 @@ def load(built: bytes, first: Any) -> Inner:
     settings: Any = config
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
+    instructions = _vector_instructions.set(result.get("vector_instructions"))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with (
@@ -412,6 +427,7 @@ def load(built: bytes, first: Any) -> Inner:
             torch._guards.tracing(None),
             settings.patch(result["settings"]),
             patched(codecache, _HEADER, _without_header),
+            patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
         ):
             second: Any = pickle.loads(result["graph"])
@@ -421,6 +437,7 @@ def load(built: bytes, first: Any) -> Inner:
             options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
             second.post_compile((), constants, options)
     finally:
+        _vector_instructions.reset(instructions)
         _loading.reset(token)
     wrapper: Inner = second.current_callable
     return wrapper
@@ -435,6 +452,21 @@ def _refuse(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _without_header(original: Any, *args: Any, **kwargs: Any) -> Any:
     """Which precompiled header would do takes the C++ compiler to find out, in every process."""
     return "" if _loading.get() else original(*args, **kwargs)
+
+
+def _as_in_the_build(original: Any) -> Any:
+    """The vector instructions that the other process found to work, and this processor has.
+
+    torch tries each set in a process of its own that imports torch: on a GPU, where the Python
+    wrapper needs none, up to half a minute of the first call of every process.
+    """
+    from torch._inductor.cpu_vec_isa import x86_isa_checker
+
+    known = _vector_instructions.get()
+    if known is None or platform.machine() not in ("x86_64", "AMD64"):
+        return original()
+    flags = x86_isa_checker()
+    return [isa for isa in known if all(flag in flags for flag in str(isa).split())]
 
 
 def _compare(first: Any, second: Any) -> None:

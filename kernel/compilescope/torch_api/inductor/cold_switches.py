@@ -98,9 +98,9 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         _inductor(
             "cpp.vec_isa_ok",
             True,
-            "takes the processor's vector instructions as it names them, instead of building and "
-            "loading a library that uses them",
-            "" if on_cpu else "There are no C++ kernels here.",
+            "takes the processor's vector instructions as it names them, instead of building a "
+            "library for each set and loading it in a process of its own, anew in every process",
+            no_cpp,
         ),
         _inductor(
             _TUNED,
