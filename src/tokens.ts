@@ -199,6 +199,10 @@ export interface IReproduced {
   readonly compilation: string;
   readonly kernel?: string;
   readonly graph?: string;
+  /**
+   * Whether a smaller graph that fails to compile in the same way is wanted.
+   */
+  readonly minify?: boolean;
 }
 
 /**

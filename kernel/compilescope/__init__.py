@@ -565,6 +565,7 @@ def reproducer(
     compilation: str | None = None,
     variant: str | None = None,
     run: bool = True,
+    minify: bool = False,
 ) -> Reproducer:
     """Writes a standalone program that runs one kernel or one graph of a report.
 
@@ -588,6 +589,10 @@ def reproducer(
         None.
     run
         Whether to run the program once.
+    minify
+        Of a graph that fails to compile: whether to look, for five minutes at most, for a smaller
+        graph that fails in the same way. Without ``graph`` it is the last graph that torch logged
+        before it failed.
 
     Returns
     -------
@@ -597,7 +602,8 @@ def reproducer(
     Raises
     ------
     CompilescopeError
-        The report has no such kernel or graph, or it cannot run alone; the message says why.
+        The report has no such kernel or graph, or it cannot run alone, or it is to be made smaller
+        and does not fail; the message says why.
 
     Examples
     --------
@@ -605,11 +611,21 @@ def reproducer(
     >>> "import torch" in program.code
     True
     """
+    from .progress.progress import Progress
     from .reproducers.reproduce import reproduce
+    from .views.progress import Line
 
-    return reproduce(
-        report, kernel=kernel, graph=graph, compilation=compilation, variant=variant, run=run
-    )
+    with Line() as line:
+        return reproduce(
+            report,
+            kernel=kernel,
+            graph=graph,
+            compilation=compilation,
+            variant=variant,
+            run=run,
+            minify=minify,
+            stepped=lambda step: line.show(Progress(step=step)),
+        )
 
 
 def tiered(

@@ -56,13 +56,20 @@ export abstract class ModelRequests extends ModelSignals {
 
   getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult> {
     const { connection, subject } = this.need();
-    const { variant, compilation, kernel = '', graph = '' } = part;
+    const {
+      variant,
+      compilation,
+      kernel = '',
+      graph = '',
+      minify = false
+    } = part;
     return connection.request('get_reproducer', {
       subject,
       variant,
       compilation,
       kernel,
       graph,
+      minify,
       again
     });
   }

@@ -1086,6 +1086,7 @@ export interface GetReproducer {
   compilation: string;
   kernel: string;
   graph: string;
+  minify: boolean;
   again: boolean;
 }
 
@@ -1936,7 +1937,7 @@ export interface ReportSummary {
 export interface ReproducerFile {
   filename: string;
   code: string;
-  tried: 'agrees' | 'differs' | 'failed' | 'not tried' | 'ran';
+  tried: 'agrees' | 'differs' | 'failed' | 'fails' | 'not tried' | 'ran';
   why: string;
   unchecked: string;
   output: string;

@@ -2,6 +2,7 @@ import * as React from 'react';
 import { act } from 'react';
 import { download } from '../../src/download';
 import { ReproducerPart } from '../../src/panels/common/reproducer';
+import { StageProgram } from '../../src/panels/graph/aside/program';
 import type { JobState, ReproducerResult } from '../../src/protocol/types';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -17,7 +18,7 @@ function result(
       subject: 'f',
       state,
       variant: 'python',
-      step: 'writing and trying the program',
+      step: 'running the program',
       fraction: null,
       error: null,
       kind: 'reproduce',
@@ -76,7 +77,7 @@ describe('a standalone program', () => {
     await open(result('queued'), result('running'), PROGRAM);
     expect(page.host.querySelector('pre')).toBeNull();
     await act(() => jest.advanceTimersByTimeAsync(700));
-    expect(page.text()).toContain('writing and trying the program');
+    expect(page.text()).toContain('running the program');
     await act(() => jest.advanceTimersByTimeAsync(700));
     expect(page.text()).toContain("agrees with torch's operators");
     expect(page.text()).toContain('buf0: agrees');
@@ -119,5 +120,44 @@ describe('a standalone program', () => {
     await open(result('failed', { error }));
     expect(page.text()).toContain('No Python wrapper of the report');
     expect(page.text()).toContain('Inspect with the Python wrapper too.');
+  });
+
+  it('is made smaller for a graph of a variant that failed', async () => {
+    await open(PROGRAM);
+    page.remove();
+    page = stage();
+    const summary = model.report!;
+    const draw = (failed: boolean): Promise<void> =>
+      act(async () => {
+        model.report = {
+          ...summary,
+          variants: summary.variants.map(variant => ({
+            ...variant,
+            stage: failed ? 'failed' : 'built'
+          }))
+        };
+        page.draw(
+          <StageProgram
+            context={contextOf(model)}
+            data={{
+              variant: summary.variants[0].name,
+              compilation: '0/0',
+              stages: ['post_grad'],
+              absent: {},
+              kernels: []
+            }}
+            stage="post_grad"
+            onClose={() => undefined}
+          />
+        );
+      });
+    await draw(false);
+    expect(page.host.querySelector('input')).toBeNull();
+    await draw(true);
+    await act(async () => page.host.querySelector('input')?.click());
+    expect(model.getReproducer).toHaveBeenLastCalledWith(
+      expect.objectContaining({ graph: 'post_grad', minify: true }),
+      false
+    );
   });
 });

@@ -25,6 +25,7 @@ _COMMANDS = {
     "run": "run",
     "trace": "trace",
     "show": "show",
+    "reproduce": "reproduce",
     "diff": "diff",
     "open": "opening",
     "viewer": "viewer",

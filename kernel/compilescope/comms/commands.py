@@ -166,6 +166,7 @@ def get_reproducer(session: Session, request: messages.GetReproducer) -> message
         request.compilation,
         kernel=request.kernel,
         graph=request.graph,
+        minify=request.minify,
         again=request.again,
     )
     return messages.ReproducerResult(

@@ -38,6 +38,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     """For the kind ``reproduce``: the kernel's name, or empty."""
     graph: str = ""
     """For the kind ``reproduce``: the graph's stage, or empty."""
+    minify: bool = False
+    """For the kind ``reproduce``: whether a smaller graph that fails is looked for."""
 
 
 def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:

@@ -8,11 +8,12 @@ import textwrap
 from string import Template
 
 from ..analysis.text.sizes import UnknownSize, size_of
-from ..report import Compilation, Graph, Node, Report
+from ..report import Compilation, Graph, Node, Report, VariantReport
 from ..report.errors import CompilescopeError
+from ..report.references import is_reference
 from .graph_functions import RANDOM, as_python, forward_of, index_bounds
 from .program import Program
-from .program_parts import COMPARE, FILL, GRAPH_MAIN, LAID_OUT, TIME, TOP, head
+from .program_parts import COMPARE, FAILING_MAIN, FILL, GRAPH_MAIN, LAID_OUT, TIME, TOP, head
 
 _RUNNABLE = "fx_graph_runnable"
 
@@ -50,16 +51,125 @@ def graph_program(
             f"Compilation {compilation.id!r} has no graph {stage!r}.",
             remedy=f"It has {', '.join(map(repr, compilation.graphs)) or 'none'}.",
         )
-    inputs = [node for node in graph.nodes if node.op == "placeholder"]
-    devices = {node.device or "cpu" for node in graph.nodes}
     unchecked = "it draws random numbers" if RANDOM.search(graph.text) else ""
+    graph_text, inputs_text = _graph_and_inputs(compilation, stage, graph)
+    main = Template(GRAPH_MAIN.strip()).substitute(
+        unchecked=repr(unchecked), graph_class=class_name(graph_text)
+    )
+    parts = [
+        head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
+        TOP.strip(),
+        graph_text,
+        FILL.strip(),
+        COMPARE.strip(),
+        TIME.strip(),
+        LAID_OUT.strip(),
+        inputs_text,
+        main,
+    ]
     return Program(
         what=what,
         file_name=file_name,
-        code=_graph_text(report, compilation, stage, graph, inputs, unchecked),
+        code=_joined(parts),
         unchecked=unchecked,
-        device="cuda" if any(device.startswith("cuda") for device in devices) else "cpu",
+        device=_device_of(graph),
     )
+
+
+def failing_program(
+    report: Report, stage: str | None, compile_id: str | None, variant: VariantReport
+) -> Program:
+    """A program that compiles one graph alone with a variant's settings, to see that it fails.
+
+    Without a ``stage`` it is the last graph that torch logged before it failed.
+
+    Raises
+    ------
+    CompilescopeError
+        The graph does not exist, or cannot run as Python.
+    """
+    if compile_id is None:
+        # The failure ended the call: what was compiled before it did not fail.
+        having = [compilation.id for compilation in variant.compilations if compilation.graphs]
+        compile_id = having[-1] if having else None
+    compilation = _compilation(report, compile_id, variant.name)
+    stage = stage or next(reversed(compilation.graphs), "")
+    graph = compilation.graphs.get(stage)
+    if graph is None:
+        raise CompilescopeError(
+            f"Compilation {compilation.id!r} has no graph {stage!r}.",
+            remedy=f"It has {', '.join(map(repr, compilation.graphs)) or 'none'}.",
+        )
+    graph_text, inputs_text = _graph_and_inputs(compilation, stage, graph)
+    return Program(
+        what=f"{stage} of {compilation.id}",
+        file_name=f"failing_{stage}_{compilation.id.replace('/', '_')}.py",
+        code=failing_code(
+            report,
+            f"The graph {stage} of compilation {compilation.id}",
+            variant,
+            graph_text,
+            inputs_text,
+        ),
+        device=_device_of(graph),
+    )
+
+
+def failing_code(
+    report: Report, what: str, variant: VariantReport, graph_text: str, inputs_text: str
+) -> str:
+    """The text of a program that compiles a graph which torch fails to compile."""
+    main = Template(FAILING_MAIN.strip()).substitute(
+        arguments=_compile_arguments(variant), graph_class=class_name(graph_text)
+    )
+    does = "compiled, which ends with torch's exception"
+    parts = [
+        head(report, f"{what} by itself", does),
+        TOP.strip(),
+        graph_text,
+        FILL.strip(),
+        LAID_OUT.strip(),
+        inputs_text,
+        main,
+    ]
+    return _joined(parts)
+
+
+def make_inputs_text(inputs: list[str]) -> str:
+    """The function that creates a graph's inputs, from the expression of each."""
+    listed = textwrap.indent(",\n".join(inputs), "        ")
+    return f"def make_inputs():\n    return [\n{listed}\n    ]"
+
+
+def _compile_arguments(variant: VariantReport) -> str:
+    """A variant's settings as further arguments of ``torch.compile``; functions are left out."""
+    requested = variant.requested
+    options = {name: value for name, value in requested.options.items() if not is_reference(value)}
+    if requested.cpp_wrapper:
+        options["cpp_wrapper"] = True
+    arguments = []
+    if requested.backend != "inductor":
+        arguments.append(f"backend={requested.backend!r}")
+    if requested.dynamic is not None:
+        arguments.append(f"dynamic={requested.dynamic}")
+    if requested.mode is not None and options:
+        # torch.compile takes a mode or options, and not both.
+        modes = f"**torch._inductor.list_mode_options({requested.mode!r})"
+        arguments.append(f"options={{{modes}, **{options!r}}}")
+    elif requested.mode is not None:
+        arguments.append(f"mode={requested.mode!r}")
+    elif options:
+        arguments.append(f"options={options!r}")
+    return "".join(f", {argument}" for argument in arguments)
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n\n".join(parts) + "\n"
+
+
+def _device_of(graph: Graph) -> str:
+    devices = {node.device or "cpu" for node in graph.nodes}
+    return "cuda" if any(device.startswith("cuda") for device in devices) else "cpu"
 
 
 def _compilation(report: Report, compile_id: str | None, variant: str | None) -> Compilation:
@@ -77,14 +187,15 @@ def _compilation(report: Report, compile_id: str | None, variant: str | None) ->
     return report.compilation(compile_id if compile_id is not None else ids[0], variant)
 
 
-def _graph_text(
-    report: Report,
-    compilation: Compilation,
-    stage: str,
-    graph: Graph,
-    inputs: list[Node],
-    unchecked: str,
-) -> str:
+def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tuple[str, str]:
+    """A graph as Python, and the function that creates its inputs.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot run as Python, or an input is not known.
+    """
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
     forward = forward_of(graph.text)
     if forward is None:
         raise CompilescopeError(
@@ -118,27 +229,14 @@ def _graph_text(
         making.append(
             f"laid_out({size}, {stride}, torch.{node.dtype}, {(node.device or 'cpu')!r}, {bound})"
         )
-    inputs_text = ",\n".join(making)
-    parts = [
-        head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
-        TOP.strip(),
-        as_python(graph.text),
-        FILL.strip(),
-        COMPARE.strip(),
-        TIME.strip(),
-        LAID_OUT.strip(),
-        "def make_inputs():\n    return [\n" + textwrap.indent(inputs_text, "        ") + "\n    ]",
-        Template(GRAPH_MAIN.strip()).substitute(
-            unchecked=repr(unchecked), graph_class=_class_name(as_python(graph.text))
-        ),
-    ]
-    return "\n\n\n".join(parts) + "\n"
+    return as_python(graph.text), make_inputs_text(making)
 
 
 _CLASS = re.compile(r"^class (\w+)\(", re.M)
 
 
-def _class_name(text: str) -> str:
+def class_name(text: str) -> str:
+    """The class of a graph's text."""
     match = _CLASS.search(text)
     return match[1] if match else "GraphModule"
 

@@ -213,11 +213,34 @@ if __name__ == "__main__":
 """
 
 
-def head(report: Report, what: str) -> str:
+FAILING_MAIN = """
+def compiled(module):
+    return torch.compile(module, fullgraph=True$arguments)
+
+
+def main():
+    module = $graph_class()
+    with torch.no_grad():
+        module(*make_inputs())
+        print("eager: ran")
+        compiled(module)(*make_inputs())
+    print("compiled: ran")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+"""
+"""Of a graph that does not compile: the program ends with torch's exception."""
+
+
+def head(
+    report: Report, what: str, does: str = "run, compared with torch's operators, timed"
+) -> str:
     """The docstring of a program."""
     torch = report.environment.torch
     return (
-        f'"""{what}: run, compared with torch\'s operators, timed.\n\n'
+        f'"""{what}: {does}.\n\n'
         f"Written by compilescope from what torch {torch} generated. It needs nothing but torch.\n"
         '"""'
     )

@@ -5,18 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 import msgspec
 
 from ..processes.runner import Limits, describe_exit, run
-from ..report import Report
+from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
-from .graph_program import graph_program
+from .failure import signature
+from .graph_functions import as_python
+from .graph_program import (
+    class_name,
+    failing_code,
+    failing_program,
+    graph_program,
+    make_inputs_text,
+)
 from .kernel_program import kernel_program
+from .minify_process import COMMAND as MINIFY
+from .minify_process import Minified
 from .program import Program, Reproducer
 from .trial_process import COMMAND, Trial
 
 TIMEOUT_S = 600.0
+MINIFY_S = 300.0
+"""How long torch's minifier may look for a smaller graph."""
+RUNNING = "running the program"
 CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 
@@ -28,15 +42,37 @@ def reproduce(
     compilation: str | None = None,
     variant: str | None = None,
     run: bool = True,
+    minify: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
+    stepped: Callable[[str], None] = lambda step: None,
 ) -> Reproducer:
     """Returns the program of one kernel or graph of a report; see `compilescope.reproducer`.
+
+    Parameters
+    ----------
+    stepped
+        Called with each step.
 
     Raises
     ------
     CompilescopeError
-        Not exactly one of the two was passed, the report lacks it, or it cannot run alone.
+        Not exactly one of the two was passed, the report lacks it, or it cannot run alone; or it
+        is to be made smaller and alone it does not fail as in the report.
     """
+    if minify:
+        if kernel is not None or not run:
+            raise CompilescopeError(
+                "Only a graph is made smaller, by compiling parts of it.",
+                remedy="Give minify=True with neither kernel nor run=False.",
+            )
+        return smaller(
+            report,
+            graph=graph,
+            compilation=compilation,
+            variant=variant,
+            cancelled=cancelled,
+            stepped=stepped,
+        )
     if (kernel is None) == (graph is None):
         raise CompilescopeError(
             "A reproducer runs one kernel or one graph.",
@@ -51,8 +87,137 @@ def reproduce(
     if not run:
         reproducer.why = "It was not tried: run=False."
         return reproducer
+    stepped(RUNNING)
     _try(program, reproducer, cancelled)
     return reproducer
+
+
+def smaller(
+    report: Report,
+    *,
+    graph: str | None = None,
+    compilation: str | None = None,
+    variant: str | None = None,
+    seconds: float = MINIFY_S,
+    cancelled: Callable[[], bool] = lambda: False,
+    stepped: Callable[[str], None] = lambda step: None,
+) -> Reproducer:
+    """Returns the program of a smaller graph that fails to compile as one of a report does.
+
+    Parameters
+    ----------
+    seconds
+        How long torch's minifier may look. What it has reached until then is returned.
+    stepped
+        Called with each attempt.
+
+    Raises
+    ------
+    CompilescopeError
+        The report lacks the graph, it cannot run alone, or alone it does not fail as in the report.
+    """
+    failed = _failed_variant(report, variant)
+    whole = failing_program(report, graph, compilation, failed)
+    ended = run(
+        ("-c", MINIFY),
+        whole.code.encode(),
+        header={
+            **_header(whole),
+            "graph_class": class_name(whole.code),
+            "seconds": seconds,
+        },
+        limits=Limits(timeout_s=seconds + TIMEOUT_S),
+        cancelled=cancelled,
+        stepped=lambda step: stepped(f"making the graph smaller: {step}"),
+    )
+    reproducer = Reproducer(**asdict(whole))
+    if ended.how != "done":
+        reproducer.why = (
+            "It was not made smaller: the work was cancelled."
+            if ended.how == "cancelled"
+            else f"It was not made smaller: the process died, {describe_exit(ended.exit_code)}."
+        )
+        reproducer.output = ended.errors
+        return reproducer
+    minified = msgspec.json.decode(ended.result, type=Minified)
+    _check_failure(minified, whole, failed)
+    if minified.graph and minified.operators < minified.operators_before:
+        reproducer.code = failing_code(
+            report,
+            f"A part of the graph {whole.what}",
+            failed,
+            as_python(minified.graph),
+            make_inputs_text(minified.inputs),
+        )
+        time = "" if minified.is_complete else ", when the time was over"
+        reproducer.why = (
+            f"{minified.operators} of {minified.operators_before} operators are left after "
+            f"{minified.attempts} attempts{time}."
+        )
+    else:
+        end = (
+            "No operator could be left out in"
+            if minified.is_complete
+            else "The time was over after"
+        )
+        reason = minified.why_not or f"{end} {minified.attempts} attempts."
+        reproducer.why = f"It is the whole graph. {reason}"
+    stepped(RUNNING)
+    _try_failing(reproducer, minified.failure, cancelled)
+    if reproducer.tried == "failed" and reproducer.code != whole.code:
+        # Its inputs have other values than those that it was found with.
+        reproducer.code = whole.code
+        reproducer.why = "It is the whole graph: by itself no smaller one fails in the same way."
+        _try_failing(reproducer, minified.failure, cancelled)
+    return reproducer
+
+
+def _failed_variant(report: Report, name: str | None) -> VariantReport:
+    if name is not None:
+        return report.variant(name)
+    variants = [variant for variant in report.variants if variant.compilations]
+    failed = [variant for variant in variants if variant.stage == "failed"]
+    if not variants:
+        raise CompilescopeError(
+            "The report has no graph.", remedy="Inspect a call that torch.compile compiles."
+        )
+    return (failed or variants)[0]
+
+
+def _check_failure(minified: Minified, whole: Program, variant: VariantReport) -> None:
+    """Raises an error unless the graph alone fails as the report says."""
+    remedy = "Take another stage of the graph."
+    if not minified.failure:
+        why = minified.why_not or "It compiles in a new process."
+        raise CompilescopeError(f"By itself the graph {whole.what} does not fail.", why, remedy)
+    reported = [signature(problem) for problem in variant.problems if problem.severity == "error"]
+    if reported and minified.failure not in reported:
+        raise CompilescopeError(
+            f"By itself the graph {whole.what} fails otherwise than in the report.",
+            f"There: {minified.failure}",
+            remedy,
+        )
+
+
+def _try_failing(reproducer: Reproducer, failure: str, cancelled: Callable[[], bool]) -> None:
+    """Runs the program of a graph that fails, and looks whether it fails in the same way."""
+    about = reproducer.why
+    _try(reproducer, reproducer, cancelled)
+    if reproducer.failure == failure:
+        reproducer.tried = "fails"
+        reproducer.why = f"{about} It ends with {reproducer.why}"
+    elif reproducer.tried == "agrees":
+        reproducer.tried, reproducer.why = "failed", "It compiles in a new process."
+
+
+def _header(program: Program) -> dict[str, Any]:
+    """What the processes that run a program are given."""
+    return {
+        "name": program.file_name,
+        "device": program.device,
+        # torch's caches are the user's.
+        "caches": {name: os.environ.get(name) for name in CACHES},
+    }
 
 
 def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]) -> None:
@@ -60,11 +225,7 @@ def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]
     ended = run(
         ("-c", COMMAND),
         program.code.encode(),
-        header={
-            "name": program.file_name,
-            "device": program.device,
-            "caches": {name: os.environ.get(name) for name in CACHES},
-        },
+        header=_header(program),
         limits=Limits(timeout_s=TIMEOUT_S),
         cancelled=cancelled,
     )
@@ -80,6 +241,6 @@ def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]
     else:
         trial = msgspec.json.decode(ended.result, type=Trial)
         reproducer.tried, reproducer.why = trial.tried, trial.why
-        reproducer.output = trial.output
+        reproducer.output, reproducer.failure = trial.output, trial.failure
         if trial.tried == "agrees" and program.unchecked and "agrees" not in trial.output:
             reproducer.tried = "ran"

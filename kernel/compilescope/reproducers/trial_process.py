@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..processes.child import ChildProcess, serve
+from .failure import failure_of
 from .program import Tried
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
@@ -25,6 +26,9 @@ class Trial(msgspec.Struct):
     tried: Tried
     why: str = ""
     output: str = ""
+    failure: str = ""
+    """Of a program that torch fails to compile: what fails and why, without what varies from graph
+    to graph."""
 
 
 def main() -> None:
@@ -32,16 +36,28 @@ def main() -> None:
     serve(lambda inside: msgspec.json.encode(_work(inside)))
 
 
-def _work(inside: ChildProcess) -> Trial:
+def take_caches(inside: ChildProcess) -> None:
+    """Has torch use the caller's caches."""
     for name, folder in inside.header["caches"].items():
         os.environ.pop(name, None)
         if folder is not None:
             os.environ[name] = folder
+
+
+def lacks_device(inside: ChildProcess) -> str:
+    """Why the program cannot run on this machine; empty if it can."""
     if inside.header["device"] == "cuda":
         import torch
 
         if not torch.cuda.is_available():
-            return Trial("not tried", "It needs a GPU, and there is none on this machine.")
+            return "It needs a GPU, and there is none on this machine."
+    return ""
+
+
+def _work(inside: ChildProcess) -> Trial:
+    take_caches(inside)
+    if why := lacks_device(inside):
+        return Trial("not tried", why)
     output = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="compilescope-trial-") as folder:
         path = Path(folder) / inside.header["name"]
@@ -55,5 +71,5 @@ def _work(inside: ChildProcess) -> Trial:
             except Exception as error:  # noqa: BLE001 - it is the program's own
                 last = traceback.format_exc()
                 why = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-                return Trial("failed", why, output.getvalue() + last)
+                return Trial("failed", why, output.getvalue() + last, failure_of(error))
     return Trial("ran", output=output.getvalue())

@@ -93,14 +93,16 @@ class Reproducers:
         (variant,), work = job.variants, job.work
         # The job has the error, and the panel shows it.
         with suppress(CompilescopeError), self._jobs.running(job) as monitor:
-            monitor.step("writing and trying the program", variant=variant)
+            monitor.step("writing the program", variant=variant)
             program = reproduce(
                 report,
                 kernel=work.kernel or None,
                 graph=work.graph or None,
                 compilation=work.compilation,
                 variant=variant,
+                minify=work.minify,
                 cancelled=lambda: monitor.cancelled,
+                stepped=lambda step: monitor.step(step, variant=variant),
             )
             monitor.check()
             self._programs[job.id] = program

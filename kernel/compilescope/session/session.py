@@ -379,12 +379,13 @@ class Session:
         *,
         kernel: str = "",
         graph: str = "",
+        minify: bool = False,
         again: bool = False,
     ) -> tuple[Job, Reproducer | None]:
         """The job that writes and tries a standalone program, and the program once it is done.
 
         The first call starts the job, in a separate thread; ``again`` starts another one if the
-        last one has ended.
+        last one has ended. With ``minify`` the job looks for a smaller graph that fails.
 
         Raises
         ------
@@ -392,7 +393,9 @@ class Session:
             The subject or the variant does not exist.
         """
         inspection = self.inspection(subject)
-        work = Work(kind="reproduce", compilation=compilation, kernel=kernel, graph=graph)
+        work = Work(
+            kind="reproduce", compilation=compilation, kernel=kernel, graph=graph, minify=minify
+        )
         return self._reproducers.program(inspection, variant, work, again=again)
 
     @contextmanager

@@ -161,6 +161,8 @@ function triedText(
       return trans.__(
         "Ran in a new process and differs from torch's operators."
       );
+    case 'fails':
+      return trans.__('Fails to compile in a new process, as in the report.');
     case 'failed':
       return trans.__('Failed in a new process.');
     default:

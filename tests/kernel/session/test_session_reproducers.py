@@ -60,6 +60,15 @@ def test_what_cannot_be_written_is_the_error_of_its_job(session: Session) -> Non
         session.reproducer(subject, "rust", "0/0", kernel="nothing")
 
 
+def test_a_smaller_graph_is_a_job_of_its_own(session: Session) -> None:
+    subject = subject_of(session)
+    job, _ = session.reproducer(subject, "python", "0/0", graph="none", minify=True)
+    assert job.ended.wait()
+    assert job.work.minify
+    assert job.error is not None
+    assert job.error.what == "Compilation '0/0' has no graph 'none'."
+
+
 def test_a_trial_is_cancelled_and_forgotten_with_its_subject(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

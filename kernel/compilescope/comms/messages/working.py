@@ -90,6 +90,8 @@ class GetReproducer(Message):
     """A kernel's name; empty if a graph is wanted."""
     graph: str = ""
     """A graph's stage; empty if a kernel is wanted."""
+    minify: bool = False
+    """Whether to look for a smaller graph that fails to compile in the same way."""
     again: bool = False
     """Whether to start a new job if the last one has ended."""
 
@@ -106,9 +108,10 @@ class ReproducerFile(Message):
 
     filename: str
     code: str
-    tried: Literal["agrees", "ran", "differs", "failed", "not tried"]
+    tried: Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
+    """``fails``: it fails to compile as the graph in the report does, which is what it is for."""
     why: str = ""
-    """Why it failed or was not tried."""
+    """Why it failed or was not tried; of a graph that was made smaller, how far."""
     unchecked: str = ""
     """Why it compares nothing, or not everything, as a clause; empty if it compares everything."""
     output: str = ""

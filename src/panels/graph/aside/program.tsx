@@ -18,6 +18,10 @@ export function StageProgram(props: {
   const { context, data, stage } = props;
   const { trans } = context;
   const title = trans.__('%1 as standalone program', stageTitle(stage, trans));
+  const [minify, setMinify] = React.useState(false);
+  const isFailed = context.model.report?.variants.some(
+    variant => variant.name === data.variant && variant.stage === 'failed'
+  );
   return (
     <aside className="jp-Compilescope-graph-program" aria-label={title}>
       <header>
@@ -28,11 +32,24 @@ export function StageProgram(props: {
           onClick={props.onClose}
         />
       </header>
+      {isFailed && (
+        <label>
+          <input
+            type="checkbox"
+            checked={minify}
+            onChange={event => setMinify(event.currentTarget.checked)}
+          />
+          {trans.__(
+            'The smallest part of it that fails in the same way (up to 5 min)'
+          )}
+        </label>
+      )}
       <ReproducerPart
         part={{
           variant: data.variant,
           compilation: data.compilation,
-          graph: stage
+          graph: stage,
+          minify: isFailed && minify
         }}
         context={context}
       />

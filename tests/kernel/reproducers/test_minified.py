@@ -1,0 +1,131 @@
+"""A graph that fails to compile, made smaller while it fails in the same way."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.cli import main
+from compilescope.processes import runner
+from compilescope.report import Problem, Report
+from compilescope.reproducers import reproduce
+from compilescope.reproducers.failure import signature
+from compilescope.reproducers.graph_program import failing_program
+
+pytestmark = pytest.mark.slow
+
+NO_CHOICE = {"max_autotune_gemm": True, "max_autotune_gemm_backends": "TRITON"}
+"""On a processor Triton has no template of a matrix product, and nothing else is allowed."""
+
+
+def subject(x: torch.Tensor, w: torch.Tensor, at: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    y = torch.relu(x[at] @ w).softmax(-1)
+    return y.cos() + 1, y
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Of a call that does not compile, as it comes out of a file."""
+    call = (torch.rand(8, 4), torch.rand(4, 4), torch.randint(0, 8, (8,)))
+    variants = {"no choice": cs.Variant(options=NO_CHOICE), "works": cs.Variant(backend="eager")}
+    report = cs.inspect(subject, call, variants=variants, run=False)
+    return cs.load(report.save(tmp_path_factory.mktemp("report") / "report.json"))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="Triton has templates for a GPU")
+def test_the_part_that_fails_is_left_and_fails_in_a_new_process(
+    report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report.variant("no choice").stage == "failed"
+    path = tmp_path / "report.json"
+    report.save(path)
+    assert main(["reproduce", str(path), "--minify", "-o", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "fails to compile in a new process, as in the report" in printed
+    assert "1 of " in printed
+    assert "NoValidChoicesError" in printed
+    assert "Traceback" not in printed
+    program = tmp_path / "failing_post_grad_0_0.py"
+    code = program.read_text()
+    assert "aten.mm.default" in code
+    assert "softmax" not in code
+    with pytest.raises(Exception, match="NoValidChoicesError"):
+        runpy.run_path(str(program), run_name="__main__")
+
+
+def test_after_the_time_the_smallest_that_was_reached_is_offered(report: Report) -> None:
+    steps: list[str] = []
+    program = reproduce.smaller(report, seconds=0, stepped=steps.append)
+    assert program.tried == "fails", program.output
+    assert program.why.startswith("It is the whole graph. The time was over after 0 attempts.")
+    assert "softmax" in program.code or "exp" in program.code
+    assert steps == [reproduce.RUNNING]
+
+
+def test_a_graph_that_compiles_has_nothing_to_make_smaller(report: Report) -> None:
+    with pytest.raises(cs.CompilescopeError, match=r"does not fail\. It compiles"):
+        cs.reproducer(report, variant="works", graph="dynamo", minify=True)
+
+
+def test_an_operator_that_only_one_process_knows_is_told(report: Report) -> None:
+    (compilation,) = report.variant("works").compilations
+    graph = compilation.graphs["dynamo"]
+    text = graph.text
+    graph.text = text.replace("torch.relu(", "torch.ops.mine.relu(")
+    assert graph.text != text
+    try:
+        with pytest.raises(cs.CompilescopeError, match=r"do not run in a new process.*'mine'"):
+            cs.reproducer(report, variant="works", graph="dynamo", minify=True)
+    finally:
+        graph.text = text
+
+
+def test_a_failure_of_another_kind_is_told(report: Report) -> None:
+    variant = report.variant("no choice")
+    (problem,) = variant.problems
+    variant.problems = [Problem(severity="error", what="Something else failed.")]
+    try:
+        with pytest.raises(cs.CompilescopeError, match="otherwise than in the report"):
+            reproduce.smaller(report, seconds=0)
+    finally:
+        variant.problems = [problem]
+
+
+def test_cancelled_it_offers_the_whole_graph(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_POLL_S", 0.01)
+    program = reproduce.smaller(report, cancelled=lambda: True)
+    assert program.tried == "not tried"
+    assert program.why == "It was not made smaller: the work was cancelled."
+
+
+def test_the_program_has_the_settings_of_its_variant(report: Report) -> None:
+    variant = report.variant("no choice")
+    assert f"options={NO_CHOICE!r}" in failing_program(report, None, None, variant).code
+    requested = variant.requested
+    try:
+        variant.requested = cs.Variant(
+            mode="max-autotune", cpp_wrapper=True, dynamic=True, options={"pass": "<function f>"}
+        )
+        code = failing_program(report, None, None, variant).code
+    finally:
+        variant.requested = requested
+    assert "dynamic=True, options={**torch._inductor.list_mode_options('max-autotune')" in code
+    assert "**{'cpp_wrapper': True}}" in code
+
+
+def test_sizes_and_numbers_of_buffers_do_not_tell_failures_apart() -> None:
+    first = Problem(severity="error", what="Failed.", why="size 12 of buf3 at 0x7f3a")
+    other = Problem(severity="error", what="Failed.", why="size 4 of buf0 at 0x1b")
+    assert signature(first) == signature(other)
+    assert signature(first) != signature(Problem(severity="error", what="Failed.", why="stride"))
+
+
+def test_only_a_graph_is_made_smaller(report: Report) -> None:
+    for other in ({"kernel": "cpp_fused_0"}, {"run": False}):
+        with pytest.raises(cs.CompilescopeError, match="Only a graph is made smaller"):
+            cs.reproducer(report, minify=True, **other)  # type: ignore[arg-type]
