@@ -34,6 +34,8 @@ _LOADED = {
     _TARGET: _TORCH,
     "compilescope.distributed.process": _INDUCTOR,
     "compilescope.sweep.cell_process": _INDUCTOR,
+    "compilescope.reproducers.minify_process": _INDUCTOR,
+    "compilescope.reproducers.trial_process": _INDUCTOR,
     "compilescope.tiers.builder_process": _INDUCTOR,
     "compilescope.studies.ahead_of_time.process": _INDUCTOR,
     "compilescope.studies.deploy.way_process": _INDUCTOR,
@@ -108,11 +110,13 @@ class _Forks:
         target: str | None = None,
     ) -> Forked:
         stdin, stdin_writer = os.pipe()
-        stdout_reader, stdout_writer = os.pipe()
         stderr_reader, stderr_writer = os.pipe()
+        output = None
         if stdout == subprocess.DEVNULL:
-            os.close(stdout_writer)
             stdout_writer = os.open(os.devnull, os.O_WRONLY)
+        else:
+            stdout_reader, stdout_writer = os.pipe()
+            output = os.fdopen(stdout_reader, "rb")
         order = {
             "arguments": command[1:],
             "environ": dict(env),
@@ -133,8 +137,7 @@ class _Forks:
                 control(_TAKES_IN_ORPHANS, 0)
         for file in files:
             os.close(file)
-        streams = [os.fdopen(file, "rb") for file in (stdout_reader, stderr_reader)]
-        return Forked(pid, os.fdopen(stdin_writer, "wb"), *streams)
+        return Forked(pid, os.fdopen(stdin_writer, "wb"), output, os.fdopen(stderr_reader, "rb"))
 
     def _start_server(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
