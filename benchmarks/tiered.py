@@ -155,8 +155,10 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     before = in_turns(calls, device, is_built)
     builder().wait()
     calls["tiers"]()
-    wait(device)
     before["checks_us"] = checks
+    while any(graph.gain is None for graph in cs.tiers(calls["tiers"].function)):  # type: ignore[attr-defined]
+        calls["tiers"]()
+    wait(device)
     serving = [graph.serving for graph in cs.tiers(calls["tiers"].function)]  # type: ignore[attr-defined]
     after = in_turns(calls, device, lambda: False)
     return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]

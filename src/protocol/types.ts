@@ -1024,6 +1024,18 @@ export interface Fusion {
 }
 
 /**
+ * What a swap gained: calls that both wrappers served in turns after it, timed.
+ */
+export interface Gain {
+  python_us: number;
+  cpp_us: number;
+  python_quartiles_us: [number, number];
+  cpp_quartiles_us: [number, number];
+  calls: number;
+  is_host_time: boolean;
+}
+
+/**
  * Asks for one artifact's text.
  */
 export interface GetArtifact {
@@ -1136,6 +1148,7 @@ export interface GraphTiers {
   swapped_s: number | null;
   number: number;
   pinned: boolean;
+  gain: Gain | null;
 }
 
 /**

@@ -31,6 +31,7 @@ function graph(change: Partial<GraphTiers> = {}): GraphTiers {
     swapped_s: null,
     number: 1,
     pinned: false,
+    gain: null,
     ...change
   };
 }
@@ -79,6 +80,28 @@ describe('tiers in the sidebar', () => {
     expect(rows[0]).toContain('C++ wrapper is being built');
     expect(rows[1]).toContain('swapped in after 8');
     expect(rows[2]).toContain('C++ wrapper failed · No g++.');
+  });
+
+  it('say what the swap gained, as measured', () => {
+    const gain = {
+      python_us: 118,
+      cpp_us: 96.2,
+      python_quartiles_us: [110, 130] as [number, number],
+      cpp_quartiles_us: [90, 101] as [number, number],
+      calls: 15,
+      is_host_time: false
+    };
+    open(
+      graph({ serving: 'cpp', gain }),
+      graph({
+        number: 2,
+        gain: { ...gain, cpp_quartiles_us: [90, 115], is_host_time: true }
+      })
+    );
+    const rows = page.all('li').map(each => each.textContent ?? '');
+    expect(rows[0]).toContain('118 µs → 96.2 µs a call');
+    expect(rows[0]).not.toContain('no clear difference');
+    expect(rows[1]).toContain('of the host a call, no clear difference');
   });
 
   it('can be pinned', () => {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from .problem import Problem, Struct
+from .units import duration
 
 TierName = Literal["python", "cpp"]
 TierState = Literal[
@@ -35,6 +36,36 @@ class Tier(Struct):
     """Why it failed."""
 
 
+class Gain(Struct):
+    """What a swap gained: calls that both wrappers served in turns after it, timed."""
+
+    python_us: float
+    """The median time of a call of the graph under the Python wrapper (µs)."""
+    cpp_us: float
+    """The same under the C++ wrapper."""
+    python_quartiles_us: tuple[float, float]
+    """The lower and the upper quartile: half of the calls lie between them."""
+    cpp_quartiles_us: tuple[float, float]
+    calls: int
+    """How many calls of each were timed."""
+    is_host_time: bool = False
+    """Whether the calls did not wait for the GPU: it is the time that the host needs."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the quartiles do not overlap."""
+        (python_low, python_high), (cpp_low, cpp_high) = (
+            self.python_quartiles_us,
+            self.cpp_quartiles_us,
+        )
+        return cpp_high < python_low or python_high < cpp_low
+
+    def __str__(self) -> str:
+        host = " of the host" if self.is_host_time else ""
+        unclear = "" if self.is_clear else ", no clear difference"
+        return f"{duration(self.python_us)} → {duration(self.cpp_us)}{host} a call{unclear}"
+
+
 class GraphTiers(Struct):
     """One graph that Inductor compiled, and its wrappers."""
 
@@ -50,6 +81,9 @@ class GraphTiers(Struct):
     """Tells the graphs of a process apart."""
     pinned: bool = False
     """Whether it stays with the first tier until it is unpinned."""
+    gain: Gain | None = None
+    """What the swap gained, once enough calls were timed; of a tier from the cache, as it was
+    measured in the process that checked it."""
 
     def __str__(self) -> str:
         return _table([self])
@@ -102,14 +136,15 @@ def _table(graphs: list[GraphTiers]) -> str:
 
 def _cell(tier: Tier, graph: GraphTiers) -> str:
     seconds = "" if tier.seconds is None else f" in {tier.seconds:.1f} s"
+    gain = "" if graph.gain is None else f", {graph.gain}"
     if tier.cached and tier.state == "serves" and tier.name == "cpp":
-        return "from the cache"
+        return f"from the cache{gain}"
     pinned = ", pinned" if graph.pinned else ""
     if tier.name == "python":
         return f"compiled{seconds}{pinned}"
     swapped = "" if graph.swapped_s is None else f", swapped in after {graph.swapped_s:.1f} s"
     return {
-        "serves": f"built{seconds}{swapped}",
+        "serves": f"built{seconds}{swapped}{gain}",
         "replaced": f"built{seconds}",
         "waits": "waits to be built",
         "builds": "being built",

@@ -23,6 +23,9 @@ OPTION = "tiers"
 """The option that names them; no setting of Inductor's."""
 
 _CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
+_COLLECTIVES = (
+    "It communicates with other ranks: the call that compares would do so once more than theirs."
+)
 _LOST = (
     "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
     "compilescope/tiers beside them: an empty cache folder has both written anew."
@@ -163,6 +166,9 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
     """Decides where a graph's second tier comes from."""
     if noticed.has_cuda_graphs:
         graph.refuse(_CUDA_GRAPHS)
+        return
+    if noticed.has_collectives:
+        graph.refuse(_COLLECTIVES)
         return
     if graph.kept.is_checked and graph.serve_kept():
         return

@@ -15,11 +15,12 @@ import msgspec
 
 from ..report import OutputError
 from ..report.problem import Problem, message_of
-from ..report.tiers import GraphTiers, Tier
+from ..report.tiers import Gain, GraphTiers, Tier
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
 from . import changes
 from .check import Check
 from .kept import Kept
+from .turns import Turns
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +43,8 @@ class Wrappers:
     def __init__(self, first: Any = None) -> None:
         self.first = first
         self.next: Any = None
-        """What serves when the graph is not pinned: the check, later the C++ wrapper."""
+        """What serves when the graph is not pinned: the check, then both wrappers in turns, then
+        the C++ wrapper."""
 
     def __reduce__(self) -> Any:
         return Wrappers, ()
@@ -159,6 +161,7 @@ class TieredGraph:
         self._second.load_s = time.perf_counter() - start
         self._second.seconds = self.kept.seconds()
         self._second.cached = True
+        self._report.gain = self.kept.gain()
         self._serve(compiled, wrappers, second)
         self.tell()
         return True
@@ -190,7 +193,7 @@ class TieredGraph:
             wrappers.first,
             second,
             changes=None if kind == "backward" else frozenset(compiled.mutated_input_idxs),
-            devices=sorted(compiled.device_idxs) if "cuda" in compiled.device_types else [],
+            devices=_gpus(compiled),
             settle=self._settle,
         )
         with self._lock:
@@ -202,7 +205,7 @@ class TieredGraph:
         self._lock = threading.RLock()
         compiled = self._compiled()
         wrappers = _wrappers_of(compiled)
-        if wrappers is not None and isinstance(wrappers.next, Check):
+        if wrappers is not None and isinstance(wrappers.next, (Check, Turns)):
             wrappers.next.after_fork()
         if not self.is_settled:
             self.refuse("It was being built in the process that this one was forked from.")
@@ -213,7 +216,13 @@ class TieredGraph:
         if compiled is None or wrappers is None or not isinstance(wrappers.next, Check):
             return
         if wrong is None:
-            self._serve(compiled, wrappers, wrappers.next.second)
+            turns = Turns(
+                wrappers.first,
+                wrappers.next.second,
+                is_host_time=bool(_gpus(compiled)),
+                settle=self._end_turns,
+            )
+            self._serve(compiled, wrappers, turns)
             self.tell()
             try:
                 self.kept.note_checked()
@@ -236,6 +245,21 @@ class TieredGraph:
                 f"{worst.tolerance_rel:.3g} times the value."
             )
         self.fail(self._what("gives another result"), why, remedy=_REPORT)
+
+    def _end_turns(self, gain: Gain) -> None:
+        compiled = self._compiled()
+        wrappers = _wrappers_of(compiled)
+        if compiled is None or wrappers is None or not isinstance(wrappers.next, Turns):
+            return
+        self._report.gain = gain
+        self._serve(compiled, wrappers, wrappers.next.second)
+        self.tell()
+        if not self.kept.is_lasting:
+            return
+        try:
+            self.kept.note_gain(gain)
+        except OSError as error:
+            _log.info("what the swap of %s gained is not kept: %s", self._name, error)
 
     def _serve(self, compiled: Any, wrappers: Wrappers, second: Callable[[list[Any]], Any]) -> None:
         with self._lock:
@@ -269,6 +293,10 @@ _graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDict
 _others: list[TieredGraph] = []
 """Of no call of ``torch.compile`` that is known."""
 _warned: set[str] = set()
+
+
+def _gpus(compiled: Any) -> list[int]:
+    return sorted(compiled.device_idxs) if "cuda" in compiled.device_types else []
 
 
 def _wrappers_of(compiled: Any, *, new: bool = False) -> Any:

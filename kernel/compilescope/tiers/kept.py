@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..report.tiers import Gain
 from ..torch_api.process import caches
 
 
@@ -76,9 +77,20 @@ class Kept:
         """Notes that the result may serve without another check."""
         _write(self._checked, b"")
 
+    def note_gain(self, gain: Gain) -> None:
+        """Notes what the swap gained."""
+        _write(self._gain, msgspec.json.encode(gain))
+
+    def gain(self) -> Gain | None:
+        """What the swap gained in the process that checked the result, where that is known."""
+        try:
+            return msgspec.json.decode(self._gain.read_bytes(), type=Gain)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
     def forget_result(self) -> None:
         """Removes what was built: it is of no use."""
-        for path in (self._checked, self.result, self._built):
+        for path in (self._checked, self._gain, self.result, self._built):
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
@@ -89,6 +101,10 @@ class Kept:
     @property
     def _built(self) -> Path:
         return self.folder / "built.json"
+
+    @property
+    def _gain(self) -> Path:
+        return self.folder / "gain.json"
 
     @property
     def _checked(self) -> Path:

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { GraphTiers, Tier } from '../../protocol/types';
-import { formatSeconds } from '../../words/format';
+import { formatMicroseconds, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 
@@ -52,7 +52,9 @@ export function Tiers({
                 {trans.__('Pin')}
               </label>
               <p className="jp-Compilescope-hint">
-                {[...stagesOf(graph, trans), why].filter(Boolean).join(' · ')}
+                {[...stagesOf(graph, trans), gainText(graph, trans), why]
+                  .filter(Boolean)
+                  .join(' · ')}
               </p>
             </li>
           );
@@ -110,6 +112,28 @@ function nextText(
               formatSeconds(graph.swapped_s)
             );
   }
+}
+
+/**
+ * The median time of a call under both wrappers, as it was measured after the
+ * swap; empty before.
+ */
+function gainText({ gain }: GraphTiers, trans: TranslationBundle): string {
+  if (!gain) {
+    return '';
+  }
+  const times = [
+    formatMicroseconds(gain.python_us),
+    formatMicroseconds(gain.cpp_us)
+  ];
+  const text = gain.is_host_time
+    ? trans.__('%1 → %2 of the host a call', ...times)
+    : trans.__('%1 → %2 a call', ...times);
+  const [pythonLow, pythonHigh] = gain.python_quartiles_us;
+  const [cppLow, cppHigh] = gain.cpp_quartiles_us;
+  return cppHigh < pythonLow || pythonHigh < cppLow
+    ? text
+    : trans.__('%1, no clear difference', text);
 }
 
 /**

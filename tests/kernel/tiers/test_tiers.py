@@ -16,6 +16,7 @@ from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report.tiers import Tiers
 from compilescope.tiers import changes, graphs
 from compilescope.tiers.builder import builder
+from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
@@ -77,6 +78,17 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
     assert done[0].swapped_s is not None
     assert done[0].tiers[1].seconds is not None
     assert "built in" in str(done)
+    # Both take turns, and draw the same random numbers, until what the swap gained is known.
+    for _ in range(2 * (CALLS + 1)):
+        assert cs.tiers(compiled)[0].gain is None
+        torch.manual_seed(0)
+        assert torch.equal(compiled(x, count.zero_()), first)
+        assert count == 1
+    gain = cs.tiers(compiled)[0].gain
+    assert gain is not None
+    assert (gain.calls, gain.is_host_time) == (CALLS, False)
+    assert 0 < gain.cpp_quartiles_us[0] <= gain.cpp_us <= gain.cpp_quartiles_us[1]
+    assert str(gain) in str(cs.tiers(compiled))
     torch.manual_seed(0)
     assert torch.equal(compiled(x, count.zero_()), first)
 
@@ -88,6 +100,7 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
     again = cs.tiers(compiled)
     assert serving(again) == {"inference": "cpp"}
     assert again[0].tiers[1].cached
+    assert again[0].gain == gain
 
 
 def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
@@ -160,6 +173,24 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
         cs.pin_tier(compiled, "cpp")
     with pytest.raises(cs.CompilescopeError, match="not in the kernel"):
         tiers_of_panel.pin(None, messages.PinTier(number=0, pinned=True))
+
+
+def test_a_graph_that_communicates_is_not_called_twice() -> None:
+    from torch.distributed import _functional_collectives as collectives
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    def reduced(x: torch.Tensor) -> torch.Tensor:
+        return collectives.all_reduce(x + 4, "sum", torch.distributed.group.WORLD) * 2
+
+    torch.distributed.init_process_group("fake", rank=0, world_size=2, store=FakeStore())
+    try:
+        compiled = cs.tiered(reduced)
+        compiled(torch.ones(4))
+        (graph,) = cs.tiers(compiled)
+    finally:
+        torch.distributed.destroy_process_group()
+    assert (graph.serving, graph.tiers[1].state) == ("python", "unwanted")
+    assert "communicates with other ranks" in str(graph)
 
 
 def test_a_fork_keeps_the_tier_that_it_has() -> None:

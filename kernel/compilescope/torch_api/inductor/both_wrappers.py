@@ -52,6 +52,10 @@ _NOT_CARRIED = (
 """Settings that hold functions: they stay in this process."""
 
 
+_COLLECTIVES = ("torch.ops._c10d_functional", "torch.ops.c10d", "torch.ops.symm_mem")
+"""What a Python wrapper calls to communicate with other ranks."""
+
+
 class Packed(NamedTuple):
     """A graph and all that compiling it takes, for another process."""
 
@@ -73,6 +77,8 @@ class Noticed(NamedTuple):
     packed: Packed | None
     """None where torch had it in its caches."""
     has_cuda_graphs: bool
+    has_collectives: bool
+    """Whether it communicates with other ranks."""
     seconds: float
     """What Inductor took; where torch had it in its caches, what that took."""
 
@@ -209,6 +215,7 @@ def _noticed(
         packed=packed,
         has_cuda_graphs="cuda" in compiled.device_types
         and any(bool(setting.get("cudagraphs")) for setting in settings),
+        has_collectives=any(name in compiled.source_code for name in _COLLECTIVES),
         seconds=seconds,
     )
 

@@ -1,0 +1,110 @@
+"""The calls after a swap, served by both wrappers in turns and timed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from compilescope.report.tiers import Gain, GraphTiers, Tier
+from compilescope.tiers import turns
+from compilescope.tiers.turns import CALLS, Turns
+
+
+class Clock:
+    """Time that only the wrappers take."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(turns, "time", clock)
+    return clock
+
+
+def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
+    served: list[str] = []
+    gains: list[Gain] = []
+
+    def wrapper(name: str, call_us: float) -> Any:
+        def call(inputs: list[Any]) -> str:
+            # A wrapper's first call is slower, and does not count.
+            clock.now_s += (1000 if name not in served else call_us) * 1e-6
+            served.append(name)
+            return name
+
+        return call
+
+    timed = Turns(
+        wrapper("python", 118), wrapper("cpp", 96), is_host_time=False, settle=gains.append
+    )
+    for _ in range(CALLS + 1):
+        assert [timed([]), timed([])] == ["python", "cpp"]
+    (gain,) = gains
+    assert (gain.python_us, gain.cpp_us) == pytest.approx((118, 96))
+    assert gain.calls == CALLS
+    assert gain.is_clear
+    assert str(gain) == "118 µs → 96.0 µs a call"
+    # Whoever still has it is served by the new wrapper.
+    assert timed([]) == "cpp"
+    assert len(gains) == 1
+
+
+def test_an_exception_is_the_users_and_does_not_count(clock: Clock) -> None:
+    calls = 0
+
+    def interrupted(inputs: list[Any]) -> str:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise KeyboardInterrupt
+        return "python"
+
+    timed = Turns(interrupted, lambda inputs: "cpp", is_host_time=True, settle=lambda gain: None)
+    with pytest.raises(KeyboardInterrupt):
+        timed([])
+    assert [timed([]), timed([])] == ["python", "cpp"]
+
+
+def test_other_threads_are_not_timed_and_do_not_wait() -> None:
+    answers: list[str] = []
+    entered, leave = threading.Event(), threading.Event()
+
+    def slow(inputs: list[Any]) -> str:
+        entered.set()
+        assert leave.wait(60)
+        return "python"
+
+    timed = Turns(slow, lambda inputs: "cpp", is_host_time=False, settle=lambda gain: None)
+    thread = threading.Thread(target=lambda: answers.append(timed([])))
+    thread.start()
+    assert entered.wait(60)
+    assert timed([]) == "cpp"
+    leave.set()
+    thread.join()
+    assert answers == ["python"]
+
+
+def test_a_difference_within_the_quartiles_is_not_claimed() -> None:
+    gain = Gain(
+        python_us=118,
+        cpp_us=112,
+        python_quartiles_us=(110, 130),
+        cpp_quartiles_us=(105, 115),
+        calls=15,
+        is_host_time=True,
+    )
+    graph = GraphTiers(
+        compilation="0/0",
+        kind="inference",
+        serving="cpp",
+        tiers=[Tier(name="python", state="replaced"), Tier(name="cpp", state="serves")],
+        gain=gain,
+    )
+    assert "118 µs → 112 µs of the host a call, no clear difference" in str(graph)
