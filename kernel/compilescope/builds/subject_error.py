@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..report.problem import message_of
+from ..torch_api.failures import failures
 
 _GROUPS: tuple[type[BaseException], ...] = tuple(
     filter(None, [getattr(builtins, "BaseExceptionGroup", None)])
@@ -36,6 +37,22 @@ class SubjectError(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(message_of(error))
         self.error = error
+
+
+def without_our_frames(error: BaseException) -> BaseException:
+    """An exception that ends the inspection, with the user's part of its traceback and a note.
+
+    A class of the user's that derives from ``BaseException`` is made to pass whatever catches
+    errors: it is no problem of the report.
+    """
+    if isinstance(error, (*CALL_ERRORS, KeyboardInterrupt)):
+        return error
+    if hasattr(error, "add_note"):  # from Python 3.11 on
+        error.add_note(
+            f"The call that compilescope inspected raised this. {type(error).__name__} is no "
+            "Exception: it ends the inspection, and is no problem of the report."
+        )
+    return error.with_traceback(failures.users_part(error))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ..builds.measurement_state import MeasurementProgress
+from ..builds.subject_error import without_our_frames
 from ..distributed.remote_report import Elsewhere
 from ..distributed.running import run_ranks
 from ..inspection import variants as names
@@ -509,14 +510,17 @@ class Session:
         self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
         subject = inspection.report.subject.id
-        carry_out(
-            work,
-            inspection,
-            wanted,
-            monitor,
-            on_news=lambda: self._tell("measured", subject),
-            sources_first=self.is_shown(),
-        )
+        try:
+            carry_out(
+                work,
+                inspection,
+                wanted,
+                monitor,
+                on_news=lambda: self._tell("measured", subject),
+                sources_first=self.is_shown(),
+            )
+        except BaseException as error:  # noqa: BLE001 - it is raised again
+            raise without_our_frames(error)  # noqa: B904 - it is the same exception
 
     @contextmanager
     def _alone(self, job: Job) -> Iterator[None]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,6 +121,31 @@ def test_an_interrupt_is_the_users() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         inspect(Call(interrupted, (X,)), run=False)
+
+
+class Leave(BaseException):
+    """Passes whatever catches errors, as its class says."""
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_an_exception_of_the_users_that_is_no_error_passes_with_the_users_frames(
+    run: bool,
+) -> None:
+    def leaves_at_once(x: torch.Tensor) -> torch.Tensor:
+        raise Leave("here")
+
+    with pytest.raises(Leave) as raised:
+        cs.inspect(leaves_at_once, (X,), run=run)
+    frames = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    # Where it was asked for, and where it was raised: nothing of how the call was made.
+    assert frames[0] == raised.traceback[0].name
+    assert frames[-1] == "leaves_at_once"
+    assert not {"_build", "_run", "capture", "build_variants"} & set(frames)
+    assert len(frames) <= 5, frames
+    if sys.version_info >= (3, 11):
+        (note,) = raised.value.__notes__
+        assert note.startswith("The call that compilescope inspected raised this. Leave is no ")
+    assert cs.inspect(looked_at, (X,), variants="eager", run=False).variants[0].stage != "failed"
 
 
 def looked_at(x: torch.Tensor) -> torch.Tensor:

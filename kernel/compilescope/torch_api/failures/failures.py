@@ -127,7 +127,7 @@ def _whole(error: BaseException) -> str:
 
 def _trace(error: BaseException) -> str:
     """The traceback from the first frame that is the user's."""
-    return "".join(traceback.format_exception(type(error), error, _outside(error)))
+    return "".join(traceback.format_exception(type(error), error, users_part(error)))
 
 
 def _internal(error: BaseException, detail: str) -> Problem:
@@ -389,7 +389,7 @@ def _where(error: BaseException) -> SourceLine | None:
     )
 
 
-def _outside(error: BaseException) -> types.TracebackType | None:
+def users_part(error: BaseException) -> types.TracebackType | None:
     """The traceback from the first frame that is the user's."""
     current = error.__traceback__
     while current is not None and _is_internal(current.tb_frame.f_code.co_filename):
