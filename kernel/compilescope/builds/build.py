@@ -32,6 +32,7 @@ from ..torch_api.inductor.backward_provenance import backward_mapped
 from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.inductor_warnings import hearing
+from ..torch_api.inductor.retained_backwards import retaining
 from ..torch_api.kernels import loading
 from ..torch_api.process import caches
 from ..torch_api.trace.artifact_names import KERNEL_LOAD
@@ -60,6 +61,8 @@ class Built(msgspec.Struct, kw_only=True):
     outcome: Outcome | None = None
     """What the first call returned and left in the gradients; None when it failed."""
     problem: Problem | None = None
+    retained: set[str] = set()
+    """The compilations whose backward was first called with ``retain_graph``."""
     askable: Askable | None = None
     """The guards, with the values of their frames, which the caller has to drop."""
     begun_s: float = 0.0
@@ -103,6 +106,7 @@ def build(
     complaints: list[str] = []
     skips: list[CudaGraphSkip] = []
     guards: list[KeptGuards] = []
+    retained: set[str] = set()
     keep = keeping(guards.append, values=True)
     with (
         caches.only(folder),
@@ -111,6 +115,7 @@ def build(
         tuned(),
         buffers_noted(),
         backward_mapped(),
+        retaining(retained),
         loading.watched(built.modules),
         collecting(nodes),
         hearing(complaints),
@@ -129,6 +134,7 @@ def build(
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error)
     ids = numbers(records)
+    built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
     built.told = [record for record in records if record.name == KERNEL_LOAD]

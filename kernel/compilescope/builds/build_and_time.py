@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ..analysis.phases.compile_time import split
+from ..analysis.problems.retained import overwriting
 from ..guards.costs import add_guard_costs
 from ..guards.kept_guards import Askable
 from ..isolation.muted_output import quiet
@@ -279,6 +280,7 @@ def _report(built: Built, variant: Variant) -> VariantReport:
         report.problems.append(built.problem)
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
+    report.problems += overwriting(built.compilations, built.retained)
     report.problems += remarks(built.compilations)
     return report
 

@@ -75,6 +75,40 @@ def test_a_build_is_checked_against_eager_with_its_gradients(
         assert all(0 < error.tolerance_abs < 1e-3 for error in found.values())
 
 
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_a_backward_that_overwrites_what_retain_graph_keeps_is_a_problem(is_cached: bool) -> None:
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def inner(x: torch.Tensor) -> torch.Tensor:
+        return (x @ weight).tanh().sum()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        first = inner(x)
+        torch._dynamo.graph_break()
+        first.backward()
+        second = inner(x)
+        torch._dynamo.graph_break()
+        second.backward(retain_graph=True)
+        second.backward()
+        return second.detach()
+
+    with (
+        torch._inductor.config.patch(fx_graph_cache=is_cached),
+        torch._functorch.config.patch(enable_autograd_cache=is_cached),
+    ):
+        report = cs.inspect(step, (torch.randn(4, 8),))
+    for name in ("python", "cpp"):
+        problems = [problem.what for problem in report.variant(name).problems]
+        told = [what for what in problems if "overwrites what retain_graph keeps" in what]
+        is_wrong = any(not error.ok for error in report.variant(name).accuracy)
+        # Both or neither: a torch that keeps such code apart has no problem.
+        assert bool(told) == is_wrong
+        assert is_cached or not is_wrong
+        if told:
+            assert told == [problems[0]]
+            assert "The backward of 2/0" in told[0]
+
+
 def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -> None:
     _, built = training
     assert [variant.name for variant in built.variants] == ["python", "cpp", "eager"]

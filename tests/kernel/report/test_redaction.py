@@ -193,7 +193,7 @@ def test_no_literal_is_left() -> None:
 def test_constants_are_left_out_and_sizes_stay() -> None:
     made = report()
     compilation = next(one for one in made.compilations if one.id == "0/0")
-    args = "x, 90210, 'hunter2 mode', 4096, alpha=90210.5, approximate='tanh', end=2147483647"
+    args = "x, 7, 90210, 'hunter2 mode', 4096, alpha=90210.5, approximate='tanh', end=2147483647"
     compilation.graphs["dynamo"].nodes = [
         Node(name="x", op="placeholder", target="x", shape=["2", "4096"], stride=["4096", "1"]),
         Node(name="y", op="call_function", target="torch.ops.aten.y.default", args=args),
@@ -209,7 +209,7 @@ def test_constants_are_left_out_and_sizes_stay() -> None:
     }
     left = made.redacted().compilation("0/0")
     nodes = left.graphs["dynamo"].nodes
-    assert nodes[1].args == ("x, …, '…', 4096, alpha=…, approximate='tanh', end=2147483647")
+    assert nodes[1].args == ("x, 7, …, '…', 4096, alpha=…, approximate='tanh', end=2147483647")
     expected = 'auto y = f(…L, …f, …, 0.5, 2.0, 4096L, 902101, "…", t90210);'
     assert left.code.cpp == left.kernels[0].source == expected
     assert left.kernels[0].assembly == {
