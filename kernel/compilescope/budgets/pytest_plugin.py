@@ -11,8 +11,10 @@ and the rest come with the first marked test.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Generator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -39,23 +41,32 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.hookimpl(wrapper=True)
+# Last, so that what pytest itself sets up for a test's log is there.
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run a marked test within its budget."""
     marker = item.get_closest_marker(MARKER)
     if marker is None:
         return (yield)
     from ..jobs.watch_switch import caller
+    from ..report.errors import CompilescopeError
     from ..session.lazy import session
+    from ..torch_api.trace.process_trace import unseen_by
     from ..watching.watch import MEMORY_MB
     from .budget import Budget, BudgetError, check
 
+    known = [field.name for field in fields(Budget)]
+    unknown = [*map(repr, marker.args), *(name for name in marker.kwargs if name not in known)]
+    # A traceback would show this plugin's code.
+    if unknown:
+        limits = ", ".join(f"{name}=" for name in known)
+        pytest.fail(f"@pytest.mark.{MARKER} takes {limits} not {unknown[0]}.", pytrace=False)
     try:
-        budget = Budget(*marker.args, **marker.kwargs)
-    except TypeError as error:
-        raise pytest.UsageError(f"@pytest.mark.{MARKER}: {error}") from error
+        budget = Budget(**marker.kwargs)
+    except CompilescopeError as error:
+        pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
     folder: Path | None = item.config.getoption("--compilescope-report")
-    with session().watcher.block(MEMORY_MB, caller()) as report:
+    with unseen_by(_is_pytests), session().watcher.block(MEMORY_MB, caller()) as report:
         result = yield
     page = None
     if folder is not None:
@@ -69,5 +80,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         message = str(error)
     else:
         return result
-    # A traceback would show this plugin's code.
     pytest.fail(message, pytrace=False)
+
+
+def _is_pytests(handler: logging.Handler) -> bool:
+    """Whether pytest captures logs with it: it would show each event as an empty line."""
+    return type(handler).__module__.partition(".")[0] == "_pytest"

@@ -108,9 +108,13 @@ def _of_folders(options: argparse.Namespace) -> int:
     if options.json:
         files.print_json(result)
     else:
+        unchanged = [name for name, each in result.reports.items() if _is_unchanged(each)]
         for name, difference in result.reports.items():
-            print(f"{name}:")
-            _print_difference(difference)
+            if name not in unchanged:
+                print(f"{name}:")
+                _print_difference(difference)
+        if unchanged:
+            print(f"no difference: {', '.join(unchanged)}")
         for name in result.only_before:
             print(f"only before: report {name}")
         for name in result.only_after:
@@ -143,6 +147,15 @@ def _reports(folder: Path) -> dict[str, Path]:
             "Give two folders, or two reports.",
         )
     return {path.name.removesuffix(_REPORT): path for path in sorted(folder.glob(f"*{_REPORT}"))}
+
+
+def _is_unchanged(difference: ReportDifference) -> bool:
+    return not (difference.only_before or difference.only_after) and all(
+        variant.latency is None
+        and all(figure.before == figure.after for figure in variant.figures)
+        and not any(_lines(variant))
+        for variant in difference.variants
+    )
 
 
 def _print_difference(difference: ReportDifference) -> None:

@@ -13,6 +13,7 @@ torch does what it always does.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import logging
@@ -124,6 +125,21 @@ def _trace(
 
 
 skip(_trace)
+
+
+@contextlib.contextmanager
+def unseen_by(is_unwanted: Callable[[logging.Handler], bool]) -> Iterator[None]:
+    """In the block, handlers of others that match get none of torch's events."""
+    with lock:
+        handlers = _internal.trace_log.handlers
+        removed = [handler for handler in handlers if is_unwanted(handler)]
+        handlers[:] = [handler for handler in handlers if handler not in removed]
+    try:
+        yield
+    finally:
+        with lock:
+            handlers = _internal.trace_log.handlers
+            handlers += [handler for handler in removed if handler not in handlers]
 
 
 class _Handler(Handler):
