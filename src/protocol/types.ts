@@ -747,6 +747,15 @@ export interface Constant {
 }
 
 /**
+ * What a panel without a kernel needs besides the report itself.
+ */
+export interface Contents {
+  variants: StoredVariant[];
+  sweep: SweepSummary | null;
+  problems: number;
+}
+
+/**
  * How often something happened, in words.
  */
 export interface Count {
@@ -1900,6 +1909,7 @@ export interface Report {
   rank: Rank | null;
   overview: Overview | null;
   trace: TraceSummary | null;
+  contents: Contents | null;
 }
 
 /**
@@ -2279,6 +2289,42 @@ export interface Steps {
   sum_us: number | null;
   agrees: boolean;
   why: string;
+}
+
+/**
+ * The texts of a compilation.
+ */
+export interface StoredCompilation {
+  texts: StoredText[];
+  absent: Record<string, string>;
+}
+
+/**
+ * An artifact, and where its text is: a path of fields, keys and indices from
+ * its compilation.
+ */
+export interface StoredText {
+  name: string;
+  label: string;
+  group: 'code' | 'graph' | 'kernel' | 'raw';
+  language: string;
+  lines: number;
+  forms: string[];
+  configs: string[];
+  text: string;
+  regions: string;
+  text_lines: string;
+  source: string;
+  listed: boolean;
+}
+
+/**
+ * A variant's summary and its texts.
+ */
+export interface StoredVariant {
+  summary: VariantSummary;
+  compilations: StoredCompilation[];
+  package: StoredText[];
 }
 
 /**

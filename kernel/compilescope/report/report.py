@@ -21,6 +21,7 @@ from .compilation.artifacts import Break, Code, Compilation, Effective
 from .compilation.cuda_graphs import CudaGraphs
 from .compilation.parts import WRAPPERS
 from .compilation.wrapper_steps import KernelLoad
+from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
 from .late import LateTable
@@ -183,6 +184,8 @@ class Report(Struct, kw_only=True):
     """The summary, as of when the report was last written or shown."""
     trace: TraceSummary | None = None
     """For a trace: its summary."""
+    contents: Contents | None = None
+    """In a file: summaries and the places of texts, for a panel without a kernel."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -267,6 +270,7 @@ class Report(Struct, kw_only=True):
         )
         packed_report = replace(
             self,
+            contents=concluding["contents"](self),
             variants=[
                 replace(variant, compilations=compilations)
                 for variant, compilations in zip(self.variants, packed, strict=True)
@@ -416,13 +420,15 @@ class Report(Struct, kw_only=True):
         printer.text(str(self))
 
 
-concluding: dict[str, Callable[[Report], Overview]] = LateTable()
-"""The function that computes an overview. The analysis, a layer above, registers itself here."""
+concluding: dict[str, Callable[[Report], Any]] = LateTable()
+"""The functions that compute an "overview", and the "contents" of a file. The analysis, a layer
+above, registers them here."""
 
 
 def conclude(report: Report) -> Overview:
     """Computes a report's overview again and stores it in the report."""
-    report.overview = overview = concluding["overview"](report)
+    overview: Overview = concluding["overview"](report)
+    report.overview = overview
     return overview
 
 

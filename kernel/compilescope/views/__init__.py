@@ -1,5 +1,6 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
+from ..analysis.contents.stored import contents
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
@@ -13,7 +14,7 @@ from .text import sweep as text_sweep
 
 # How a report prints, displays in a cell and saves itself. It is in a layer below the views and
 # cannot import them, so importing this package registers its displays.
-concluding.update(overview=overview)
+concluding.update(overview=overview, contents=contents)
 completing.update(breaks=add_breaks, conditions=add_conditions, verdicts=add_verdicts)
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)

@@ -30,14 +30,8 @@ from .measuring import GetMeasurement as GetMeasurement
 from .measuring import Measurement as Measurement
 from .measuring import Series as Series
 from .measuring import StartMeasure as StartMeasure
-from .outlines import Artifact as Artifact
-from .outlines import ChangedSummary as ChangedSummary
-from .outlines import CompilationSummary as CompilationSummary
 from .outlines import ReportSummary as ReportSummary
 from .outlines import SubjectSummary as SubjectSummary
-from .outlines import SweepSummary as SweepSummary
-from .outlines import TargetSummary as TargetSummary
-from .outlines import VariantSummary as VariantSummary
 from .pushes import JobChanged as JobChanged
 from .pushes import Measured as Measured
 from .pushes import ReportChanged as ReportChanged

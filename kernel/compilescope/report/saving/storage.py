@@ -102,6 +102,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         ) from None
     unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
     complete(report)
+    report.contents = None  # of the file: the report may change, and writing it computes them again
     return report
 
 
