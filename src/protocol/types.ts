@@ -556,6 +556,7 @@ export interface Code {
 export interface ColdSwitch {
   switch: string;
   value: string;
+  label: string;
   title: string;
   code: string;
   cold_s: number | null;
@@ -2279,12 +2280,34 @@ export interface Step {
 }
 
 /**
+ * The steps of one kind in one wrapper.
+ */
+export interface StepSum {
+  kind:
+    | 'allocation'
+    | 'call'
+    | 'check'
+    | 'constant'
+    | 'entry'
+    | 'free'
+    | 'launch'
+    | 'load'
+    | 'other'
+    | 'return'
+    | 'stream'
+    | 'view';
+  count: number;
+  us: number | null;
+}
+
+/**
  * The steps of one wrapper.
  */
 export interface Steps {
   artifact: 'cpp' | 'python';
   direction: 'backward' | 'forward' | 'inference';
   steps: Step[];
+  kinds: StepSum[];
   whole_us: number | null;
   sum_us: number | null;
   agrees: boolean;
@@ -2675,6 +2698,7 @@ export interface VariantReport {
   cuda_graphs: CudaGraphs | null;
   kernel_loads: KernelLoad[];
   cold: ColdSwitch[];
+  cold_gain: string;
   ways: DeployWay[];
   package: Package | null;
   earlier: boolean;

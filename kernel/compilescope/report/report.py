@@ -106,6 +106,8 @@ class VariantReport(Struct):
     """How each kernel was compiled, loaded and first run."""
     cold: list[ColdSwitch] = []
     """How settings change the first call's time."""
+    cold_gain: str = ""
+    """Which of them shorten the first call most, in a sentence."""
     ways: list[DeployWay] = []
     """The ways to deploy the call, compared."""
     package: Package | None = None
@@ -434,7 +436,8 @@ def conclude(report: Report) -> Overview:
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "breaks" of a variant, the "verdicts" of a sweep. The analysis puts itself here too."""
+the "breaks" of a variant, the words for its "cold" settings, the "verdicts" of a sweep. The
+analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()

@@ -4,6 +4,7 @@ from ..analysis.contents.stored import contents
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
+from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import add_breaks
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
@@ -15,7 +16,9 @@ from .text import sweep as text_sweep
 # How a report prints, displays in a cell and saves itself. It is in a layer below the views and
 # cannot import them, so importing this package registers its displays.
 concluding.update(overview=overview, contents=contents)
-completing.update(breaks=add_breaks, conditions=add_conditions, verdicts=add_verdicts)
+completing.update(
+    breaks=add_breaks, cold=add_words, conditions=add_conditions, verdicts=add_verdicts
+)
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
 renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})

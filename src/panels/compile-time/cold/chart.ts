@@ -3,7 +3,7 @@ import type { IChartTheme, ITrace, MakeFigure } from '../../../charts';
 import { asText } from '../../../charts';
 import { formatSeconds } from '../../../words/format';
 import type { ColdSwitch } from '../../../protocol/types';
-import { coldTitle, isAsItIs, isMeasured } from './rows';
+import { isAsItIs, isMeasured } from './rows';
 import { shorten } from '../../../words/format';
 
 /**
@@ -34,7 +34,7 @@ export function coldChartOf(
   trans: TranslationBundle
 ): MakeFigure {
   const plotted = rows.filter(isMeasured);
-  const names = plotted.map(row => coldTitle(row, trans));
+  const names = plotted.map(row => row.label);
   return (theme, { width }) => {
     const most = Math.floor((width * NAMES) / LETTER);
     const longest = Math.max(...names.map(name => Math.min(name.length, most)));
