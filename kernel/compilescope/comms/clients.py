@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from ..report import Struct
 from .messages import Event, Message
 
 SILENCE_S = 180.0
@@ -19,7 +20,7 @@ once a minute."""
 _log = logging.getLogger(__name__)
 
 
-def plain(message: Message) -> dict[str, Any]:
+def plain(message: Struct) -> dict[str, Any]:
     """A message as dicts, lists, numbers and text.
 
     A variant's options may hold any value: what JSON cannot represent is sent as its ``repr``.

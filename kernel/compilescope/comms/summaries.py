@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from ..analysis.contents import package_files, texts
 from ..analysis.contents.compiled import compiled
 from ..analysis.contents.summaries import problem_count, sweep_summary, variant_summary
@@ -24,13 +22,10 @@ from .messages import (
     SearchHit,
     SearchResult,
     SubjectSummary,
-    WatchedCompilation,
-    WatchState,
 )
 
-if TYPE_CHECKING:  # both load torch, which a trace is read without
+if TYPE_CHECKING:  # it loads torch, which a trace is read without
     from ..jobs.jobs import Job
-    from ..watching.watch import WatchSummary
 
 _LONG_LINE = 300
 
@@ -100,18 +95,6 @@ def reproducer(reproducer: Reproducer) -> ReproducerFile:
         unchecked=reproducer.unchecked,
         output=reproducer.output,
     )
-
-
-def watch(state: WatchSummary) -> WatchState:
-    """The state of the watch, as the panel shows it."""
-    watch_state = WatchState(on=state.on)
-    for name in state.__struct_fields__:
-        if name != "latest":
-            setattr(watch_state, name, getattr(state, name))
-    watch_state.latest = [
-        WatchedCompilation(**msgspec.structs.asdict(sighting)) for sighting in state.latest
-    ]
-    return watch_state
 
 
 def artifact(report: Report, variant: str, compilation: str, name: str) -> ArtifactResult:

@@ -440,7 +440,7 @@ the "breaks" of a variant, the words for its "cold" settings, the "verdicts" of 
 analysis puts itself here too."""
 
 
-renderers: dict[str, Callable[[Report], str]] = LateTable()
+renderers: dict[str, Callable[[Any], str]] = LateTable()
 """The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
 views, a layer above, register themselves here."""
 

@@ -12,6 +12,7 @@ from . import page
 from .html import checkup, report
 from .text import report as text
 from .text import sweep as text_sweep
+from .text import tiers
 
 # How a report prints, displays in a cell and saves itself. It is in a layer below the views and
 # cannot import them, so importing this package registers its displays.
@@ -21,4 +22,5 @@ completing.update(
 )
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
+renderers.update({"tiers text": tiers.render})
 renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package, PackageFile } from '../../protocol/types';
-import { CodeBlock, ShowAll, useLoaded, ViewFrame } from '../common';
+import { CodeBlock, useShowAll, useLoaded, ViewFrame } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { Figures } from '../common/tables/figures';
@@ -24,9 +24,8 @@ export function Files(props: {
 }): JSX.Element {
   const { made, variant, context } = props;
   const { trans } = context;
-  const [isWhole, setWhole] = React.useState(false);
   const [opened, setOpened] = React.useState<string | null>(null);
-  const shown = isWhole ? made.files : made.files.slice(0, FILES);
+  const [shown, showAll] = useShowAll(made.files, FILES, trans);
   return (
     <>
       <Figures
@@ -62,12 +61,7 @@ export function Files(props: {
           </tr>
         ))}
       </Figures>
-      <ShowAll
-        shown={shown.length}
-        total={made.files.length}
-        onClick={() => setWhole(true)}
-        trans={trans}
-      />
+      {showAll}
       {opened !== null && (
         <FileText path={opened} variant={variant} context={context} />
       )}

@@ -12,9 +12,9 @@ import pytest
 from compilescope.progress.progress import Progress
 from compilescope.report import Report
 from compilescope.report.variant import Variant
+from compilescope.report.watching import WatchState
 from compilescope.session import requests
 from compilescope.session import session as sessions
-from compilescope.watching.watch import WatchSummary
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
@@ -26,11 +26,11 @@ class FakeWatcher:
 
     def __init__(self) -> None:
         self.asked: list[object] = []
-        self.now = WatchSummary()
+        self.now = WatchState()
 
     def on(self, memory_mb: float | None) -> None:
         self.asked.append(memory_mb)
-        self.now = WatchSummary(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
+        self.now = WatchState(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
 
     def off(self) -> bool:
         was_on, self.now.on = self.now.on, False
@@ -42,7 +42,7 @@ class FakeWatcher:
     def clear(self) -> None:
         self.asked.append("clear")
 
-    def state(self) -> WatchSummary:
+    def state(self) -> WatchState:
         return self.now
 
 
