@@ -77,9 +77,9 @@ export function tellKey(
   costs: Readonly<Record<Side, ICosts | null>>,
   key: string | null
 ): ITold | null {
-  const found = pair(costs, key ?? '');
-  const first = found.left ?? found.right;
-  return first && { kind: first.kind, ...found };
+  const steps = pair(costs, key ?? '');
+  const first = steps.left ?? steps.right;
+  return first && { kind: first.kind, ...steps };
 }
 
 function pair(

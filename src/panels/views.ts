@@ -154,9 +154,9 @@ export function resolve(
   if (section) {
     return section[1];
   }
-  const found = VIEWS.find(each => each.id === target);
+  const record = VIEWS.find(each => each.id === target);
   // The first section is where the view begins.
-  return found ? { view: found.id, section: found.id } : null;
+  return record ? { view: record.id, section: record.id } : null;
 }
 
 /**

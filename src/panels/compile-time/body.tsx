@@ -67,8 +67,10 @@ export function CompileTimeBody(props: {
   const runs = React.useMemo(
     () =>
       (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(each =>
-        shown.some(one =>
-          each === 'cold' ? one.phases.length : one.warm_phases.length
+        shown.some(compilation =>
+          each === 'cold'
+            ? compilation.phases.length
+            : compilation.warm_phases.length
         )
       ),
     [shown, run]

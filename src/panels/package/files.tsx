@@ -18,14 +18,14 @@ const CHARACTERS = 20000;
  * The files of a package; the text of one is below them.
  */
 export function Files(props: {
-  made: Package;
+  contents: Package;
   variant: string;
   context: IViewContext;
 }): JSX.Element {
-  const { made, variant, context } = props;
+  const { contents, variant, context } = props;
   const { trans } = context;
   const [opened, setOpened] = React.useState<string | null>(null);
-  const [shown, showAll] = useShowAll(made.files, FILES, trans);
+  const [shown, showAll] = useShowAll(contents.files, FILES, trans);
   return (
     <>
       <Figures
@@ -42,7 +42,9 @@ export function Files(props: {
           <tr key={file.path}>
             <th scope="row" title={file.path}>
               {file.text === null ? (
-                <code title={made.absent[file.path]}>{shorten(file.path)}</code>
+                <code title={contents.absent[file.path]}>
+                  {shorten(file.path)}
+                </code>
               ) : (
                 <button
                   type="button"

@@ -194,8 +194,8 @@ function Row(props: {
  * The part of a function behind a graph break says which it is.
  */
 function frameName(name: string, trans: TranslationBundle): string {
-  const found = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return found ? trans.__('%1 from line %2 on', found[1], found[2]) : name;
+  const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
+  return match ? trans.__('%1 from line %2 on', match[1], match[2]) : name;
 }
 
 function clock(seconds: number): string {

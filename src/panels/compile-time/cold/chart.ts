@@ -88,7 +88,7 @@ function bars(
   theme: IChartTheme
 ): ITrace {
   const values = rows.map(row => row[figure]);
-  const told = values.map(value =>
+  const texts = values.map(value =>
     value === null ? '' : formatSeconds(value)
   );
   return {
@@ -97,11 +97,11 @@ function bars(
     name,
     x: values,
     y: rows.map((_, place) => place),
-    text: told,
+    text: texts,
     textposition: 'outside',
     cliponaxis: false,
     textfont: { color: theme.text },
-    hovertext: told.map(value => `${name}: ${value}`),
+    hovertext: texts.map(value => `${name}: ${value}`),
     hoverinfo: 'text',
     marker: { color: theme.series[colour] }
   };
