@@ -303,7 +303,7 @@ export const VIEWS: readonly IView[] = [
     group: 'more',
     label: trans => trans.__('Ahead of time'),
     caption: trans =>
-      trans.__('torch.export and AOTInductor: the package, opened up'),
+      trans.__('torch.export and AOTInductor: the contents of the package'),
     about: ['package'],
     nothing: trans => trans.__('Nothing was compiled ahead of time'),
     makes: true,

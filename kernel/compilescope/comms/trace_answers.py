@@ -137,7 +137,7 @@ class TraceAnswers:
         if request.version != messages.PROTOCOL_VERSION or handler is None:
             raise CompilescopeError(
                 "A trace holds what was compiled: there is no kernel behind it.",
-                "It can be looked at; what it does not hold cannot be made from it.",
+                "You can view it, but not make what it does not hold.",
                 "Inspect the call in a notebook.",
             )
         arguments, _ = messages.COMMANDS[request.command]

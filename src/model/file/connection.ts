@@ -56,7 +56,7 @@ export class FileConnection extends BaseConnection {
     if (!answer) {
       throw missing(
         'This report is from a file: there is no kernel behind it.',
-        'A file can be looked at; what it does not hold cannot be made from it.',
+        'You can view a file, but not make what it does not hold.',
         'Inspect the subject in a notebook.'
       );
     }

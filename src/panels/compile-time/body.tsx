@@ -116,7 +116,7 @@ export function CompileTimeBody(props: {
       <div
         className="jp-Compilescope-controls"
         role="toolbar"
-        aria-label={trans.__('What of the compile time is shown')}
+        aria-label={trans.__('Which compile times are shown')}
       >
         {data.compilations.length > 1 && (
           <Select

@@ -21,7 +21,7 @@ export function nothingIn(
   for (const { id, about, nothing, makes } of views) {
     const isMade = makes && isLive;
     if (about && !isMade && !about.some(field => filled.has(field))) {
-      reasons[id] = nothing?.(trans) ?? trans.__('There is nothing in it');
+      reasons[id] = nothing?.(trans) ?? trans.__('It is empty');
     }
   }
   return reasons;

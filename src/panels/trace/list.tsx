@@ -150,7 +150,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           selected={keyOf(model.variant, model.compilation)}
           onSelect={row => show(context, row.process, row.id)}
           trans={trans}
-          none={trans.__('No compilation is like that.')}
+          none={trans.__('No compilation matches the filter.')}
         />
       </div>
     </section>

@@ -496,7 +496,7 @@ def test_unloading_takes_everything_away_and_loading_says_what_to_do(
     capsys.readouterr()
     shell.run_line_magic("load_ext", "compilescope")
     assert shell.input_transformers_cleanup == before
-    assert capsys.readouterr().out == "Ready: write %%compile over a cell, and run it.\n"
+    assert capsys.readouterr().out == "Ready: put %%compile at the top of a cell, and run it.\n"
 
 
 def test_a_real_inspection_points_at_the_cells_lines(
