@@ -100,7 +100,7 @@ class Clients:
             try:
                 line.send(message)
             except Exception:  # noqa: BLE001 - one line that is cut is not the others' matter
-                _log.warning("A panel cannot be reached and hears no more.", exc_info=True)
+                _log.warning("A panel cannot be reached and is removed.", exc_info=True)
                 self.close(line)
 
     def listening(self) -> bool:

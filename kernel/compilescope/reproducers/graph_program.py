@@ -89,7 +89,7 @@ def _graph_text(
     if forward is None:
         raise CompilescopeError(
             f"The graph {stage!r} of {compilation.id!r} cannot be run.",
-            "Its text is no Python: it has values in it that Python cannot write.",
+            "Its text is no Python: it contains values that Python cannot write.",
             f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
         )
     if any("self." in ast.unparse(statement) for statement in forward.body):

@@ -36,7 +36,7 @@ CUDA_GRAPHS = "A CUDA graph is replayed in the place of the wrapper: its steps d
 NOT_RUN = "The call that was measured did not run this graph."
 NOT_MARKED = "There is no place for marks in this wrapper."
 OTHER_STEPS = "What was built to be measured has other steps than the code that is shown."
-NOT_REACHED = "The calls did not come by {} of the {} steps: a branch that was not taken."
+NOT_REACHED = "{} of the {} steps were not executed: a branch that was not taken."
 APART = (
     "The steps add up to {sum:.1f} µs where the call takes {whole:.1f} µs without marks. What a "
     "mark costs, {mark:.0f} ns, is taken off for each; what it does to the steps around it is not. "

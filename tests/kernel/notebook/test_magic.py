@@ -192,14 +192,14 @@ WRONG = [
         "x = 1\nawait f(x)",
         (
             "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell without "
-            "awaiting. Await in a cell of its own, and call with what came of it.\n"
+            "awaiting. Await it in a separate cell, and call with the result.\n"
         ),
     ),
     (
         "async def g(): pass\ng()",
         (
             "g is an async function. Calling it computes nothing, and torch.compile takes no "
-            "coroutines. Await in a cell of its own, and call with what came of it.\n"
+            "coroutines. Await it in a separate cell, and call with the result.\n"
         ),
     ),
     (
