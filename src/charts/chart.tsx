@@ -34,13 +34,13 @@ export function Chart(props: {
   click.current = onClick;
   const [error, setError] = React.useState('');
   React.useEffect(() => {
-    const made = new Plot(host.current!, {
+    const created = new Plot(host.current!, {
       onClick: data => click.current?.(data),
       onError: reason =>
         setError(reason instanceof Error ? reason.message : String(reason))
     });
-    plot.current = made;
-    return () => made.dispose();
+    plot.current = created;
+    return () => created.dispose();
   }, []);
   React.useEffect(() => plot.current?.show(make), [make]);
   return (

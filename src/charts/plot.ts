@@ -104,9 +104,9 @@ export class Plot implements IDisposable {
       const { onClick } = this._options;
       if (onClick) {
         (this._host as IPlotElement).on('plotly_click', ({ points }) => {
-          const [found] = points.map(each => each.customdata);
-          if (typeof found === 'string' || typeof found === 'number') {
-            onClick(found);
+          const [data] = points.map(each => each.customdata);
+          if (typeof data === 'string' || typeof data === 'number') {
+            onClick(data);
           }
         });
       }

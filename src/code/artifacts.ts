@@ -63,8 +63,8 @@ export function choose(
   compilation: string,
   wanted: string | null
 ): IChoice {
-  const found = report.variants.find(item => item.name === variant) ?? null;
-  const compiled = pickCompilation(found, compilation);
+  const summary = report.variants.find(item => item.name === variant) ?? null;
+  const compiled = pickCompilation(summary, compilation);
   const artifact = pickArtifact(compiled, side, wanted);
   return {
     address: {
@@ -72,7 +72,7 @@ export function choose(
       compilation: compiled?.id ?? '',
       artifact: typeof artifact === 'string' ? artifact : artifact.name
     },
-    variant: found,
+    variant: summary,
     compilation: compiled,
     artifact: typeof artifact === 'string' ? null : artifact
   };

@@ -1,4 +1,4 @@
-import type { Step, Steps } from '../protocol/types';
+import type { Step, Steps, StepSum } from '../protocol/types';
 import type { Side } from './artifacts';
 
 /**
@@ -6,6 +6,7 @@ import type { Side } from './artifacts';
  */
 export interface ICosts {
   readonly steps: readonly Step[];
+  readonly kinds: readonly StepSum[];
   /** Line → the step that it belongs to. */
   readonly byLine: ReadonlyMap<number, Step>;
   /** What the longest step takes, in µs. */
@@ -40,6 +41,7 @@ export function costsOf(
   }
   return {
     steps: own.steps,
+    kinds: own.kinds,
     byLine,
     longest: Math.max(0, ...own.steps.map(({ us }) => us ?? 0)),
     sum_us: own.sum_us ?? 0,
@@ -75,9 +77,9 @@ export function tellKey(
   costs: Readonly<Record<Side, ICosts | null>>,
   key: string | null
 ): ITold | null {
-  const found = pair(costs, key ?? '');
-  const first = found.left ?? found.right;
-  return first && { kind: first.kind, ...found };
+  const steps = pair(costs, key ?? '');
+  const first = steps.left ?? steps.right;
+  return first && { kind: first.kind, ...steps };
 }
 
 function pair(

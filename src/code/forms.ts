@@ -62,10 +62,10 @@ export function kernelText(
 export function nearestText(text: IKernelText): IKernelText {
   const { kernel, form } = text;
   const config = kernel.configs.includes(text.config) ? text.config : '';
-  const found = [form, ...(LIKE[form] ?? [])].find(each =>
+  const available = [form, ...(LIKE[form] ?? [])].find(each =>
     kernel.forms.includes(each)
   );
-  return { kernel, form: found ?? form, config: found ? config : '' };
+  return { kernel, form: available ?? form, config: available ? config : '' };
 }
 
 /** A text of a kernel as an artifact; the kernel's forms are listed with the source alone. */

@@ -24,11 +24,11 @@ export function lineRegions(result: ArtifactResult): Region[] {
   }
   const own = artifact.forms.length > 0;
   const written = (own ? text : source).split(BREAK);
-  const made = own ? written.map((_, index) => index + 1) : lines;
+  const lineNumbers = own ? written.map((_, index) => index + 1) : lines;
   const kernel = qualified.slice(qualified.indexOf('.') + 1);
   const regions: Region[] = [];
   let last: Region | null = null;
-  made.forEach((line, index) => {
+  lineNumbers.forEach((line, index) => {
     const label = written[line - 1]?.trim() ?? '';
     const key = label && `line:${qualified}:${line}:${label}`;
     if (last && key && last.key === key) {

@@ -176,16 +176,16 @@ export function decisionsOf(
   decisions: readonly Decision[],
   artifact: string
 ): Decisions {
-  const found = new Map<number, Decision[]>();
+  const byLine = new Map<number, Decision[]>();
   for (const decision of decisions) {
     const prefix = decision.direction === 'backward' ? 'backward.' : '';
     for (const [own, lines] of Object.entries(decision.lines)) {
       for (const line of prefix + own === artifact ? lines : []) {
-        found.set(line, [...(found.get(line) ?? []), decision]);
+        byLine.set(line, [...(byLine.get(line) ?? []), decision]);
       }
     }
   }
-  return found;
+  return byLine;
 }
 
 /** What has to be read of a variant's compilations for notes; nothing where there are none. */
@@ -200,6 +200,6 @@ function partsOf(model: ISubjectModel, variant: string): CompilationPart[] {
 
 /** What the device is called that a variant is for; null where it is that of the arguments. */
 function targetOf(model: ISubjectModel, variant: string): string | null {
-  const found = model.report?.variants.find(each => each.name === variant);
-  return found?.target?.title ?? null;
+  const summary = model.report?.variants.find(each => each.name === variant);
+  return summary?.target?.title ?? null;
 }

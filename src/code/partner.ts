@@ -35,15 +35,15 @@ export function besides(
     candidates.unshift({ compilation: before, name: artifact.name });
   }
   for (const each of candidates) {
-    const found = each.compilation.artifacts.find(a => a.name === each.name);
+    const match = each.compilation.artifacts.find(a => a.name === each.name);
     const address = {
       variant: variant.name,
       compilation: each.compilation.id,
       artifact: each.name
     };
-    if (found && !sameAddress(address, left.address)) {
+    if (match && !sameAddress(address, left.address)) {
       const { compilation } = each;
-      return { address, variant, compilation, artifact: found };
+      return { address, variant, compilation, artifact: match };
     }
   }
   return right;

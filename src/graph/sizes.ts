@@ -56,8 +56,8 @@ function parameterName(node: Node): string | null {
   if (node.op !== 'placeholder') {
     return null;
   }
-  const found = /_(?:parameters|buffers)_(\w+?)_?$/.exec(node.name);
-  return found && found[1];
+  const match = /_(?:parameters|buffers)_(\w+?)_?$/.exec(node.name);
+  return match && match[1];
 }
 
 /**

@@ -21,13 +21,13 @@ export function walk(
     return null;
   }
   const middle = box.x + box.width / 2;
-  const found =
+  const candidates =
     direction === 'inputs' || direction === 'users'
       ? neighbours(scene, item, direction)
       : beside(scene, item, direction === 'after');
   let best: number | null = null;
   let least = Infinity;
-  for (const each of found) {
+  for (const each of candidates) {
     const other = scene.box(each);
     if (!other || each === item) {
       continue;
@@ -59,15 +59,15 @@ export function neighbours(
     const top = (each: number) => scene.box(each)?.y ?? Infinity;
     return inner.sort((a, b) => top(a) - top(b)).slice(0, 1);
   }
-  const found = new Set<number>();
+  const around = new Set<number>();
   for (const node of nodesIn(scene, item)) {
     for (const near of graph[direction][node]) {
       if (item < nodeCount || !scene.isWithin(near, item)) {
-        found.add(scene.seen(near));
+        around.add(scene.seen(near));
       }
     }
   }
-  return [...found];
+  return [...around];
 }
 
 /**
@@ -78,14 +78,14 @@ export function nodesIn(scene: Scene, item: number): number[] {
     return [item];
   }
   const { groups } = scene.grouping;
-  const found: number[] = [];
+  const nodes: number[] = [];
   const stack = [item - scene.nodeCount];
   while (stack.length > 0) {
     const group = groups[stack.pop()!];
-    found.push(...group.nodes);
+    nodes.push(...group.nodes);
     stack.push(...group.groups);
   }
-  return found;
+  return nodes;
 }
 
 function beside(scene: Scene, item: number, isAfter: boolean): number[] {

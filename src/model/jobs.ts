@@ -25,15 +25,15 @@ export function isActive(job: JobState | null): boolean {
  * A running job stays until it ends: others are queued behind it. Of one and
  * the same job a late reply may say less than an event said before.
  */
-export function newerJob(known: JobState | null, told: JobState): JobState {
+export function newerJob(known: JobState | null, update: JobState): JobState {
   if (known === null || known.state === 'queued') {
-    return told;
+    return update;
   }
   const isStale =
-    known.id === told.id
-      ? RANK[known.state] > RANK[told.state]
-      : known.state === 'running' && told.state !== 'running';
-  return isStale ? known : told;
+    known.id === update.id
+      ? RANK[known.state] > RANK[update.state]
+      : known.state === 'running' && update.state !== 'running';
+  return isStale ? known : update;
 }
 
 /**
@@ -87,10 +87,10 @@ export class Jobs {
   /**
    * Take news of a job.
    */
-  update(told: JobState): void {
-    this._take(newerJob(this._current, told));
-    if (!isActive(told)) {
-      this._options.onEnd(told);
+  update(job: JobState): void {
+    this._take(newerJob(this._current, job));
+    if (!isActive(job)) {
+      this._options.onEnd(job);
     }
     this._options.onChange(this._current);
   }
@@ -138,9 +138,9 @@ export class Jobs {
       return;
     }
     this._cancelled.add(job.id);
-    const told = connection.request('cancel', { job: job.id });
+    const reply = connection.request('cancel', { job: job.id });
     // A kernel without subshells reads the request only once it is free.
-    await Promise.race([told, sleep(CANCEL_PATIENCE)]);
+    await Promise.race([reply, sleep(CANCEL_PATIENCE)]);
     // What runs beside the main thread ends without an interrupt, which would
     // meet the user's cell; a job may have got there since it was cancelled.
     const isRunning = () =>
@@ -154,7 +154,7 @@ export class Jobs {
     if (isRunning()) {
       await connection.interrupt();
     }
-    await told;
+    await reply;
   }
 
   /**

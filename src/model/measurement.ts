@@ -4,36 +4,36 @@ import type { Measurement, Series } from '../protocol/types';
  * A measurement completed by what was told of it.
  *
  * @param known - With all its samples; null for none.
- * @param told - With the samples from `since` on.
+ * @param update - With the samples from `since` on.
  *
  * @returns The measurement with all its samples; `known` if what was told is
  * older; null if samples in between are missing.
  */
 export function complete(
   known: Measurement | null,
-  told: Measurement
+  update: Measurement
 ): Measurement | null {
-  if (known === null || known.id !== told.id) {
-    return told.since === 0 ? told : null;
+  if (known === null || known.id !== update.id) {
+    return update.since === 0 ? update : null;
   }
-  if (told.rounds < known.rounds) {
+  if (update.rounds < known.rounds) {
     return known;
   }
-  if (told.since > known.rounds) {
+  if (update.since > known.rounds) {
     return null;
   }
-  const series = told.series.map((each): Series => {
+  const series = update.series.map((each): Series => {
     const before = known.series.find(({ name }) => name === each.name);
     if (!before) {
       return each;
     }
-    const kept = Math.max(0, told.since - each.first);
+    const count = Math.max(0, update.since - each.first);
     return {
       ...each,
-      samples_us: [...before.samples_us.slice(0, kept), ...each.samples_us]
+      samples_us: [...before.samples_us.slice(0, count), ...each.samples_us]
     };
   });
-  return { ...told, since: 0, series };
+  return { ...update, since: 0, series };
 }
 
 /**
@@ -62,12 +62,12 @@ export class MeasurementKeeper {
   /**
    * Take what the kernel tells.
    */
-  take(told: Measurement): void {
-    if (told.state === 'none') {
+  take(update: Measurement): void {
+    if (update.state === 'none') {
       this._set(null);
       return;
     }
-    const whole = complete(this._current, told);
+    const whole = complete(this._current, update);
     if (whole) {
       this._set(whole);
     } else {
@@ -87,14 +87,14 @@ export class MeasurementKeeper {
   private async _load(ticket: number): Promise<void> {
     try {
       const known = this._current;
-      let told = await this._options.ask(known?.rounds ?? 0);
-      if (ticket === this._ticket && complete(known, told) === null) {
+      let answer = await this._options.ask(known?.rounds ?? 0);
+      if (ticket === this._ticket && complete(known, answer) === null) {
         // It began anew meanwhile.
-        told = await this._options.ask(0);
+        answer = await this._options.ask(0);
       }
       if (ticket === this._ticket) {
         this._asking = null;
-        this.take(told);
+        this.take(answer);
       }
     } catch (error) {
       if (ticket === this._ticket) {

@@ -287,10 +287,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   protected override source() {
     const id = this._subject;
-    const kept =
+    const archived =
       id !== null && !this._live.has(id) ? this._archive.get(id) : null;
-    return id !== null && kept
-      ? { connection: kept, subject: id }
+    return id !== null && archived
+      ? { connection: archived, subject: id }
       : this.need();
   }
 

@@ -6,13 +6,13 @@ import type { SubjectSummary } from '../protocol/types';
  * A cell may be done before the comms are open: what it inspected is in the
  * list, and no event told of it.
  *
- * @param told - What the kernel knows, the latest first.
+ * @param listed - What the kernel knows, the latest first.
  */
 export function missedSubject(
   known: readonly SubjectSummary[],
-  told: readonly SubjectSummary[]
+  listed: readonly SubjectSummary[]
 ): string | null {
-  const [latest] = told;
+  const [latest] = listed;
   const isMissed =
     latest !== undefined &&
     !known.some(

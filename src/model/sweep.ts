@@ -24,17 +24,20 @@ export function isEnded({ state }: Sweep): boolean {
 /**
  * A sweep with what was told of it since.
  *
- * @param told - With those of its cells that have changed.
+ * @param update - With those of its cells that have changed.
  *
  * @returns Null if `told` is of another sweep.
  */
-export function completeSweep(known: Sweep | null, told: Sweep): Sweep | null {
-  if (known === null || known.id !== told.id) {
+export function completeSweep(
+  known: Sweep | null,
+  update: Sweep
+): Sweep | null {
+  if (known === null || known.id !== update.id) {
     return null;
   }
-  const changed = new Map(told.cells.map(cell => [cellId(cell), cell]));
+  const changed = new Map(update.cells.map(cell => [cellId(cell), cell]));
   return {
-    ...told,
+    ...update,
     cells: known.cells.map(cell => changed.get(cellId(cell)) ?? cell)
   };
 }
@@ -68,12 +71,12 @@ export class SweepKeeper {
    * Take what the kernel tells. While an answer is on its way it waits for
    * that: the answer may be older.
    */
-  take(told: Sweep): void {
+  take(update: Sweep): void {
     if (this._asking) {
-      this._late.push(told);
+      this._late.push(update);
       return;
     }
-    const whole = completeSweep(this._current, told);
+    const whole = completeSweep(this._current, update);
     if (whole) {
       this._set(whole);
     } else if (this._isWanted) {
@@ -147,7 +150,10 @@ export class SweepKeeper {
     this._asking = null;
     this._late = [];
     this._set(
-      late.reduce((sweep, told) => completeSweep(sweep, told) ?? sweep, whole)
+      late.reduce(
+        (sweep, update) => completeSweep(sweep, update) ?? sweep,
+        whole
+      )
     );
   }
 

@@ -94,8 +94,8 @@ export class BreakMarks implements IDisposable {
     'breaks' | 'compilations'
   > | null> {
     const { report, variant } = this._model;
-    const found = report?.variants.find(each => each.name === variant);
-    if (!found?.compilations.some(each => each.breaks > 0)) {
+    const summary = report?.variants.find(each => each.name === variant);
+    if (!summary?.compilations.some(each => each.breaks > 0)) {
       return { breaks: [], compilations: [] };
     }
     try {
@@ -135,17 +135,18 @@ export function marksOf(
   files: Readonly<Record<string, string>>,
   trans: TranslationBundle
 ): ReadonlyMap<string, readonly IBreakMark[]> {
-  const found = new Map<string, Map<number, DistinctBreak[]>>();
+  const byCell = new Map<string, Map<number, DistinctBreak[]>>();
   for (const each of breaks) {
     const place = cellLine(each, files);
     if (place) {
-      const lines = found.get(place.file) ?? new Map<number, DistinctBreak[]>();
+      const lines =
+        byCell.get(place.file) ?? new Map<number, DistinctBreak[]>();
       lines.set(place.line, [...(lines.get(place.line) ?? []), each]);
-      found.set(place.file, lines);
+      byCell.set(place.file, lines);
     }
   }
   return new Map(
-    [...found].map(([file, lines]) => [
+    [...byCell].map(([file, lines]) => [
       file,
       [...lines].map(([line, own]) => ({
         line,

@@ -21,11 +21,11 @@ export function fileOf(
   files: Record<string, string>
 ): string | null {
   const text = normalise(cell.model.sharedModel.getSource());
-  const found = Object.entries(files)
+  const entry = Object.entries(files)
     // The last of several runs of the same text is the one that is in force.
     .reverse()
     .find(([, each]) => normalise(each) === text);
-  return found?.[0] ?? null;
+  return entry?.[0] ?? null;
 }
 
 /**

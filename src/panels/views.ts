@@ -154,9 +154,9 @@ export function resolve(
   if (section) {
     return section[1];
   }
-  const found = VIEWS.find(each => each.id === target);
+  const record = VIEWS.find(each => each.id === target);
   // The first section is where the view begins.
-  return found ? { view: found.id, section: found.id } : null;
+  return record ? { view: record.id, section: record.id } : null;
 }
 
 /**
@@ -303,7 +303,7 @@ export const VIEWS: readonly IView[] = [
     group: 'more',
     label: trans => trans.__('Ahead of time'),
     caption: trans =>
-      trans.__('torch.export and AOTInductor: the package, opened up'),
+      trans.__('torch.export and AOTInductor: the contents of the package'),
     about: ['package'],
     nothing: trans => trans.__('Nothing was compiled ahead of time'),
     makes: true,

@@ -37,7 +37,9 @@ export class About extends Widget {
       subject.name,
       ...subject.arguments,
       where.join(' · '),
-      this._trans.__('From a file: it can be looked at, not built or timed.')
+      this._trans.__(
+        'From a file: you can view the report, but not build or time variants.'
+      )
     ].join('\n');
   }
 }

@@ -114,6 +114,6 @@ export function addViewCommands(options: {
 }
 
 function viewOf(args: ReadonlyPartialJSONObject): IView | undefined {
-  const found = resolve(args.view);
-  return VIEWS.find(each => each.id === found?.view);
+  const place = resolve(args.view);
+  return VIEWS.find(each => each.id === place?.view);
 }

@@ -39,41 +39,55 @@ export class ReportDocument extends ReportPanel {
       return;
     }
     this._text = text;
-    let report: Report | null = null;
-    let message: HTMLElement | null = null;
     try {
-      report = readReport(text);
+      const report = readReport(text);
+      if (report.overview && report.contents) {
+        this._show(report);
+      } else {
+        void this._showCompleted(report, text);
+      }
     } catch (error) {
-      message = renderMessage(problemOf(error), this.trans);
-    }
-    this._message?.remove();
-    this._message = message;
-    this.shell.setHidden(message !== null);
-    if (message) {
-      this.node.appendChild(message);
-    }
-    if (!report) {
-      this.lookAt(null);
-    } else if (report.overview) {
-      this.lookAt(new FileConnection(report));
-    } else {
-      void this._lookAtCompleted(report, text);
+      this._refuse(error);
     }
   }
 
   /**
-   * Look at a report of an earlier version. What nothing completes is shown as it
-   * is: the Overview says what to do.
+   * Show a report of an earlier version, completed. What nothing completes is
+   * shown as it is, where that can be: the Overview says what to do.
    */
-  private async _lookAtCompleted(report: Report, text: string): Promise<void> {
+  private async _showCompleted(report: Report, text: string): Promise<void> {
     let completed = report;
     try {
       completed = readReport(await this._complete(this._file.localPath));
     } catch (error) {
       console.warn('The report could not be completed.', error);
     }
-    if (text === this._text && !this.isDisposed) {
-      this.lookAt(new FileConnection(completed));
+    if (text !== this._text || this.isDisposed) {
+      return;
+    }
+    try {
+      this._show(completed);
+    } catch (error) {
+      this._refuse(error);
+    }
+  }
+
+  private _show(report: Report): void {
+    this.lookAt(new FileConnection(report));
+    this._say(null);
+  }
+
+  private _refuse(error: unknown): void {
+    this.lookAt(null);
+    this._say(renderMessage(problemOf(error), this.trans));
+  }
+
+  private _say(message: HTMLElement | null): void {
+    this._message?.remove();
+    this._message = message;
+    this.shell.setHidden(message !== null);
+    if (message) {
+      this.node.appendChild(message);
     }
   }
 

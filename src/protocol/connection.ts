@@ -39,7 +39,7 @@ const REFUSALS = 3;
  */
 const LOST = problem({
   what: 'The connection to the kernel was lost',
-  why: 'The network or the server went away before the kernel answered',
+  why: 'The connection to the server was lost before the kernel answered',
   remedy: 'Try again once JupyterLab is connected.'
 });
 

@@ -31,7 +31,7 @@ export async function execute(
     const { content } = await future.done;
     if (content.status === 'error') {
       return problem({
-        what: 'The kernel could not run what the panel asked for',
+        what: 'The kernel could not run the panel’s request',
         why: `${content.ename}: ${content.evalue}`,
         detail: content.traceback.join('\n')
       });

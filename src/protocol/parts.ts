@@ -57,7 +57,7 @@ function garbled(why: string): RequestError {
     problem({
       what: 'A long reply of the kernel did not arrive whole',
       why,
-      remedy: 'Try again; if it stays so, reload the page.'
+      remedy: 'Try again; if the error persists, reload the page.'
     }),
     'invalid'
   );

@@ -193,5 +193,5 @@ const SILENT = problem({
   what: 'The kernel does not answer',
   why: 'It runs a cell, or it was restarted or shut down',
   remedy:
-    'The panel goes on by itself once the cell is done. Of a kernel that is gone, run the cell again.'
+    'The panel continues by itself once the cell is done. If the kernel is gone, run the cell again.'
 });

@@ -22,8 +22,8 @@ const PROBE =
 export async function probe(
   kernel: Kernel.IKernelConnection
 ): Promise<Presence> {
-  const found = await evaluate(kernel, PROBE).catch(() => null);
-  switch (found) {
+  const answer = await evaluate(kernel, PROBE).catch(() => null);
+  switch (answer) {
     case "'serving'":
       return 'serving';
     case 'True':

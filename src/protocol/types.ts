@@ -556,6 +556,7 @@ export interface Code {
 export interface ColdSwitch {
   switch: string;
   value: string;
+  label: string;
   title: string;
   code: string;
   cold_s: number | null;
@@ -744,6 +745,15 @@ export interface Constant {
   shape: number[];
   bytes: number | null;
   folded: boolean;
+}
+
+/**
+ * What a panel without a kernel needs besides the report itself.
+ */
+export interface Contents {
+  variants: StoredVariant[];
+  sweep: SweepSummary | null;
+  problems: number;
 }
 
 /**
@@ -1914,6 +1924,7 @@ export interface Report {
   rank: Rank | null;
   overview: Overview | null;
   trace: TraceSummary | null;
+  contents: Contents | null;
 }
 
 /**
@@ -2283,16 +2294,74 @@ export interface Step {
 }
 
 /**
+ * The steps of one kind in one wrapper.
+ */
+export interface StepSum {
+  kind:
+    | 'allocation'
+    | 'call'
+    | 'check'
+    | 'constant'
+    | 'entry'
+    | 'free'
+    | 'launch'
+    | 'load'
+    | 'other'
+    | 'return'
+    | 'stream'
+    | 'view';
+  count: number;
+  us: number | null;
+}
+
+/**
  * The steps of one wrapper.
  */
 export interface Steps {
   artifact: 'cpp' | 'python';
   direction: 'backward' | 'forward' | 'inference';
   steps: Step[];
+  kinds: StepSum[];
   whole_us: number | null;
   sum_us: number | null;
   agrees: boolean;
   why: string;
+}
+
+/**
+ * The texts of a compilation.
+ */
+export interface StoredCompilation {
+  texts: StoredText[];
+  absent: Record<string, string>;
+}
+
+/**
+ * An artifact, and where its text is: a path of fields, keys and indices from
+ * its compilation.
+ */
+export interface StoredText {
+  name: string;
+  label: string;
+  group: 'code' | 'graph' | 'kernel' | 'raw';
+  language: string;
+  lines: number;
+  forms: string[];
+  configs: string[];
+  text: string;
+  regions: string;
+  text_lines: string;
+  source: string;
+  listed: boolean;
+}
+
+/**
+ * A variant's summary and its texts.
+ */
+export interface StoredVariant {
+  summary: VariantSummary;
+  compilations: StoredCompilation[];
+  package: StoredText[];
 }
 
 /**
@@ -2643,6 +2712,7 @@ export interface VariantReport {
   cuda_graphs: CudaGraphs | null;
   kernel_loads: KernelLoad[];
   cold: ColdSwitch[];
+  cold_gain: string;
   ways: DeployWay[];
   package: Package | null;
   earlier: boolean;

@@ -102,8 +102,8 @@ export function formatFrame(
   name: string,
   from: (name: string, line: string) => string
 ): string {
-  const found = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return found ? from(found[1].replace(/_dot_/g, '.'), found[2]) : name;
+  const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
+  return match ? from(match[1].replace(/_dot_/g, '.'), match[2]) : name;
 }
 
 /**

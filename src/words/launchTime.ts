@@ -111,16 +111,16 @@ export function launchesByLine(
   kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
   artifact: string
 ): ReadonlyMap<number, Launch> {
-  const found = new Map<number, Launch>();
+  const byLine = new Map<number, Launch>();
   for (const { direction, launches } of kernels) {
     const prefix = direction === 'backward' ? 'backward.' : '';
     for (const launch of launches) {
       if (prefix + launch.artifact === artifact) {
-        found.set(launch.line, launch);
+        byLine.set(launch.line, launch);
       }
     }
   }
-  return found;
+  return byLine;
 }
 
 /**

@@ -202,6 +202,7 @@ describe('CodePanel', () => {
     });
     const wrapper = (artifact: Steps['artifact'], steps: Step[]): Steps => ({
       ...{ artifact, direction: 'inference', steps, whole_us: 30, sum_us: 25 },
+      kinds: steps.map(({ kind, us }) => ({ kind, count: 1, us })),
       ...{ agrees: true, why: '' }
     });
     const costs = () =>

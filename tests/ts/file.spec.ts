@@ -3,8 +3,14 @@ import path from 'path';
 import { SubjectModel } from '../../src/model/subject';
 import { FileConnection, readReport } from '../../src/model/file';
 import { RequestError } from '../../src/protocol/client';
-import type { Commands, Problem, Report } from '../../src/protocol/types';
+import type {
+  Commands,
+  Package,
+  Problem,
+  Report
+} from '../../src/protocol/types';
 import { settle } from './fakes';
+import { graphOf } from './structs';
 
 const DATA = path.join(__dirname, '../data');
 
@@ -25,6 +31,11 @@ function textOf(name: string): string {
   return read(`reports/${name}.compilescope.json`);
 }
 
+function packageOf(text: string): Package {
+  const files = [{ path: 'CMakeLists.txt', text }];
+  return { files, absent: {} } as unknown as Package;
+}
+
 describe('FileConnection', () => {
   const connections = new Map(
     ['breaks', 'training', 'targets'].map(name => [
@@ -43,11 +54,79 @@ describe('FileConnection', () => {
     const answer = connection.request(each.command, each.arguments as never);
     if (each.answer.error) {
       await expect(answer).rejects.toMatchObject({
-        problem: each.answer.error
+        problem: { why: each.answer.error.why }
       });
     } else {
-      expect(await answer).toEqual(each.answer);
+      expect(await answer).toMatchObject(each.answer);
     }
+  });
+
+  it('answers with the report’s own structs', async () => {
+    const report = readReport(textOf('training'));
+    const connection = new FileConnection(report);
+    const [variant] = report.variants;
+    const [compilation] = variant.compilations;
+    const which = { subject: '', variant: variant.name };
+    expect((await connection.request('get_variant', which)).variant).toBe(
+      variant
+    );
+    const { compilation: answered } = await connection.request(
+      'get_compilation',
+      { ...which, compilation: compilation.id, parts: ['kernels'] }
+    );
+    expect(answered).toBe(compilation);
+    connection.dispose();
+  });
+
+  it('finds graphs that the file has once', async () => {
+    const report = readReport(textOf('training'));
+    const [python, cpp] = report.variants;
+    const { graphs, id } = cpp.compilations[0];
+    const { dynamo, joint } = python.compilations[0].graphs;
+    graphs.joint = graphOf('joint', [], { same_as: ['python', 'joint'] });
+    graphs.dynamo = graphOf('dynamo', [], { same_as: ['gone', 'dynamo'] });
+    const connection = new FileConnection(report);
+    const which = { subject: '', variant: 'cpp', compilation: id };
+    const graph = async (stage: string) =>
+      (await connection.request('get_graph', { ...which, stage })).graph;
+    expect((await graph('joint')).nodes).toBe(joint.nodes);
+    expect((await graph('dynamo')).nodes).toEqual([]);
+    const { text } = await connection.request('get_artifact', {
+      ...which,
+      artifact: 'graph.joint'
+    });
+    expect(text).toBe(joint.text);
+    expect(dynamo.text).not.toBe('');
+    connection.dispose();
+  });
+
+  it('reads the files of a package', async () => {
+    const report = readReport(textOf('training'));
+    const name = 'package:CMakeLists.txt';
+    report.variants[0].package = packageOf('project()');
+    report.contents!.variants[0].package = [
+      {
+        ...report.contents!.variants[0].compilations[0].texts[0],
+        name,
+        text: 'package/files/0/text',
+        regions: '',
+        listed: false
+      }
+    ];
+    const connection = new FileConnection(report);
+    const { text } = await connection.request('get_artifact', {
+      subject: '',
+      variant: report.variants[0].name,
+      compilation: '',
+      artifact: name
+    });
+    expect(text).toBe('project()');
+    connection.dispose();
+  });
+
+  it('refuses a file that does not list its texts', () => {
+    const report = { ...readReport(textOf('training')), contents: null };
+    expect(() => new FileConnection(report)).toThrow(/earlier compilescope/);
   });
 
   it('says that there is no kernel', async () => {

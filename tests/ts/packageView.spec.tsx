@@ -1,4 +1,3 @@
-import { packagedOf, withoutTexts } from '../../src/model/file/packaged';
 import { PackageBody } from '../../src/panels/package/body';
 import { shorten } from '../../src/panels/package/files';
 import type { Package, VariantReport } from '../../src/protocol/types';
@@ -230,26 +229,6 @@ describe('PackageBody', () => {
     });
     expect(page.all('img')).toEqual([]);
     expect(page.text()).toContain('2 × 3');
-  });
-});
-
-describe('the package of a file', () => {
-  const whole = made({
-    files: [file('CMakeLists.txt', { text: 'project()' })]
-  });
-  const variant = variantReport('cpp', {
-    package: { ...whole, absent: { 'a.cpp': 'It is shown as code.' } }
-  });
-
-  it('is told without texts, which come one at a time', () => {
-    expect(withoutTexts(whole).files[0].text).toBe('');
-    expect(packagedOf(variant, 'package:CMakeLists.txt').text).toBe(
-      'project()'
-    );
-  });
-
-  it('says why there is no text', () => {
-    expect(() => packagedOf(variant, 'package:a.cpp')).toThrow('has no text');
   });
 });
 

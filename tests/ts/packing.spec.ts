@@ -1,10 +1,5 @@
-import { readFileSync } from 'fs';
-import path from 'path';
-import { readReport } from '../../src/model/file';
-import { shareGraphs, unpack } from '../../src/model/reading/packing';
+import { unpack } from '../../src/model/reading/packing';
 import { graphOf, nodeOf } from './structs';
-
-const FILE = path.join(__dirname, '../data/reports/training.compilescope.json');
 
 it('gives every node its stack again, once', () => {
   const line = { file: 'm.py', line: 1, function: 'f', code: '' };
@@ -21,20 +16,4 @@ it('gives every node its stack again, once', () => {
       []
     ]);
   }
-});
-
-it('gives variants the graphs that a file has once', () => {
-  const report = readReport(readFileSync(FILE, 'utf8'));
-  const [python, cpp] = report.variants.map(each => each.compilations[0]);
-  const { id, graphs } = cpp;
-  graphs.dynamo = graphOf('dynamo', [], {
-    same_as: ['python', 'dynamo']
-  });
-  graphs.joint = graphOf('joint', [], {
-    same_as: ['gone', 'joint']
-  });
-  shareGraphs(report);
-  expect(python.id).toBe(id);
-  expect(graphs.dynamo).toEqual(python.graphs.dynamo);
-  expect(graphs.joint.nodes).toEqual([]);
 });

@@ -233,7 +233,7 @@ describe('ReportShell', () => {
       })
     );
     await turn();
-    expect(dim()).toEqual(['guards. There is nothing in it.']);
+    expect(dim()).toEqual(['guards. It is empty.']);
   });
 
   it('tells a hidden view nothing until it is shown again, and then once', async () => {

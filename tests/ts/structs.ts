@@ -224,6 +224,7 @@ export function variantReport(
     timing: null,
     accuracy: [],
     cold: [],
+    cold_gain: '',
     ways: [],
     kernel_loads: [],
     problems: [],

@@ -149,7 +149,8 @@ it('comes from a file', async () => {
     problems: [],
     files: {},
     peaks: [],
-    sweep: found
+    sweep: found,
+    contents: { variants: [], sweep: null, problems: 0 }
   } as unknown as Report);
   const { sweep: read } = await file.request('get_sweep', { subject: 'f' });
   file.dispose();

@@ -1,7 +1,8 @@
 import { readFileSync } from 'fs';
 import path from 'path';
 import { readReport } from '../../src/model/file';
-import { artifactOf, summaryOf } from '../../src/model/file/summaries';
+import { summaryOf } from '../../src/model/file/summaries';
+import { artifactOf } from '../../src/model/file/texts';
 import type {
   ArtifactResult,
   Compilation,
@@ -18,7 +19,7 @@ export const KERNEL =
   'triton_per_fused__softmax_add_gelu_prepare_softmax_online_0';
 
 export const REPORT: Report = readReport(readFileSync(FILE, 'utf8'));
-export const SUMMARY: ReportSummary = summaryOf(REPORT);
+export const SUMMARY: ReportSummary = summaryOf(REPORT, REPORT.contents!);
 
 /**
  * What was compiled for one of the targets.
@@ -32,5 +33,5 @@ export function ofTarget(variant: string): Compilation {
  */
 export function resultOf(variant: string, form: string): ArtifactResult {
   const name = `kernel.inference.${KERNEL}${form && `.${form}`}`;
-  return artifactOf(REPORT, variant, '0/0', name);
+  return artifactOf(REPORT, REPORT.contents!, variant, '0/0', name);
 }

@@ -1,12 +1,10 @@
 import * as React from 'react';
 import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
-import { KIND_ORDER } from '../../src/words/steps';
 import { pairOf } from '../../src/panels/wrappers/pair';
 import type { Step, Steps } from '../../src/protocol/types';
 import { variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
-import { sumKinds } from '../../src/model/stepSums';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
 function step(
@@ -39,6 +37,7 @@ function steps(
     artifact,
     direction: 'inference',
     steps: own,
+    kinds: own.map(({ kind, us }) => ({ kind, count: 1, us })),
     whole_us: null,
     sum_us: null,
     agrees: true,
@@ -100,22 +99,6 @@ describe('align', () => {
     expect(keysOf([], CPP.steps).map(([left]) => left)).toEqual(
       CPP.steps.map(() => undefined)
     );
-  });
-});
-
-it('sumKinds leaves out kinds that neither has, and what was not measured', () => {
-  const sums = sumKinds(KIND_ORDER, PYTHON, CPP);
-  expect(sums.map(({ kind }) => kind)).toEqual([
-    'entry',
-    'stream',
-    'allocation',
-    'launch',
-    'return'
-  ]);
-  expect(sums[4]).toEqual({
-    kind: 'return',
-    python: { count: 1, us: 1.2 },
-    cpp: { count: 1, us: null }
   });
 });
 

@@ -49,12 +49,12 @@ def unread(
     shown = {graph.text for graph in compilation.graphs.values()}
     if compilation.code.aot is not None:
         shown.add(compilation.code.aot)
-    kept = {id(record) for record in final if record.name == _CODE}
+    read = {id(record) for record in final if record.name == _CODE}
     guards = [record for record in records if record.name == _GUARDS and record.payload]
-    kept |= {id(record) for record in guards[-1:]}
+    read |= {id(record) for record in guards[-1:]}
     events: dict[str, RawEvent] = {}
     for record in records:
-        if id(record) in kept or _is_read(record, shown):
+        if id(record) in read or _is_read(record, shown):
             continue
         _add(events, record)
     return list(events.values())

@@ -69,8 +69,8 @@ class Built(msgspec.Struct, kw_only=True):
     """When the first call began, in seconds since the epoch."""
     phases_s: float | None = None
     """When the earliest of its phases began; None where there is none."""
-    told: list[Record] = []
-    """Records about the loading of kernels: see `loading`."""
+    load_records: list[Record] = []
+    """Records about the loading of kernels."""
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
 
@@ -137,7 +137,7 @@ def build(
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
-    built.told = [record for record in records if record.name == KERNEL_LOAD]
+    built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     if built.problem is not None:

@@ -49,7 +49,7 @@ def add_first_runs(
         With whom it is decided whether the call is made.
     """
     again: list[Record] = []
-    if together.any(bool(built.told)):
+    if together.any(bool(built.load_records)):
         able = True
         try:
             with (
@@ -67,5 +67,5 @@ def add_first_runs(
             snapshot.restore()
         together.all(able)
     report.kernel_loads = read_loads(
-        built.told, again, report.compilations, built.begun_s, built.phases_s
+        built.load_records, again, report.compilations, built.begun_s, built.phases_s
     )

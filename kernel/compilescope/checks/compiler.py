@@ -41,7 +41,7 @@ def which(ground: Ground) -> Check:
         return problem("compiler", str(error).partition("\n")[0] or type(error).__name__, INSTALL)
     version = environment().compiler
     if not version:
-        return problem("compiler", f"{command} does not tell its version.", INSTALL)
+        return problem("compiler", f"{command} does not print its version.", INSTALL)
     return ok("compiler", f"{command}: {version}")
 
 
@@ -74,7 +74,7 @@ def vectors(ground: Ground) -> Check:
     if not instructions:
         return warning(
             "vector instructions",
-            "None: kernels for the processor work on one number at a time.",
+            "None: CPU kernels are not vectorized.",
             "Let the compiler know the processor (no ATEN_CPU_CAPABILITY=default), or use a newer "
             "compiler.",
         )

@@ -42,10 +42,10 @@ def switched_on(ground: Ground) -> Check:
     if variables.swallows_errors():
         return warning(
             name,
-            "suppress_errors is on: what fails to compile runs in eager, and nobody is told.",
+            "suppress_errors is on: what fails to compile runs in eager without an error.",
             "Set torch._dynamo.config.suppress_errors to False.",
         )
-    return ok(name, "On, and failures are told.")
+    return ok(name, "On, and failures are reported.")
 
 
 def environment(ground: Ground) -> Check:
@@ -63,7 +63,7 @@ def environment(ground: Ground) -> Check:
         return warning(
             name,
             f"torch knows no {', '.join(unread)}. {' '.join(suggestions)}".strip(),
-            "Correct the name, or take it away.",
+            "Correct the name, or remove it.",
             detail=listing,
         )
     slow = [
@@ -73,7 +73,7 @@ def environment(ground: Ground) -> Check:
     ]
     if slow:
         why = "; ".join(f"{variable}: {_SLOW[variable]}" for variable in slow)
-        return warning(name, why, "Take it away where times count.", detail=listing)
+        return warning(name, why, "Unset it before you measure times.", detail=listing)
     return ok(name, listing)
 
 
@@ -90,7 +90,7 @@ def settings(ground: Ground) -> Check:
         return warning(
             name,
             f"force_disable_caches is on: every process compiles everything anew. {listing}",
-            "Turn it off where compile time counts.",
+            "Turn it off if compile time matters.",
         )
     return ok(name, listing or "All are torch's defaults.")
 
@@ -111,7 +111,7 @@ def threads(ground: Ground) -> Check:
     if count > limit + 0.5:
         return warning(
             name,
-            f"{finding}: more threads than processors wait for each other.",
+            f"{finding}: more threads than processors slow each other down.",
             f"Set OMP_NUM_THREADS={max(1, int(limit))} before Python starts, or call "
             "torch.set_num_threads.",
         )
@@ -126,7 +126,7 @@ def memory(ground: Ground) -> Check:
         return warning(
             "memory",
             finding,
-            "Free some, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler takes a gigabyte.",
+            "Free memory, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler takes a gigabyte.",
         )
     return ok("memory", finding)
 

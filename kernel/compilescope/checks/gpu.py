@@ -24,7 +24,7 @@ print(json.dumps({
     "arch": "sm_%d%d" % torch.cuda.get_device_capability(),
 }))
 """
-_NONE = "This torch is built for the processor."
+_NONE = "This torch is built without CUDA and ROCm."
 
 
 def driver(ground: Ground) -> Check:
@@ -96,7 +96,7 @@ def triton_tools(ground: Ground) -> Check:
     if missing:
         return warning(
             name,
-            f"Missing, or not to be run: {', '.join(missing)}.",
+            f"Missing, or not executable: {', '.join(missing)}.",
             "Install Triton's wheel: it has them. Without, there is no machine code to read.",
         )
     release = versions[0].strip() if versions else ""

@@ -47,7 +47,7 @@ def gpu_headers(ground: Ground) -> Check:
     name = "the GPU's headers"
     backend = toolchain.gpu_backend()
     if backend not in ("cuda", "hip"):
-        return not_needed(name, "This torch is built for the processor.")
+        return not_needed(name, "This torch is built without CUDA and ROCm.")
     try:
         failed = _preprocess(ground, toolchain.wrapper_header("cuda"), "cuda")
     except OSError as error:  # as torch tells that it finds no toolkit

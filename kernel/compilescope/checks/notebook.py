@@ -13,7 +13,7 @@ from .context import Ground, Look, not_needed, ok, problem, warning
 
 SUBJECT = "Notebook"
 _EXTENSION = "jupyterlab-compilescope"
-_OUTSIDE = "This is no notebook's kernel."
+_OUTSIDE = "This is not the kernel of a notebook."
 _INSTALL = "Install jupyterlab-compilescope in the environment of JupyterLab's server too."
 
 

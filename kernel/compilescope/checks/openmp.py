@@ -79,7 +79,7 @@ def runtimes(ground: Ground) -> Check:
     if len(kinds) > 1:
         return warning(
             name,
-            f"{', '.join(names)}: each keeps threads of its own, and they get in each other's way.",
+            f"{', '.join(names)}: each has its own threads, which slow each other down.",
             "Install torch, NumPy and the rest from one source (all by pip or all by conda).",
         )
     return ok(name, ", ".join(names) or "None is loaded yet.")

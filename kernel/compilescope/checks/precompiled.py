@@ -69,9 +69,9 @@ def works(ground: Ground) -> Check:
         return warning(name, f"It cannot be used: {used.first}", remedy, detail=used.output)
     if toolchain.is_gcc() and f"! {Path(path)}" not in used.output:
         return warning(
-            name, "The compiler makes one and does not take it.", remedy, detail=used.output
+            name, "The compiler builds one but does not use it.", remedy, detail=used.output
         )
-    return ok(name, "The compiler makes one and takes it.")
+    return ok(name, "The compiler builds and uses one.")
 
 
 CHECKS: tuple[Look, ...] = (present, works)

@@ -72,7 +72,7 @@ def _asked_for(
     try:
         from packaging.requirements import Requirement
     except ImportError:
-        return not_needed(name, "Not looked at: the package `packaging` is not installed.")
+        return not_needed(name, "Not checked: the package `packaging` is not installed.")
     try:
         lines = metadata.requires(distribution) or []
     except metadata.PackageNotFoundError:
@@ -94,7 +94,7 @@ def _asked_for(
         if requirement.specifier.contains(version, prereleases=True):
             right.append(f"{requirement.name} {version}")
         else:
-            wrong.append(f"{requirement} is asked for, {version} is there")
+            wrong.append(f"{requirement} is required, {version} is installed")
     if wrong:
         return warning(
             name, f"{'; '.join(wrong)}.", f"Install {distribution} again, with its requirements."

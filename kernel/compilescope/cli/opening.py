@@ -19,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "open",
         help="show a report, trace or package in the browser",
         description="Open a page with all the views in the browser. Of a trace, compilations are "
-        "read as they are looked at, and the page is served until Ctrl-C.",
+        "read when you view them, and the page is served until Ctrl-C.",
     )
     parser.add_argument("file", type=files.place, help=files.FILE)
     parser.add_argument(

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from ..report import Struct
 from .messages import Event, Message
 
 SILENCE_S = 180.0
@@ -19,7 +20,7 @@ once a minute."""
 _log = logging.getLogger(__name__)
 
 
-def plain(message: Message) -> dict[str, Any]:
+def plain(message: Struct) -> dict[str, Any]:
     """A message as dicts, lists, numbers and text.
 
     A variant's options may hold any value: what JSON cannot represent is sent as its ``repr``.
@@ -99,7 +100,7 @@ class Clients:
             try:
                 line.send(message)
             except Exception:  # noqa: BLE001 - one line that is cut is not the others' matter
-                _log.warning("A panel cannot be reached and hears no more.", exc_info=True)
+                _log.warning("A panel cannot be reached and is removed.", exc_info=True)
                 self.close(line)
 
     def listening(self) -> bool:

@@ -9,8 +9,9 @@ import msgspec
 
 from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
-from ..report import renderers
+from ..report import Struct, renderers
 from ..report.errors import CompilescopeError
+from ..report.watching import WatchState
 from ..session import what_if as questions
 from ..session.session import Session
 from ..torch_api.process.environment import environment
@@ -31,7 +32,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         choices=session.choices(),
         subjects=subjects(session),
         job=summaries.job(job) if job is not None else None,
-        watching=summaries.watch(session.watcher.state()),
+        watching=session.watcher.state(),
         tiers=tiers.current(),
         session=session.id,
     )
@@ -103,7 +104,7 @@ def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult
     return msgspec.convert(msgspec.to_builtins(answer), messages.WhatIfResult)
 
 
-def set_watch(session: Session, request: messages.SetWatch) -> messages.WatchState:
+def set_watch(session: Session, request: messages.SetWatch) -> WatchState:
     """Turns watching on or off, and clears what was recorded."""
     watcher = session.watcher
     if request.clear:
@@ -112,7 +113,7 @@ def set_watch(session: Session, request: messages.SetWatch) -> messages.WatchSta
         watcher.on()
     else:
         watcher.off()
-    return summaries.watch(watcher.state())
+    return watcher.state()
 
 
 def add_variant(session: Session, request: messages.AddVariant) -> messages.AddVariantResult:
@@ -201,7 +202,7 @@ def save_report(session: Session, request: messages.SaveReport) -> messages.Save
     return messages.SaveReportResult(filename=f"{report.subject.name}.{ending}", text=text)
 
 
-def of_traces_alone(session: Session, _: Any) -> messages.Message:
+def of_traces_alone(session: Session, _: Any) -> Struct:
     """Refuse what only the reader of a log can do: see `trace_answers`."""
     raise CompilescopeError(
         "A kernel has no log that it could read on or compare.",
@@ -218,7 +219,7 @@ def subjects(session: Session) -> list[messages.SubjectSummary]:
     ]
 
 
-HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
+HANDLERS: dict[str, Callable[[Session, Any], Struct]] = {
     "hello": hello,
     "heartbeat": heartbeat,
     "get_report": get_report,

@@ -17,7 +17,7 @@ from comm.base_comm import BaseComm
 
 from ..jobs.jobs import Job
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem, fault
+from ..report.problem import Problem, Struct, fault
 from ..report.tiers import GraphTiers
 from ..session.session import Session
 from ..tiers import changes
@@ -95,7 +95,7 @@ class Endpoints:
                 setattr(reply.error, field, _shortened(getattr(reply.error, field)))
         return plain(reply)
 
-    def _result(self, data: Any) -> messages.Message:
+    def _result(self, data: Any) -> Struct:
         try:
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeEncodeError:
@@ -125,7 +125,7 @@ class Endpoints:
             for news in sweeps.news(self._session, subject):
                 self._clients.tell("sweep_changed", news)
         elif kind == "watch":
-            state = summaries.watch(self._session.watcher.state())
+            state = self._session.watcher.state()
             self._clients.tell("watch_changed", messages.WatchChanged(watch=state))
         elif kind == "subjects":
             listed = commands.subjects(self._session)

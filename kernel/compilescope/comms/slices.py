@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ..analysis.contents.compiled import without_texts as without_kernel_texts
+from ..analysis.contents.package_files import without_texts as without_file_texts
 from ..report import COMPILATION_PARTS, PARTS, Code, Compilation, Graph, Report, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.saving.packed_graphs import pack
-from . import package_files, target_kernels
 
 
 def variant(report: Report, name: str) -> VariantReport:
@@ -24,9 +25,7 @@ def variant(report: Report, name: str) -> VariantReport:
     return msgspec.structs.replace(
         complete,
         compilations=[_outline(c) for c in complete.compilations],
-        package=package_files.without_texts(complete.package)
-        if complete.package is not None
-        else None,
+        package=without_file_texts(complete.package) if complete.package is not None else None,
     )
 
 
@@ -46,7 +45,7 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
     complete = _find(report, variant, compile_id)
     filled = {field: getattr(complete, field) for part in parts for field in PARTS[part]}
     if "kernels" in filled:
-        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in complete.kernels]
+        filled["kernels"] = [without_kernel_texts(kernel) for kernel in complete.kernels]
     return msgspec.structs.replace(_outline(complete), **filled)
 
 

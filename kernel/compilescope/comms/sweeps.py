@@ -91,7 +91,7 @@ def _callable(session: Session, subject: str) -> Inspection:
         raise CompilescopeError(
             "A watch cannot be swept.",
             "There is no call to make again under other switches.",
-            "Put %%compile over a cell that ends with the call.",
+            "Put %%compile at the top of a cell that ends with the call.",
         )
     return inspection
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 
+from ..analysis.contents.summaries import compilation_summary, filled
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
 from ..readers.trace_difference import MOST_READ, trace_difference
 from ..readers.trace_summary import summary_of
 from ..report import Compilation, Report, renderers
+from ..report.contents import CompilationSummary
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
 from ..report.traces import TraceDifference
@@ -82,7 +84,7 @@ class TraceAnswers:
         self._difference: TraceDifference | None = None
         # The last record of a log that is still being written may be incomplete.
         self._trace = Trace(path, progress, whole=not follow)
-        self._read: dict[tuple[str, str], messages.CompilationSummary] = {}
+        self._read: dict[tuple[str, str], CompilationSummary] = {}
         self._filled: dict[str, set[str]] = {}
         self._revision = 1
         self._lock = threading.Lock()
@@ -135,7 +137,7 @@ class TraceAnswers:
         if request.version != messages.PROTOCOL_VERSION or handler is None:
             raise CompilescopeError(
                 "A trace holds what was compiled: there is no kernel behind it.",
-                "It can be looked at; what it does not hold cannot be made from it.",
+                "You can view it, but not make what it does not hold.",
                 "Inspect the call in a notebook.",
             )
         arguments, _ = messages.COMMANDS[request.command]
@@ -293,9 +295,9 @@ class TraceAnswers:
         return msgspec.structs.replace(self._report, variants=variants)
 
     def _note(self, variant: str, whole: Compilation) -> None:
-        self._read[variant, whole.id] = summaries.compilation(whole)
+        self._read[variant, whole.id] = compilation_summary(whole)
         lone = msgspec.structs.replace(self._report.variant(variant), compilations=[whole])
-        self._filled.setdefault(variant, set()).update(summaries.filled(lone))
+        self._filled.setdefault(variant, set()).update(filled(lone))
         self._revision += 1
 
     _handlers: dict[str, Callable[[TraceAnswers, Any], messages.Message]] = {

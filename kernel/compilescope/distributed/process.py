@@ -140,7 +140,7 @@ def _out_of_step(error: OutOfStep) -> Problem:
         )
     return Problem(
         severity="error",
-        what="This rank stopped, as the ranks do not make the same calls.",
+        what="This rank stopped because the ranks make different calls.",
         why=why,
         remedy="See the problems of the rank on which the call failed.",
     )
@@ -209,7 +209,7 @@ def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProc
     report.problems.append(
         Problem(
             severity="warning",
-            what="Not all ranks came to the end.",
+            what="Not all ranks finished.",
             why=f"{_named(missing)} did not, and may wait for this one.",
             remedy="See the other ranks' reports.",
         )

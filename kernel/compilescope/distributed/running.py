@@ -185,13 +185,13 @@ def _problem(rank: int, ended: Ended, timeout_s: float) -> Problem:
             severity="error",
             what=f"Rank {rank} was ended after {timeout_s:g} s.",
             why="It may wait in a collective that another rank does not call.",
-            remedy="See what the others met; or give it more time: timeout_s=….",
+            remedy="Look at the problems of the other ranks, or raise timeout_s.",
             detail=ended.errors[-_LAST:],
         )
     if ended.how == "cancelled":
         return Problem(
             severity="error",
-            what=f"Rank {rank} was ended, as another rank had died or left.",
+            what=f"Rank {rank} was ended, because another rank had died or exited.",
             detail=ended.errors[-_LAST:],
         )
     return Problem(

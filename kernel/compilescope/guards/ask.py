@@ -42,7 +42,7 @@ def ask(
     name: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    kept: Sequence[KeptGuards],
+    guard_sets: Sequence[KeptGuards],
     compilations: Mapping[str, Compilation] | None = None,
 ) -> WhatIf:
     """Which compilation would serve a call.
@@ -53,7 +53,7 @@ def ask(
         The callable, under every ``torch.compile``; ``name`` is what it is called.
     args, kwargs
         The call's arguments.
-    kept
+    guard_sets
         The guards of its compilations, in the order in which torch tries them.
     compilations
         The compilations of a report by id; without, guards are read from the trees themselves.
@@ -65,17 +65,20 @@ def ask(
     """
     _check(runs(fn), name, args, kwargs)
     answer = WhatIf(subject=name, arguments=arguments.lines(runs(fn), args, kwargs))
-    if not kept:
+    if not guard_sets:
         answer.verdict = "recompile"
         answer.why = _NOTHING.format(name=name)
         return answer
     frames = entry_frames(fn, args, kwargs)
     entered = [
-        (kept_guards, frame) for kept_guards in kept for frame in frames if frame.is_of(kept_guards)
+        (kept_guards, frame)
+        for kept_guards in guard_sets
+        for frame in frames
+        if frame.is_of(kept_guards)
     ]
     others = [
         kept_guards.compile_id
-        for kept_guards in kept
+        for kept_guards in guard_sets
         if not any(frame.is_of(kept_guards) for frame in frames)
     ]
     if not entered:
@@ -123,22 +126,25 @@ def _check(
         ) from None
 
 
-def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> GuardOutcome:
-    outcome = GuardOutcome(compilation=kept.compile_id, passes=False)
-    reason = kept.invalid()
+def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> GuardOutcome:
+    outcome = GuardOutcome(compilation=kept_guards.compile_id, passes=False)
+    reason = kept_guards.invalid()
     if reason:
         outcome.message = reason
         return outcome
-    with kept.root_in_scope() as root:
+    with kept_guards.root_in_scope() as root:
         answer = root.check_verbose(frame.f_locals)
         outcome.passes = bool(answer.result)
         if outcome.passes:
             return outcome
-        look = _Look(kept.scope(frame.f_locals))
+        look = _Look(kept_guards.scope(frame.f_locals))
         outcome.message = _failing(list(answer.verbose_code_parts), look)
         if not guards:
-            guards = parse_guards(str(kept.manager), [kept.code.co_filename]).guards
-        files = [kept.code.co_filename, *(guard.origin.file for guard in guards if guard.origin)]
+            guards = parse_guards(str(kept_guards.manager), [kept_guards.code.co_filename]).guards
+        files = [
+            kept_guards.code.co_filename,
+            *(guard.origin.file for guard in guards if guard.origin),
+        ]
         outcome.message = with_full_path(outcome.message, Files(files))
         failure = parse_failure(outcome.message, look)
         outcome.expected, outcome.found = failure.expected, failure.found

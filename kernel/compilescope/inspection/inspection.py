@@ -111,10 +111,10 @@ class Inspection:
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
         self._questions = VariantGuards(self.fn, subject.name, self._code_copies)
-        self._kept = BuiltVariants(
+        self._builds = BuiltVariants(
             self.fn, self.args, self.kwargs, self._code_copies, subject.device
         )
-        self._measurement = Measurement(self._kept)
+        self._measurement = Measurement(self._builds)
         self._aot_compiled = aot_compiled(fn)
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
 
@@ -285,10 +285,10 @@ class Inspection:
                 ready = [
                     variant.name
                     for variant in built
-                    if self._kept.find(variant.name, variant.requested)
+                    if self._builds.find(variant.name, variant.requested)
                 ]
                 try:
-                    timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
+                    timings = time_variants(self._builds, [*ready, *beside], snapshot, monitor)
                 except Cancelled:
                     raise
                 except CALL_ERRORS as error:  # what is built stays
@@ -328,8 +328,8 @@ class Inspection:
         }
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor, together)
-            ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
-            calls = {name: self._kept.call_of(name) for name in (EAGER, *ready)}
+            ready = [name for name, variant in wanted.items() if self._builds.find(name, variant)]
+            calls = {name: self._builds.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
                 timings = time(calls, snapshot.restore)
@@ -373,7 +373,9 @@ class Inspection:
                 missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
                     self._build(missing, snapshot, monitor)
-                ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
+                ready = [
+                    name for name, variant in wanted.items() if self._builds.find(name, variant)
+                ]
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
             report_updates.note_ended(self.report, measurement.standing.problem)
@@ -411,7 +413,7 @@ class Inspection:
             and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
-            self._kept, self._shipment, self.report, able, studies, monitor, self._studied
+            self._builds, self._shipment, self.report, able, studies, monitor, self._studied
         )
 
     def _studied(self, variant: VariantReport) -> None:
@@ -426,21 +428,21 @@ class Inspection:
 
     def let_go(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
-        self._kept.let_go()
+        self._builds.let_go()
 
     def close(self) -> None:
         """Drops the builds once they are no longer in use; from any thread."""
-        self._kept.close()
+        self._builds.close()
 
     @contextmanager
     def _open(self) -> Iterator[Snapshot]:
         """Allows calls of the builds in the block; the user's state is restored after it."""
         with preserved(self.fn, self.args, self.kwargs) as snapshot:
             try:
-                with self._kept.open():
+                with self._builds.open():
                     yield snapshot
             finally:
-                self._questions.lighten(but=self._kept.needs)
+                self._questions.lighten(but=self._builds.needs)
         report_updates.note_unsaved(self.report, snapshot.unsaved)
 
     def _build(
@@ -456,7 +458,7 @@ class Inspection:
             else {}
         )
         results = build_variants(
-            self._kept, wanted, snapshot, monitor, self._questions.keep, together, opened
+            self._builds, wanted, snapshot, monitor, self._questions.keep, together, opened
         )
         for result in results:
             with self._lock:
@@ -476,17 +478,17 @@ class Inspection:
         fit = []
         for variant in self.report.variants:
             is_wanted = among is None or variant.name in among
-            if is_wanted and self._kept.find(variant.name, variant.requested):
+            if is_wanted and self._builds.find(variant.name, variant.requested):
                 monitor.check()
                 try:
-                    is_fit = self._kept.is_fit(variant.name)
+                    is_fit = self._builds.is_fit(variant.name)
                 except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
                     is_fit = False
                 snapshot.restore()
                 if is_fit:
                     fit.append(variant.name)
                 else:
-                    self._kept.drop(variant.name)
+                    self._builds.drop(variant.name)
         return fit
 
     def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:

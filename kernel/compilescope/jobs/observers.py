@@ -32,4 +32,4 @@ class Observers:
                 observer(kind, subject, job)
             except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
                 self._observers.remove(observer)
-                _log.warning("An observer failed and hears no more.", exc_info=True)
+                _log.warning("An observer failed and is removed.", exc_info=True)

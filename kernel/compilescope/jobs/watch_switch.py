@@ -11,8 +11,9 @@ from pathlib import Path
 
 from ..package_folder import PACKAGE
 from ..report import Report, SourceLine
+from ..report.watching import WatchState
 from ..subject import notebook_cells
-from ..watching.watch import MEMORY_MB, Watch, WatchSummary
+from ..watching.watch import MEMORY_MB, Watch
 
 
 class Watcher:
@@ -92,9 +93,9 @@ class Watcher:
             if self._switch is watch:
                 self._switch = None
 
-    def state(self) -> WatchSummary:
+    def state(self) -> WatchState:
         """The state of the switch."""
-        return self._switch.state() if self._switch is not None else WatchSummary()
+        return self._switch.state() if self._switch is not None else WatchState()
 
     @contextmanager
     def block(self, memory_mb: float, where: SourceLine | None) -> Iterator[Report]:

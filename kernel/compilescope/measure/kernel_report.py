@@ -22,7 +22,7 @@ OTHER_CODE = "With timers in its kernels torch generated other code, without thi
 NO_TIMERS = "torch puts timers into C++ kernels on Linux and on Windows only."
 
 NO_WORK = (
-    "The GPU's profiling interface told of no work. Another process may be using it, or it is not "
+    "The GPU's profiling interface reported no work. Another process may be using it, or it is not "
     "permitted here."
 )
 

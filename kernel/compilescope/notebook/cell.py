@@ -194,7 +194,7 @@ def _refuse_await(statement: ast.stmt) -> None:
             raise CompilescopeError(
                 f"Line {node.lineno} awaits.",
                 "torch.compile takes no coroutines, and %%compile runs its cell without awaiting.",
-                "Await in a cell of its own, and call with what came of it.",
+                "Await it in a separate cell, and call with the result.",
             )
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             waiting.extend(ast.iter_child_nodes(node))
@@ -212,7 +212,7 @@ def _check(fn: object) -> None:
         raise CompilescopeError(
             f"{name} is an async function.",
             "Calling it computes nothing, and torch.compile takes no coroutines.",
-            "Await in a cell of its own, and call with what came of it.",
+            "Await it in a separate cell, and call with the result.",
         )
     else:
         return

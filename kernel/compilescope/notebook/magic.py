@@ -35,7 +35,7 @@ _COMMANDS = "watch, off, clear, forget, status, doctor"
 
 
 def compile_cell(line: str, cell: str | None = None) -> None:
-    """Run the cell, and show what torch.compile makes of the call in its last line.
+    """Run the cell, and show what torch.compile generates for its last call.
 
     The call is made once, as without the magic, and its result is assigned where the line assigns
     it. Then it is inspected, which leaves no trace in it. The cell shows the report; the variable
@@ -111,8 +111,8 @@ def compile_cell(line: str, cell: str | None = None) -> None:
 def compilescope(line: str) -> Checkup | None:
     """Watch the kernel, or say what it has inspected.
 
-    ``%compilescope watch [--memory MB]``: from now on, show whatever is compiled, as it happens and
-    with the code unchanged. ``off`` ends that and keeps what was seen, ``clear`` empties it.
+    ``%compilescope watch [--memory MB]``: from now on, show every compilation as it happens, with
+    the code unchanged. ``off`` ends that and keeps the compilations, ``clear`` deletes them.
     ``forget`` drops all reports, with what they hold on to.
     ``status``: the subjects, the watch, and the versions. ``doctor``: whether everything that
     torch.compile builds on is there and works.
@@ -192,7 +192,7 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     from ..processes import warm_headers
 
     warm_headers.start()
-    _tell("Ready: write %%compile over a cell, and run it.")
+    _tell("Ready: put %%compile at the top of a cell, and run it.")
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:

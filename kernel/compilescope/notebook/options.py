@@ -39,7 +39,7 @@ def _parser() -> Any:
     new: Any = MagicArgumentParser  # IPython leaves it without types
     parser = new(
         prog="%compile",
-        description="Run the cell, and show what torch.compile makes of the call in its last line.",
+        description="Run the cell, and show what torch.compile generates for its last call.",
         epilog="A switch holds for all variants that are compiled.",
     )
     add = parser.add_argument

@@ -62,7 +62,7 @@ class PanelWidget(anywidget.AnyWidget):
         try:
             message = msgspec.convert(content, FromWidget)
         except msgspec.ValidationError:
-            _log.warning("A message of the panel makes no sense.", exc_info=True)
+            _log.warning("A message of the panel is invalid.", exc_info=True)
             return
         self.channel.note_request()
         if message.kind == "page":

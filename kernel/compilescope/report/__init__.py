@@ -53,6 +53,8 @@ from .compilation.wrapper_steps import LoadSpan as LoadSpan
 from .compilation.wrapper_steps import Route as Route
 from .compilation.wrapper_steps import Step as Step
 from .compilation.wrapper_steps import Steps as Steps
+from .compilation.wrapper_steps import StepSum as StepSum
+from .compilation.wrapper_steps import sum_kinds as sum_kinds
 from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
 from .measurements.deployment import DeployWay as DeployWay

@@ -21,6 +21,7 @@ from .compilation.artifacts import Break, Code, Compilation, Effective
 from .compilation.cuda_graphs import CudaGraphs
 from .compilation.parts import WRAPPERS
 from .compilation.wrapper_steps import KernelLoad
+from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
 from .late import LateTable
@@ -105,6 +106,8 @@ class VariantReport(Struct):
     """How each kernel was compiled, loaded and first run."""
     cold: list[ColdSwitch] = []
     """How settings change the first call's time."""
+    cold_gain: str = ""
+    """Which of them shorten the first call most, in a sentence."""
     ways: list[DeployWay] = []
     """The ways to deploy the call, compared."""
     package: Package | None = None
@@ -183,6 +186,8 @@ class Report(Struct, kw_only=True):
     """The summary, as of when the report was last written or shown."""
     trace: TraceSummary | None = None
     """For a trace: its summary."""
+    contents: Contents | None = None
+    """In a file: summaries and the places of texts, for a panel without a kernel."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -267,6 +272,7 @@ class Report(Struct, kw_only=True):
         )
         packed_report = replace(
             self,
+            contents=concluding["contents"](self),
             variants=[
                 replace(variant, compilations=compilations)
                 for variant, compilations in zip(self.variants, packed, strict=True)
@@ -416,22 +422,25 @@ class Report(Struct, kw_only=True):
         printer.text(str(self))
 
 
-concluding: dict[str, Callable[[Report], Overview]] = LateTable()
-"""The function that computes an overview. The analysis, a layer above, registers itself here."""
+concluding: dict[str, Callable[[Report], Any]] = LateTable()
+"""The functions that compute an "overview", and the "contents" of a file. The analysis, a layer
+above, registers them here."""
 
 
 def conclude(report: Report) -> Overview:
     """Computes a report's overview again and stores it in the report."""
-    report.overview = overview = concluding["overview"](report)
+    overview: Overview = concluding["overview"](report)
+    report.overview = overview
     return overview
 
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "breaks" of a variant, the "verdicts" of a sweep. The analysis puts itself here too."""
+the "breaks" of a variant, the words for its "cold" settings, the "verdicts" of a sweep. The
+analysis puts itself here too."""
 
 
-renderers: dict[str, Callable[[Report], str]] = LateTable()
+renderers: dict[str, Callable[[Any], str]] = LateTable()
 """The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
 views, a layer above, register themselves here."""
 

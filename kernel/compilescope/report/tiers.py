@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from .problem import Problem, Struct
+from .report import renderers
 from .units import duration
 
 TierName = Literal["python", "cpp"]
@@ -86,7 +87,7 @@ class GraphTiers(Struct):
     measured in the process that checked it."""
 
     def __str__(self) -> str:
-        return _table([self])
+        return renderers["tiers text"](Tiers(graphs=[self]))
 
 
 class Tiers(Struct):
@@ -95,9 +96,7 @@ class Tiers(Struct):
     graphs: list[GraphTiers] = []
 
     def __str__(self) -> str:
-        if not self.graphs:
-            return "no graph has tiers yet"
-        return _table(self.graphs)
+        return renderers["tiers text"](self)
 
     def __iter__(self) -> Iterator[GraphTiers]:
         return iter(self.graphs)
@@ -110,46 +109,3 @@ class Tiers(Struct):
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
-
-
-_TITLES: dict[TierName, str] = {"python": "Python wrapper", "cpp": "C++ wrapper"}
-
-
-def _table(graphs: list[GraphTiers]) -> str:
-    rows = [("graph", "serves", *_TITLES.values())]
-    notes: list[str] = []
-    for graph in graphs:
-        cells = {tier.name: _cell(tier, graph) for tier in graph.tiers}
-        title = f"{graph.compilation} {graph.kind}"
-        rows.append((title, graph.serving, *(cells[name] for name in _TITLES)))
-        for tier in graph.tiers:
-            why = tier.problem.why if tier.problem is not None else tier.why
-            if why and why not in notes:
-                notes.append(why)
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines = [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join([*lines, *notes])
-
-
-def _cell(tier: Tier, graph: GraphTiers) -> str:
-    seconds = "" if tier.seconds is None else f" in {tier.seconds:.1f} s"
-    gain = "" if graph.gain is None else f", {graph.gain}"
-    if tier.cached and tier.state == "serves" and tier.name == "cpp":
-        return f"from the cache{gain}"
-    pinned = ", pinned" if graph.pinned else ""
-    if tier.name == "python":
-        return f"compiled{seconds}{pinned}"
-    swapped = "" if graph.swapped_s is None else f", swapped in after {graph.swapped_s:.1f} s"
-    return {
-        "serves": f"built{seconds}{swapped}{gain}",
-        "replaced": f"built{seconds}",
-        "waits": "waits to be built",
-        "builds": "being built",
-        "checks": f"built{seconds}, checked at the next call",
-        "checked": f"built{seconds}, checked",
-        "failed": "failed",
-        "unwanted": "not built",
-    }[tier.state]

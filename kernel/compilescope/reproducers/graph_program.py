@@ -200,7 +200,7 @@ def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tup
     if forward is None:
         raise CompilescopeError(
             f"The graph {stage!r} of {compilation.id!r} cannot be run.",
-            "Its text is no Python: it has values in it that Python cannot write.",
+            "Its text is no Python: it contains values that Python cannot write.",
             f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
         )
     if any("self." in ast.unparse(statement) for statement in forward.body):

@@ -445,7 +445,7 @@ class Session:
                 "A watch has no variants.",
                 "It shows what your own code compiled, as it is written: there is no call to "
                 "make again under other switches.",
-                "Put %%compile over a cell that ends with the call.",
+                "Put %%compile at the top of a cell that ends with the call.",
             )
         return inspection
 

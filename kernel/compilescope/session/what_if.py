@@ -51,7 +51,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     if isinstance(inspected, Elsewhere):
         raise CompilescopeError(
             f"This report is of {inspected.where}, which has ended.",
-            "Its guards went with its process.",
+            "Its guards are gone with its process.",
             "Ask about a call that was inspected in this kernel.",
         )
     return inspected.what_if(variant, text, names)

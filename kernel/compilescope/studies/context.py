@@ -12,6 +12,11 @@ from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
 from ..targets.target_variants import Shipment
 
+ALREADY_PROFILING = (
+    "torch's profiler is already running, and only one can run. Run the study again when it has "
+    "stopped."
+)
+
 
 @dataclass
 class StudyContext:

@@ -92,7 +92,7 @@ def nothing_found(findings: Findings, *, wrong: bool) -> str:
         Whether a result is wrong under the Python wrapper, too.
     """
     if findings.failures:
-        return f"The kernels could not all be looked at. {findings.failures[0]}"
+        return f"Not all kernels could be checked. {findings.failures[0]}"
     if not wrong:
         return CPP_ONLY
     if not findings.compared:

@@ -23,7 +23,7 @@ from ..torch_api.kernels import timers
 from ..torch_api.kernels.profiler_events import GraphRun, ProfiledCall
 from ..torch_api.process import caches
 from .builds import build_for
-from .context import StudyContext
+from .context import ALREADY_PROFILING, StudyContext
 
 SECONDS = 2.0
 """About how long calls are profiled."""
@@ -42,7 +42,6 @@ _NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
 
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
 OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
-PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
 HOW_BUILT = "Built for this, with cpp.enable_kernel_profile."
 
 
@@ -50,7 +49,7 @@ def study_kernels(study: StudyContext) -> None:
     """Fills the times of the launches of a built variant."""
     report, variant = study.report, study.report.requested
     if timers.is_profiling():
-        report.absent["kernel_times"] = PROFILED
+        report.absent["kernel_times"] = ALREADY_PROFILING
         return
     devices = _devices(report)
     if devices - {"cpu", "cuda", "meta"}:

@@ -17,14 +17,13 @@ from ..measure.routes import Cost, reaching
 from ..report import Route
 from ..torch_api.kernels import timers
 from ..torch_api.operators.calls import Dispatched, Made, is_python, recorded, timed_inside
-from .context import StudyContext
+from .context import ALREADY_PROFILING, StudyContext
 
 MOST = 20
 """How many operators of a variant are timed; torch's own come last."""
 _PROFILED = 50
 
 NONE = "No wrapper calls an operator through the dispatcher or through Python."
-PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
 NOT_CALLED = "The subject does not call it when it runs uncompiled, so its arguments are not known."
 TOO_MANY = f"Only {MOST} operators of a variant are timed."
 NOT_KNOWN = (
@@ -53,7 +52,7 @@ def study_routes(study: StudyContext) -> None:
     """
     report = study.report
     if timers.is_profiling():
-        report.absent["routes"] = PROFILED
+        report.absent["routes"] = ALREADY_PROFILING
         return
     routes = [route for compilation in report.compilations for route in compilation.routes]
     timed_routes = [route for route in routes if route.via in ("dispatcher", "python")]

@@ -18,7 +18,7 @@ from ..builds.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
 from ..measure.steps import StepTimes, step_times, take_rounds
-from ..report import Compilation, Step, Steps
+from ..report import Compilation, Step, Steps, sum_kinds
 from ..torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers
 from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
 from ..torch_api.process import caches
@@ -36,7 +36,7 @@ CUDA_GRAPHS = "A CUDA graph is replayed in the place of the wrapper: its steps d
 NOT_RUN = "The call that was measured did not run this graph."
 NOT_MARKED = "There is no place for marks in this wrapper."
 OTHER_STEPS = "What was built to be measured has other steps than the code that is shown."
-NOT_REACHED = "The calls did not come by {} of the {} steps: a branch that was not taken."
+NOT_REACHED = "{} of the {} steps were not executed: a branch that was not taken."
 APART = (
     "The steps add up to {sum:.1f} µs where the call takes {whole:.1f} µs without marks. What a "
     "mark costs, {mark:.0f} ns, is taken off for each; what it does to the steps around it is not. "
@@ -167,6 +167,7 @@ def _leave(steps: Steps, why: str) -> None:
     """Records why there are no times, and removes those of an earlier build."""
     for step in steps.steps:
         step.us, step.interval_us, step.how = None, None, ""
+    steps.kinds = sum_kinds(steps.steps)
     steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
 
 
@@ -215,6 +216,7 @@ def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
         figure = times.steps.get(place)
         step.us, step.interval_us = (figure.us, figure.interval) if figure else (None, None)
         step.how = " ".join([how, *_remarks(steps.artifact, step, place == last, on_gpu)])
+    steps.kinds = sum_kinds(steps.steps)
     steps.whole_us = times.whole.us
     steps.sum_us = sum(step_figure.us for step_figure in times.steps.values())
     steps.agrees = abs(steps.sum_us - times.whole.us) <= _AGREES * times.whole.us

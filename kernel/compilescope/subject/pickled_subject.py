@@ -25,6 +25,7 @@ from ..report.errors import CompilescopeError
 from ..torch_api.process import portable_settings
 from .subject import unwrap
 
+REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
 _HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
 
 
@@ -151,7 +152,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
         raise CompilescopeError(
             f"{what} cannot be taken into another process.",
             f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
-            _HERE if content.factory is None else "Have it refer to nothing that cannot travel.",
+            _HERE if content.factory is None else REMOVE_UNPICKLABLE,
         ) from error
     return pickle.dumps(
         {

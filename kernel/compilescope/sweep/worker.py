@@ -111,7 +111,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
     if ended.how == "memory":
         problem = Problem(
             severity="error",
-            what=f"It was ended when its processes held {ended.peak_bytes / 1e9:.3g} GB.",
+            what=f"Stopped: its processes used {ended.peak_bytes / 1e9:.3g} GB.",
             why=f"The sweep allows {(task.limits.memory_bytes or 0) / 1e9:g} GB.",
             remedy="Give memory_gb more, or smaller arguments.",
             detail=last,
@@ -122,7 +122,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
         severity="error",
         what=f"Its process died: {describe_exit(ended.exit_code)}.",
         why="The system may have ended it because memory ran out." if killed else "",
-        remedy="Set memory_gb, to have it ended before that." if killed else "",
+        remedy="Set memory_gb, so that it is stopped before that." if killed else "",
         detail=last,
     )
     return _over(task.cell, "crashed", problem)

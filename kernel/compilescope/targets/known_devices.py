@@ -142,7 +142,7 @@ def this_device() -> Device:
         raise CompilescopeError(
             "This machine has no GPU that torch can use.",
             "The target 'this' is one.",
-            f"Name another: {_listed(names())}.",
+            f"Choose another: {_listed(names())}.",
         )
     return _this_device()
 

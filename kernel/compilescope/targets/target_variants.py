@@ -25,7 +25,7 @@ from . import known_devices, packed_call
 from .sources_request import SourcesAsked, SourcesGiven
 from .worker_pool import shared_pool
 
-NOT_HERE = "Nothing runs for {}: it is not here. What its code would take is estimated."
+NOT_HERE = "Nothing runs for {}: it is not available. The times of its code are estimated."
 
 
 class Shipment:

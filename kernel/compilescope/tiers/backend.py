@@ -170,7 +170,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
     if noticed.has_collectives:
         graph.refuse(_COLLECTIVES)
         return
-    if graph.kept.is_checked and graph.serve_kept():
+    if graph.files.is_checked and graph.serve_cached():
         return
     packed = noticed.packed
     if packed is not None and not packed.data:
@@ -178,11 +178,11 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         return
     try:
         if packed is not None:
-            graph.kept.write_job(packed.data)
+            graph.files.write_job(packed.data)
     except OSError as error:
         graph.fail_to_build(f"Its graph cannot be written down: {error}.")
         return
-    if not graph.kept.job.exists():
+    if not graph.files.job.exists():
         graph.fail_to_send(_LOST)
         return
     builder().submit(graph)

@@ -112,7 +112,7 @@ class Builder:
             self._number += 1
             name = f"{self._number:06}"
             self._ordered[name] = graph
-            order = Order(str(graph.kept.job), str(graph.kept.result))
+            order = Order(str(graph.files.job), str(graph.files.result))
             partial = folder / f"{name}.partial"
             partial.write_bytes(msgspec.json.encode(order))
             partial.replace(folder / f"{name}{ORDER}")
@@ -165,7 +165,7 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
         graph.fail_to_build(_line(answer.error), f"{answer.error}\n{answer.detail}")
         return
     try:
-        graph.kept.note_built(answer.seconds)
+        graph.files.note_built(answer.seconds)
     except OSError as error:
         graph.fail_to_build(f"{type(error).__name__}: {error}")
         return

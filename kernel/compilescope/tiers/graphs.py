@@ -18,8 +18,8 @@ from ..report.problem import Problem, message_of
 from ..report.tiers import Gain, GraphTiers, Tier
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
 from . import changes
+from .cached_files import CachedFiles
 from .check import Check
-from .kept import Kept
 from .turns import Turns
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class TieredGraph:
     """
 
     def __init__(self, noticed: Noticed) -> None:
-        self.kept = Kept(noticed.key)
+        self.files = CachedFiles(noticed.key)
         self._compiled = weakref.ref(noticed.compiled)
         self._lock = threading.RLock()
         self._ready = time.monotonic()
@@ -131,14 +131,14 @@ class TieredGraph:
     def refuse(self, why: str) -> None:
         """There is no second tier, as is right."""
         self._second.state, self._second.why = "unwanted", why
-        self.kept.settle()
+        self.files.settle()
         self.tell()
 
     def fail(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
         """There is no second tier, though there should be one: says so once."""
         problem = Problem(severity="warning", what=what, why=why, remedy=remedy, detail=detail)
         self._second.state, self._second.problem = "failed", problem
-        self.kept.settle()
+        self.files.settle()
         self.tell()
         _warn_once(problem)
 
@@ -147,21 +147,21 @@ class TieredGraph:
         self._second.state = "builds"
         self.tell()
 
-    def serve_kept(self) -> bool:
+    def serve_cached(self) -> bool:
         """Has what an earlier process built and checked serve at once; whether that worked."""
         start = time.perf_counter()
         compiled = self._compiled()
         try:
-            second = load(self.kept.result.read_bytes(), compiled)
+            second = load(self.files.result.read_bytes(), compiled)
             wrappers = _wrappers_of(compiled, new=True)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built anew
-            _log.info("what was kept of %s is built anew: %s", self._name, error)
-            self.kept.forget_result()
+            _log.info("the cached result of %s is built again: %s", self._name, error)
+            self.files.forget_result()
             return False
         self._second.load_s = time.perf_counter() - start
-        self._second.seconds = self.kept.seconds()
+        self._second.seconds = self.files.seconds()
         self._second.cached = True
-        self._report.gain = self.kept.gain()
+        self._report.gain = self.files.gain()
         self._serve(compiled, wrappers, second)
         self.tell()
         return True
@@ -174,16 +174,16 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            second = load(self.kept.result.read_bytes(), compiled)
+            second = load(self.files.result.read_bytes(), compiled)
         except (UnlikeError, WouldBuildError) as error:
-            self.kept.forget_result()
+            self.files.forget_result()
             why = f"It was built, but {error}."
             if isinstance(error, WouldBuildError):
                 why = f"It was built, but {error} is gone."
             self.fail(self._what("cannot be used"), why, remedy=_REPORT)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
-            self.kept.forget_result()
+            self.files.forget_result()
             self.fail(self._what("could not be loaded"), _first_line(error), remedy=_REPORT)
             return
         self._second.load_s = time.perf_counter() - start
@@ -225,16 +225,16 @@ class TieredGraph:
             self._serve(compiled, wrappers, turns)
             self.tell()
             try:
-                self.kept.note_checked()
+                self.files.note_checked()
             except OSError as error:
                 # The next process compares once more.
-                _log.info("that %s was checked is not kept: %s", self._name, error)
-            self.kept.settle()
+                _log.info("the check of %s could not be noted: %s", self._name, error)
+            self.files.settle()
             return
         with self._lock:
             compiled.current_callable = wrappers.first
             wrappers.next = None
-        self.kept.forget_result()
+        self.files.forget_result()
         if isinstance(wrong, Exception):
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
         else:
@@ -254,10 +254,10 @@ class TieredGraph:
         self._report.gain = gain
         self._serve(compiled, wrappers, wrappers.next.second)
         self.tell()
-        if not self.kept.is_lasting:
+        if not self.files.is_lasting:
             return
         try:
-            self.kept.note_gain(gain)
+            self.files.note_gain(gain)
         except OSError as error:
             _log.info("what the swap of %s gained is not kept: %s", self._name, error)
 

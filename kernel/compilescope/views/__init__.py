@@ -1,8 +1,10 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
+from ..analysis.contents.stored import contents
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
+from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import add_breaks
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
@@ -10,11 +12,15 @@ from . import page
 from .html import checkup, report
 from .text import report as text
 from .text import sweep as text_sweep
+from .text import tiers
 
 # How a report prints, displays in a cell and saves itself. It is in a layer below the views and
 # cannot import them, so importing this package registers its displays.
-concluding.update(overview=overview)
-completing.update(breaks=add_breaks, conditions=add_conditions, verdicts=add_verdicts)
+concluding.update(overview=overview, contents=contents)
+completing.update(
+    breaks=add_breaks, cold=add_words, conditions=add_conditions, verdicts=add_verdicts
+)
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
+renderers.update({"tiers text": tiers.render})
 renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})

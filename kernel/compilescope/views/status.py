@@ -19,8 +19,8 @@ def status(session: Session) -> str:
     reports = [inspection.report for inspection in session.inspections.values()]
     if not reports:
         return (
-            "Nothing inspected yet. Put %%compile over a cell whose last line is a call, or let "
-            "%compilescope watch show whatever is compiled."
+            "Nothing inspected yet. Put %%compile at the top of a cell whose last line is a call, "
+            "or let %compilescope watch show every compilation."
         )
     lines = [environment(reports[-1]), watching(session)]
     for report in reports:

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ..analysis.guards.frames import frame_of
 from ..capture.records import Record
 from ..capture.stream import Group
 from ..report.problem import SourceLine
+from ..report.watching import WatchedCompilation
 from .origin import Origin
 
 _LATEST = 20
 
 
-class Sighting(msgspec.Struct, kw_only=True):
-    """A compilation in a line, read only from torch's own figures."""
-
-    id: str
-    frame: SourceLine | None = None
-    started_s: float | None = None
-    duration_s: float | None = None
-    """Seconds of forward and backward; None while it is being compiled."""
-    breaks: int = 0
-    recompile: str = ""
-    failed: str = ""
-    cell: str | None = None
-    cell_number: int | None = None
-    call: SourceLine | None = None
-
-
-class Sightings:
+class CompilationRows:
     """The latest compilations, and how many there were."""
 
     def __init__(self) -> None:
@@ -39,19 +22,19 @@ class Sightings:
         self.recompiles = 0
         self.breaks = 0
         self.seconds = 0.0
-        self._seen: dict[str, Sighting] = {}
+        self._seen: dict[str, WatchedCompilation] = {}
         self._frames: dict[str, SourceLine] = {}
 
     @property
-    def latest(self) -> list[Sighting]:
+    def latest(self) -> list[WatchedCompilation]:
         """The last few, newest first."""
         return list(reversed(self._seen.values()))
 
-    def of(self, group: Group) -> Sighting:
+    def of(self, group: Group) -> WatchedCompilation:
         """A compilation's line."""
         self.see(group)
-        sighting: Sighting = group.note[1]
-        return sighting
+        row: WatchedCompilation = group.note[1]
+        return row
 
     def see(self, group: Group) -> None:
         """Takes a compilation's records into account, if it has new ones."""
@@ -60,7 +43,7 @@ class Sightings:
         now = self._read(group)
         if group.note is None:
             self.compilations += 1
-        before = group.note[1] if group.note else Sighting(id=group.id)
+        before = group.note[1] if group.note else WatchedCompilation(id=group.id)
         group.note = len(group.records), now
         self.recompiles += bool(now.recompile) - bool(before.recompile)
         self.breaks += now.breaks - before.breaks
@@ -69,7 +52,7 @@ class Sightings:
         while len(self._seen) > _LATEST:
             del self._seen[next(iter(self._seen))]
 
-    def _read(self, group: Group) -> Sighting:
+    def _read(self, group: Group) -> WatchedCompilation:
         records = group.records
         metrics = _details(records, "compilation_metrics")
         backward = _details(records, "bwd_compilation_metrics")
@@ -86,7 +69,7 @@ class Sightings:
             frame = self._frames.get(place)
         origin = group.origin if isinstance(group.origin, Origin) else None
         cell = origin.cell if origin else None
-        return Sighting(
+        return WatchedCompilation(
             id=group.id,
             frame=frame,
             started_s=records[0].time_s if records else None,

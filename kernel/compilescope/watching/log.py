@@ -18,7 +18,7 @@ from ..capture.stream import Group, Stream
 from ..report import Compilation, Node, VariantReport
 from ..report.problem import Problem
 from ..subject import notebook_cells
-from .compilation_rows import Sightings
+from .compilation_rows import CompilationRows
 from .live_report import LiveReport
 from .origin import Origin
 from .reduce_compilation import held_bytes, reduce
@@ -56,7 +56,7 @@ class WatchLog:
         self.stream = Stream()
         self.printed: dict[str, list[Node]] = {}
         """Graphs' texts → their nodes, as they are printed."""
-        self.sightings = Sightings()
+        self.rows = CompilationRows()
         self.held_bytes = 0
         self.reduced = 0
         self.left_out = 0
@@ -118,7 +118,7 @@ class WatchLog:
         with self._lock:
             self.stream.take()
             for group in self.stream.groups.values():
-                self.sightings.see(group)
+                self.rows.see(group)
 
     def refresh(self, *, final: bool = False) -> None:
         """Reads finished compilations; with ``final`` also unfinished ones."""
@@ -166,7 +166,7 @@ class WatchLog:
             self.failed(error)
             compilation = Compilation(id=group.id)
             compilation.absent["compilation"] = "compilescope could not read torch's records of it."
-        seen = self.sightings.of(group)
+        seen = self.rows.of(group)
         compilation.frame = compilation.frame or seen.frame
         compilation.started_s = compilation.started_s or seen.started_s
         compilation.duration_s = seen.duration_s or compilation.duration_s

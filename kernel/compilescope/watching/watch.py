@@ -15,13 +15,11 @@ import types
 import uuid
 from collections.abc import Callable
 
-import msgspec
-
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem
 from ..report.variant import Variant
+from ..report.watching import WatchState
 from ..torch_api.dynamo.compiled_code import note_code
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment
@@ -29,7 +27,6 @@ from ..torch_api.trace.compile_calls import noting
 from ..torch_api.trace.graphs import collecting_everywhere
 from ..torch_api.trace.process_trace import overhear
 from ..torch_api.trace.trace import Event
-from .compilation_rows import Sighting
 from .live_report import LiveReport
 from .log import PATIENCE_S, WatchLog
 from .origin import here
@@ -44,24 +41,6 @@ _ENDINGS = ("compilation_metrics", "bwd_compilation_metrics")
 _TICK_S = 0.25
 _PER_COMPILATION_S = 0.0025
 """The panel requests the whole list each time, so updates of a long list are less frequent."""
-
-
-class WatchSummary(msgspec.Struct, kw_only=True):
-    """The state of a watch."""
-
-    on: bool = False
-    subject: str = ""
-    since_s: float | None = None
-    compilations: int = 0
-    recompiles: int = 0
-    breaks: int = 0
-    seconds: float = 0.0
-    reduced: int = 0
-    left_out: int = 0
-    held_bytes: int = 0
-    budget_bytes: int = 0
-    problem: Problem | None = None
-    latest: list[Sighting] = []
 
 
 class Watch:
@@ -160,25 +139,25 @@ class Watch:
         if was_on:
             self.start()
 
-    def state(self) -> WatchSummary:
+    def state(self) -> WatchState:
         """The current state, without reading compilations."""
         ledger = self._ledger
         ledger.take()
-        sightings = ledger.sightings
-        return WatchSummary(
+        rows = ledger.rows
+        return WatchState(
             on=self.is_on,
             subject=self._id,
             since_s=self.since_s,
-            compilations=sightings.compilations,
-            recompiles=sightings.recompiles,
-            breaks=sightings.breaks,
-            seconds=sightings.seconds,
+            compilations=rows.compilations,
+            recompiles=rows.recompiles,
+            breaks=rows.breaks,
+            seconds=rows.seconds,
             reduced=ledger.reduced,
             left_out=ledger.left_out,
             held_bytes=ledger.total_bytes,
             budget_bytes=ledger.budget_bytes,
             problem=ledger.problem,
-            latest=sightings.latest,
+            latest=rows.latest,
         )
 
     def raised(self, error: BaseException) -> None:
@@ -250,5 +229,5 @@ class Watch:
                 self._changed()
             except Exception as error:  # noqa: BLE001 - must not end the watch
                 self._failed(error)
-            many = _PER_COMPILATION_S * self._ledger.sightings.compilations
+            many = _PER_COMPILATION_S * self._ledger.rows.compilations
             self._stopping.wait(max(_TICK_S, many))

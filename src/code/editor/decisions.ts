@@ -30,7 +30,7 @@ const tell = StateEffect.define<number | null>();
 
 interface IDecided {
   readonly decisions: Decisions;
-  readonly told: number | null;
+  readonly openLine: number | null;
 }
 
 /**
@@ -39,52 +39,52 @@ interface IDecided {
  */
 export function decisionMarks(trans: TranslationBundle): Extension {
   const field = StateField.define<IDecided>({
-    create: () => ({ decisions: NO_DECISIONS, told: null }),
+    create: () => ({ decisions: NO_DECISIONS, openLine: null }),
     update: (value, transaction) => {
       for (const effect of transaction.effects) {
         if (effect.is(setDecisions)) {
-          value = { decisions: effect.value, told: null };
+          value = { decisions: effect.value, openLine: null };
         } else if (effect.is(tell)) {
-          value = { ...value, told: effect.value };
+          value = { ...value, openLine: effect.value };
         }
       }
       return value;
     }
   });
   const toggle = (view: EditorView, line: number): boolean => {
-    const { decisions, told } = view.state.field(field);
-    if (!decisions.has(line) && told === null) {
+    const { decisions, openLine } = view.state.field(field);
+    if (!decisions.has(line) && openLine === null) {
       return false;
     }
-    const isNew = decisions.has(line) && told !== line;
+    const isNew = decisions.has(line) && openLine !== line;
     view.dispatch({ effects: tell.of(isNew ? line : null) });
     return true;
   };
   const atCursor: Command = view =>
     toggle(view, view.state.doc.lineAt(view.state.selection.main.head).number);
   const close: Command = view => {
-    const { told } = view.state.field(field);
-    if (told !== null) {
+    const { openLine } = view.state.field(field);
+    if (openLine !== null) {
       view.dispatch({ effects: tell.of(null) });
     }
-    return told !== null;
+    return openLine !== null;
   };
   return [
     field,
     showTooltip.compute([field], state => {
-      const { decisions, told } = state.field(field);
-      const found = told === null ? undefined : decisions.get(told);
-      return found ? tooltip(state, told!, found, trans) : null;
+      const { decisions, openLine } = state.field(field);
+      const listed = openLine === null ? undefined : decisions.get(openLine);
+      return listed ? tooltip(state, openLine!, listed, trans) : null;
     }),
     gutter({
       class: 'jp-Compilescope-code-decisions',
       lineMarker: (view, line) => {
         const { decisions } = view.state.field(field);
-        const found =
+        const listed =
           decisions.size > 0
             ? decisions.get(view.state.doc.lineAt(line.from).number)
             : undefined;
-        return found ? new DecisionMarker(titlesOf(found, trans)) : null;
+        return listed ? new DecisionMarker(titlesOf(listed, trans)) : null;
       },
       lineMarkerChange: update =>
         update.transactions.some(transaction =>

@@ -107,22 +107,22 @@ class Embedded {
       return known;
     }
     const text = view.state.doc.sliceString(from, to);
-    const found = embeddedSource(text);
-    const language = found && languageOf(this._languages[found.language]);
+    const embedded = embeddedSource(text);
+    const language = embedded && languageOf(this._languages[embedded.language]);
     let parsed: IEmbedded | null = null;
-    if (found && language && found.to - found.from <= MAX_CHARACTERS) {
+    if (embedded && language && embedded.to - embedded.from <= MAX_CHARACTERS) {
       const tokens: IToken[] = [];
       highlightTree(
-        language.parser.parse(text.slice(found.from, found.to)),
+        language.parser.parse(text.slice(embedded.from, embedded.to)),
         jupyterHighlightStyle,
         (a, b, classes) =>
           tokens.push({
-            from: from + found.from + a,
-            to: from + found.from + b,
+            from: from + embedded.from + a,
+            to: from + embedded.from + b,
             classes
           })
       );
-      parsed = { from: from + found.from, to: from + found.to, tokens };
+      parsed = { from: from + embedded.from, to: from + embedded.to, tokens };
     }
     this._parsed.set(fold.start, parsed);
     return parsed;

@@ -33,9 +33,10 @@ export class Languages {
     if (own) {
       return own;
     }
-    const found =
+    const registered =
       this._registry.findByName(name) ?? this._registry.findByExtension(name);
-    const language = found && (await this._registry.getLanguage(found));
+    const language =
+      registered && (await this._registry.getLanguage(registered));
     return language?.support ?? [];
   }
 

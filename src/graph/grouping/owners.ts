@@ -167,13 +167,13 @@ function beyond(
   node: number,
   isWanted: (node: number) => boolean
 ): number[] {
-  const found: number[] = [];
+  const owned: number[] = [];
   let front = [node];
-  for (let step = 0; step < 3 && found.length === 0; step++) {
+  for (let step = 0; step < 3 && owned.length === 0; step++) {
     front = front.flatMap(each => graph.users[each]);
-    found.push(...front.filter(isWanted));
+    owned.push(...front.filter(isWanted));
   }
-  return found;
+  return owned;
 }
 
 /**

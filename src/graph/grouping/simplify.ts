@@ -20,8 +20,8 @@ export function simplify(
   }
   const least = basis === 'kernel' ? 1 : 2;
   const isKept = drafts.map((draft, i) => {
-    const kept = draft.groups.filter(inner => size[inner] >= least);
-    const isShell = kept.length === 1 && size[kept[0]] === size[i];
+    const large = draft.groups.filter(inner => size[inner] >= least);
+    const isShell = large.length === 1 && size[large[0]] === size[i];
     return i === 0 || (size[i] >= least && !isShell);
   });
   const to = new Array<number>(drafts.length).fill(0);

@@ -32,7 +32,7 @@ export class Grid {
    * Numbers of the rectangles, in their order.
    */
   find(left: number, top: number, right: number, bottom: number): number[] {
-    const found: number[] = [];
+    const items: number[] = [];
     const stamp = ++this._stamp;
     const { _boxes: boxes } = this;
     this._each(left, top, right, bottom, key => {
@@ -45,11 +45,11 @@ export class Grid {
           boxes[4 * i + 3] >= top
         ) {
           this._stamps[i] = stamp;
-          found.push(i);
+          items.push(i);
         }
       }
     });
-    return found.sort((a, b) => a - b);
+    return items.sort((a, b) => a - b);
   }
 
   private _each(

@@ -27,9 +27,9 @@ export function paintHulls(
   const hullOf = hullsByNode(fusions);
   const seen = new Map<IFusion, { inside: number[]; ranges: number[] }>();
   const at = (fusion: IFusion) => {
-    const found = seen.get(fusion) ?? { inside: [], ranges: [] };
-    seen.set(fusion, found);
-    return found;
+    const extent = seen.get(fusion) ?? { inside: [], ranges: [] };
+    seen.set(fusion, extent);
+    return extent;
   };
   for (const node of nodes) {
     const fusion = hullOf.get(node);

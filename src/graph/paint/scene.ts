@@ -172,8 +172,8 @@ export class Scene {
    * The innermost item at a point; null if there is none.
    */
   itemAt(x: number, y: number): number | null {
-    const found = this.itemsIn(x, y, x, y);
-    return found.length > 0 ? found[found.length - 1] : null;
+    const items = this.itemsIn(x, y, x, y);
+    return items.length > 0 ? items[items.length - 1] : null;
   }
 
   /**
@@ -209,7 +209,7 @@ export class Scene {
         }
       });
     }
-    const found: number[] = [];
+    const between: number[] = [];
     for (const edge of this._bySource.get(this.seen(from)) ?? []) {
       const end = this.layout.to[edge];
       const isOn =
@@ -217,10 +217,10 @@ export class Scene {
           ? this.isWithin(to, end)
           : !this.isWithin(to, this.nodeCount + (-1 - end));
       if (isOn) {
-        found.push(edge);
+        between.push(edge);
       }
     }
-    return found;
+    return between;
   }
 
   private _bySource: Map<number, number[]> | null = null;

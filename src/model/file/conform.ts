@@ -58,9 +58,9 @@ const known = new Map<string, Check>();
  * The check of a struct; structs may hold structs of their own kind.
  */
 function structCheck(name: string): Check {
-  const found = known.get(name);
-  if (found) {
-    return found;
+  const existing = known.get(name);
+  if (existing) {
+    return existing;
   }
   let run: Check | null = null;
   const check: Check = value => {

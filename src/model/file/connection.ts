@@ -1,7 +1,7 @@
 import { BaseConnection } from '../../protocol/baseConnection';
 import type {
   Commands,
-  CompilationPart,
+  Contents,
   HelloResult,
   Report,
   SaveReportResult
@@ -11,8 +11,14 @@ import { NO_CHOICES } from '../variants';
 import { missing } from './missing';
 import type { IPage } from './page';
 import { joinPage } from './page';
-import { compilationOf, graphOf, variantOf } from './slices';
-import { artifactOf, searchOf, subjectOf, summaryOf } from './summaries';
+import { subjectOf, summaryOf } from './summaries';
+import {
+  artifactOf,
+  findCompilation,
+  findVariant,
+  graphOf,
+  searchOf
+} from './texts';
 
 /**
  * A report's file in a kernel's place: it answers what can be answered from
@@ -22,12 +28,22 @@ export class FileConnection extends BaseConnection {
   /**
    * @param _report - What `readReport` gave.
    * @param _page - The page that shows it, where a kernel gave one.
+   *
+   * @throws RequestError: the file is of a version that did not list its texts.
    */
   constructor(
     private _report: Report,
     private _page: IPage | null = null
   ) {
     super({ kind: 'ready' });
+    if (!_report.contents) {
+      throw missing(
+        'The report was saved by an earlier compilescope.',
+        'The file does not list its texts, without which no view can show it.',
+        'Run compilescope.load("FILE").save("FILE") in Python, or open the file in JupyterLab. A saved page opens in any browser.'
+      );
+    }
+    this._contents = _report.contents;
   }
 
   readonly isLive = false;
@@ -40,7 +56,7 @@ export class FileConnection extends BaseConnection {
     if (!answer) {
       throw missing(
         'This report is from a file: there is no kernel behind it.',
-        'A file can be looked at; what it does not hold cannot be made from it.',
+        'You can view a file, but not make what it does not hold.',
         'Inspect the subject in a notebook.'
       );
     }
@@ -67,7 +83,7 @@ export class FileConnection extends BaseConnection {
       package: compilescope,
       torch,
       choices: NO_CHOICES,
-      subjects: [subjectOf(this._report)],
+      subjects: [subjectOf(this._report, this._contents)],
       job: null,
       watching: null,
       tiers: [],
@@ -101,21 +117,21 @@ export class FileConnection extends BaseConnection {
     return { filename: `${name}.compilescope.json`, text };
   }
 
+  private _contents: Contents;
+
   private _answers: Answers = {
     hello: () => this._hello(),
     heartbeat: () => ({}),
-    get_report: () => summaryOf(this._report),
+    get_report: () => summaryOf(this._report, this._contents),
     get_variant: ({ variant }) => ({
       revision: 1,
-      variant: variantOf(this._report, variant)
+      variant: findVariant(this._report, variant)
     }),
-    get_compilation: ({ variant, compilation, parts }) => ({
+    get_compilation: ({ variant, compilation }) => ({
       revision: 1,
-      compilation: compilationOf(
-        this._report,
-        variant,
-        compilation,
-        parts as CompilationPart[]
+      compilation: findCompilation(
+        findVariant(this._report, variant),
+        compilation
       )
     }),
     get_graph: ({ variant, compilation, stage }) => ({
@@ -123,8 +139,8 @@ export class FileConnection extends BaseConnection {
       graph: graphOf(this._report, variant, compilation, stage)
     }),
     get_artifact: ({ variant, compilation, artifact }) =>
-      artifactOf(this._report, variant, compilation, artifact),
-    search: ({ text }) => searchOf(this._report, text),
+      artifactOf(this._report, this._contents, variant, compilation, artifact),
+    search: ({ text }) => searchOf(this._report, this._contents, text),
     get_sweep: ({ subject }) => ({ subject, sweep: this._report.sweep }),
     save_report: args => this._save(args)
   };

@@ -1,5 +1,4 @@
 import type { Report } from '../../protocol/types';
-import { shareGraphs } from '../reading/packing';
 import { conform, NonconformityError } from './conform';
 import { missing } from './missing';
 
@@ -33,7 +32,7 @@ export function readReport(text: string): Report {
     );
   }
   try {
-    return shareGraphs(conform(data, 'Report') as Report);
+    return conform(data, 'Report') as Report;
   } catch (error) {
     if (error instanceof NonconformityError) {
       throw missing(

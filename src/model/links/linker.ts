@@ -172,10 +172,10 @@ async function kernelsOf(
   compilation: string
 ): Promise<readonly Kernel[]> {
   const none: Pick<Compilation, 'kernels'> = { kernels: [] };
-  const found = await reader
+  const answer = await reader
     .getCompilation(variant, compilation, ['kernels'])
     .catch(() => none);
-  return found.kernels;
+  return answer.kernels;
 }
 
 async function graphsOf(

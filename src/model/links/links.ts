@@ -48,14 +48,14 @@ export function resolveLinks(selection: ISelection, data: ILinkData): ILinked {
     search.fromSource(source);
   }
   const bare = bareLinks(selection);
-  const found: ILinked = {
+  const linked: ILinked = {
     keys: union(bare.keys, search.keys),
     kernels: union(bare.kernels, search.names()),
     nodes: search.allNodes(),
     sources: search.sources(bare.sources),
     missing: ''
   };
-  return { ...found, missing: whatIsMissing(selection, found, data) };
+  return { ...linked, missing: whatIsMissing(selection, linked, data) };
 }
 
 /**
@@ -144,8 +144,8 @@ class Search {
     for (const [stage, graph] of graphs) {
       if (!this._nodes.has(stage)) {
         const names = new Set(graph.withOrigins(origins));
-        for (const [other, found] of this._nodes) {
-          for (const name of found) {
+        for (const [other, ownNames] of this._nodes) {
+          for (const name of ownNames) {
             const node = graphs.get(other)?.node(name);
             if (!node?.origins.length && other !== 'dynamo') {
               graph.partners(other, name, []).forEach(each => names.add(each));
@@ -165,14 +165,14 @@ class Search {
    * user's cells, or else the innermost one.
    */
   sources(first: readonly ISourcePosition[]): ISourcePosition[] {
-    const found = new Map<string, ISourcePosition>();
+    const positions = new Map<string, ISourcePosition>();
     const add = ({ file, line }: ISourcePosition) =>
-      found.set(`${line}:${file}`, { file, line });
+      positions.set(`${line}:${file}`, { file, line });
     first.forEach(add);
     if (first.length === 0) {
       this._sources.forEach(add);
     }
-    return [...found.values()];
+    return [...positions.values()];
   }
 
   private _addNodes(stage: string, names: Iterable<string>): void {

@@ -7,29 +7,33 @@ import type { ILinkData } from './linkData';
  */
 export function whatIsMissing(
   selection: ISelection,
-  found: ILinked,
+  linked: ILinked,
   data: ILinkData
 ): string {
   const { key, kernel, node, source } = selection;
   if (key !== null) {
-    return found.kernels.size > 0 ? ofLaunches(found, data) : '';
+    return linked.kernels.size > 0 ? ofLaunches(linked, data) : '';
   }
   if (node) {
-    return ofNode(selection, found, data);
+    return ofNode(selection, linked, data);
   }
   if (kernel !== null) {
     const isKnown = data.kernels.some(each => each.name === kernel);
-    return isKnown ? ofLaunches(found, data) : '';
+    return isKnown ? ofLaunches(linked, data) : '';
   }
-  if (source && found.keys.size === 0) {
-    return found.nodes.size > 0
+  if (source && linked.keys.size === 0) {
+    return linked.nodes.size > 0
       ? 'No kernel was made of what this line does: it only changes shapes, or it was folded away.'
       : 'torch names no operation of this compilation that comes from this line.';
   }
-  return source ? ofLaunches(found, data) : '';
+  return source ? ofLaunches(linked, data) : '';
 }
 
-function ofNode({ node }: ISelection, found: ILinked, data: ILinkData): string {
+function ofNode(
+  { node }: ISelection,
+  linked: ILinked,
+  data: ILinkData
+): string {
   const known = data.graphs.get(node!.stage)?.node(node!.name);
   if (!known) {
     return '';
@@ -39,28 +43,28 @@ function ofNode({ node }: ISelection, found: ILinked, data: ILinkData): string {
       ? 'What is returned has no kernel of its own.'
       : 'An input has no kernel of its own.';
   }
-  if (found.keys.size === 0) {
+  if (linked.keys.size === 0) {
     return 'No kernel was made of this node: it only changes a shape, it was folded away, or torch does not say what became of it.';
   }
   const hasDynamo = data.graphs.has('dynamo');
   if (hasDynamo && node!.stage !== 'dynamo' && known.origins.length === 0) {
     return 'torch does not say which node of Dynamo’s graph this one comes from.';
   }
-  return ofLaunches(found, data);
+  return ofLaunches(linked, data);
 }
 
 /**
  * What the launches lack: nodes, lines of the user's code, a partner in the
  * other wrapper.
  */
-function ofLaunches(found: ILinked, { kernels }: ILinkData): string {
+function ofLaunches(linked: ILinked, { kernels }: ILinkData): string {
   const owners = kernels.filter(({ launches }) =>
-    launches.some(({ key }) => found.keys.has(key))
+    launches.some(({ key }) => linked.keys.has(key))
   );
   if (owners.length > 0 && owners.every(each => each.nodes.length === 0)) {
     return 'torch does not say which nodes this kernel is made of.';
   }
-  if (owners.length > 0 && found.sources.length === 0) {
+  if (owners.length > 0 && linked.sources.length === 0) {
     return 'torch does not say which line of your code this comes from.';
   }
   const wrappers = (keys: ReadonlySet<string> | null) =>
@@ -71,7 +75,7 @@ function ofLaunches(found: ILinked, { kernels }: ILinkData): string {
         .map(({ artifact }) => artifact)
     );
   const all = wrappers(null);
-  const own = wrappers(found.keys);
+  const own = wrappers(linked.keys);
   if (own.size > 0 && own.size < all.size) {
     return own.has('cpp')
       ? 'The Python wrapper has no launch that corresponds to it.'

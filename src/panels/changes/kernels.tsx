@@ -144,7 +144,7 @@ function OutcomeBadge(props: {
   };
   const words: Record<Outcome, [string, string]> = {
     identical: [trans.__('identical'), trans.__('The same code')],
-    renamed: [trans.__('renamed'), trans.__('The same but for its name')],
+    renamed: [trans.__('renamed'), trans.__('Identical except for its name')],
     differs: [trans.__('differs'), trans.__('Other code')],
     added: [trans.__('new'), trans.__('Not in the baseline')],
     removed: [trans.__('removed'), trans.__('Only in the baseline')]

@@ -36,7 +36,7 @@ export class CostTeller {
   }
 
   /** What the step at the cursor, or that of the selected key, costs. */
-  told(key: string | null): ITold | null {
+  current(key: string | null): ITold | null {
     const { _cursor: cursor } = this;
     return cursor
       ? tell(this._costs(), cursor.side, cursor.line)

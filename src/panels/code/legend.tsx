@@ -6,7 +6,6 @@ import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { Side } from '../../code/artifacts';
 import type { ICosts } from '../../code/costs';
 import { SIDES } from '../../code/sides';
-import { sumOf } from '../../model/stepSums';
 
 /**
  * What the legend shows.
@@ -61,7 +60,7 @@ function Legend(
       })
       .join(', ');
   const kinds = KIND_ORDER.filter(kind =>
-    shown.some(side => costs[side]!.steps.some(step => step.kind === kind))
+    shown.some(side => costs[side]!.kinds.some(each => each.kind === kind))
   );
   return (
     <>
@@ -88,7 +87,10 @@ function Legend(
               <span className={kindClass(kind)} aria-hidden="true" />
               {kindTitle(kind)}{' '}
               <span className="jp-Compilescope-code-legendTime">
-                {onSides(({ steps }) => sumOf(kind, steps).us)}
+                {onSides(
+                  ({ kinds: sums }) =>
+                    sums.find(each => each.kind === kind)?.us ?? null
+                )}
               </span>
             </li>
           ))}

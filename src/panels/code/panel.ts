@@ -310,8 +310,8 @@ export class CodePanel extends Panel {
   }
 
   private _showStatus(marks: Record<Side, IHighlight>): void {
-    const told = this._costs.told(this._model.selection.key);
-    this._status.state = statusOf(this._model, marks, told, this._trans);
+    const costs = this._costs.current(this._model.selection.key);
+    this._status.state = statusOf(this._model, marks, costs, this._trans);
   }
 
   private _selectRegion(side: Side, region: Region): void {

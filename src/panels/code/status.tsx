@@ -20,7 +20,7 @@ export interface IStatusState {
   /** The region that stands for the selection; null when nothing is selected. */
   region: Region | null;
   /** What the step at the cursor, or the selected one, costs; null where that is not known. */
-  told: ITold | null;
+  costs: ITold | null;
   /** How many regions are marked on either side. */
   left: number;
   right: number;
@@ -35,7 +35,7 @@ export interface IStatusState {
 export function statusOf(
   { report, selection }: Pick<ISubjectModel, 'report' | 'selection'>,
   { left, right }: Readonly<Record<Side, IHighlight>>,
-  told: ITold | null,
+  costs: ITold | null,
   trans: TranslationBundle
 ): IStatusState {
   const files = report?.files ?? {};
@@ -44,7 +44,7 @@ export function statusOf(
     strong.find(item => item.kind === 'launch') ?? strong[0] ?? null;
   return {
     region,
-    told,
+    costs,
     left: left.strong.length,
     right: right.strong.length,
     unmatched:
@@ -79,7 +79,7 @@ export class SelectionStatus extends ReactWidget {
 
   private _state: IStatusState = {
     region: null,
-    told: null,
+    costs: null,
     left: 0,
     right: 0,
     unmatched: null,
@@ -95,7 +95,7 @@ interface IStatusProps extends IStatusState {
 }
 
 function Status(props: IStatusProps): JSX.Element {
-  const { files, region, told, trans } = props;
+  const { files, region, costs, trans } = props;
   const nodes = region ? shortList(region.nodes, MAX_NODES, trans) : '';
   const sources = region ? distinct(region.sources, files, trans) : [];
   return (
@@ -130,7 +130,7 @@ function Status(props: IStatusProps): JSX.Element {
             <span>{trans.__('+%1', sources.length - MAX_SOURCES)}</span>
           )}
         </span>
-      ) : told ? null : (
+      ) : costs ? null : (
         <span className="jp-Compilescope-code-hint">
           {props.unmatched
             ? trans.__('No line here comes from %1.', props.unmatched)
@@ -139,9 +139,9 @@ function Status(props: IStatusProps): JSX.Element {
               )}
         </span>
       )}
-      {told && (
+      {costs && (
         <span className="jp-Compilescope-code-told">
-          {toldText(told, trans)}
+          {toldText(costs, trans)}
         </span>
       )}
       <span className="jp-Compilescope-code-announce" aria-live="polite">
@@ -152,8 +152,8 @@ function Status(props: IStatusProps): JSX.Element {
 }
 
 function announcement(props: IStatusProps, nodes: string): string {
-  const { region, told, trans } = props;
-  const cost = told && toldText(told, trans);
+  const { region, costs, trans } = props;
+  const cost = costs && toldText(costs, trans);
   if (!region) {
     return [
       props.unmatched &&

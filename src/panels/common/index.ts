@@ -10,7 +10,7 @@ export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
 export { CodeBlock } from './snippet';
 export { CallStack, isSelected, reveal, SourceLink } from './source';
-export { ShowAll } from './tables/showAll';
+export { ShowAll, useShowAll } from './tables/showAll';
 export { compareNumbers, filled, sorted, VirtualTable } from './tables/table';
 export type { IColumn, Sort } from './tables/table';
 export { ReportView } from './view';

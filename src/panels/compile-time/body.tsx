@@ -67,8 +67,10 @@ export function CompileTimeBody(props: {
   const runs = React.useMemo(
     () =>
       (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(each =>
-        shown.some(one =>
-          each === 'cold' ? one.phases.length : one.warm_phases.length
+        shown.some(compilation =>
+          each === 'cold'
+            ? compilation.phases.length
+            : compilation.warm_phases.length
         )
       ),
     [shown, run]
@@ -114,7 +116,7 @@ export function CompileTimeBody(props: {
       <div
         className="jp-Compilescope-controls"
         role="toolbar"
-        aria-label={trans.__('What of the compile time is shown')}
+        aria-label={trans.__('Which compile times are shown')}
       >
         {data.compilations.length > 1 && (
           <Select

@@ -120,8 +120,10 @@ function threadsOf(
   compilations: readonly Compilation[],
   kernels: readonly IKernelPhases[]
 ): IThreads[] {
-  const phasesOf = (one: Compilation) =>
-    ({ cold: one.phases, warm: one.warm_phases, later: [] })[run];
+  const phasesOf = (compilation: Compilation) =>
+    ({ cold: compilation.phases, warm: compilation.warm_phases, later: [] })[
+      run
+    ];
   const kernelsOf = (id: string): IThreads[] =>
     kernels
       .filter(({ compilation }) => compilation === id)
@@ -131,9 +133,9 @@ function threadsOf(
         phases: { cold: first, warm: [], later }[run]
       }));
   return [
-    ...compilations.flatMap((one): IThreads[] => [
-      { id: one.id, of: 'phases', phases: phasesOf(one) },
-      ...kernelsOf(one.id)
+    ...compilations.flatMap((compilation): IThreads[] => [
+      { id: compilation.id, of: 'phases', phases: phasesOf(compilation) },
+      ...kernelsOf(compilation.id)
     ]),
     ...kernelsOf('')
   ].filter(({ phases }) => phases.length > 0);

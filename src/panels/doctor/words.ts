@@ -49,29 +49,29 @@ export function stateText(state: CheckState, trans: TranslationBundle): string {
 export function summaryOf(checkup: Checkup, trans: TranslationBundle): string {
   const count = (state: CheckState) =>
     checkup.checks.filter(check => check.state === state).length;
-  const told = [
+  const counts = [
     trans._n('%1 problem', '%1 problems', count('problem')),
     trans._n('%1 warning', '%1 warnings', count('warning')),
     trans.__('%1 ok', count('ok')),
     trans.__('%1 not needed', count('not needed'))
   ].join(', ');
   return checkup.waiting.length
-    ? trans.__('%1; still checking: %2', told, checkup.waiting.join(', '))
-    : told;
+    ? trans.__('%1; still checking: %2', counts, checkup.waiting.join(', '))
+    : counts;
 }
 
 /**
  * The checks by subject, as they stand.
  */
 export function bySubject(checks: readonly Check[]): [string, Check[]][] {
-  const found = new Map<string, Check[]>();
+  const groups = new Map<string, Check[]>();
   for (const check of checks) {
-    const group = found.get(check.subject);
+    const group = groups.get(check.subject);
     if (group) {
       group.push(check);
     } else {
-      found.set(check.subject, [check]);
+      groups.set(check.subject, [check]);
     }
   }
-  return [...found];
+  return [...groups];
 }

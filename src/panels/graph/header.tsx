@@ -94,12 +94,14 @@ function whyBasis(
   absent: Readonly<Record<string, string>>,
   trans: IViewContext['trans']
 ): string {
-  const said: string[] = [];
+  const sentences: string[] = [];
   switch (grouping.basis) {
     case 'module':
-      said.push(trans.__('Grouped by the module that torch names for a node.'));
+      sentences.push(
+        trans.__('Grouped by the module that torch names for a node.')
+      );
       if (grouping.inferred > 0) {
-        said.push(
+        sentences.push(
           trans._n(
             '%1 node without a module is placed with its neighbours.',
             '%1 nodes without a module are placed with their neighbours.',
@@ -109,18 +111,18 @@ function whyBasis(
       }
       break;
     case 'function':
-      said.push(
+      sentences.push(
         trans.__('No modules are known here: grouped by the functions called.')
       );
       break;
     case 'kernel':
-      said.push(trans.__('Grouped by kernel.'));
+      sentences.push(trans.__('Grouped by kernel.'));
       break;
     default:
-      said.push(trans.__('Not grouped.'));
+      sentences.push(trans.__('Not grouped.'));
   }
   if (absent.modules) {
-    said.push(absent.modules);
+    sentences.push(absent.modules);
   }
-  return said.join('\n');
+  return sentences.join('\n');
 }

@@ -131,17 +131,17 @@ export function useLayout(
   const [fallback, setFallback] = React.useState<string | null>(null);
   const [error, setError] = React.useState<string | null>(null);
   const keep = React.useRef<number | null>(null);
-  const made = React.useMemo(() => {
+  const drawing = React.useMemo(() => {
     const texts = nodeTexts(prepared.graph);
     const { graph, grouping } = prepared;
     return { texts, input: layoutInput(graph, grouping, texts, sizeText) };
   }, [prepared]);
   const client = React.useRef<LayoutClient | null>(null);
   React.useEffect(() => {
-    const own = new LayoutClient(made.input, makeWorker, setFallback);
+    const own = new LayoutClient(drawing.input, makeWorker, setFallback);
     client.current = own;
     return () => own.dispose();
-  }, [made]);
+  }, [drawing]);
   React.useEffect(() => {
     const { graph, grouping } = prepared;
     let isCurrent = true;
@@ -156,7 +156,7 @@ export function useLayout(
           return;
         }
         setBusy(false);
-        const scene = new Scene(graph, grouping, made.texts, result.layout);
+        const scene = new Scene(graph, grouping, drawing.texts, result.layout);
         setShown({ prepared, scene, open, keep: keep.current });
         keep.current = null;
       },
@@ -170,7 +170,7 @@ export function useLayout(
     return () => {
       isCurrent = false;
     };
-  }, [made, open]);
+  }, [drawing, open]);
   const isOf = shown?.prepared === prepared;
   return {
     scene: isOf ? shown.scene : null,

@@ -50,10 +50,10 @@ export function Pane(props: {
     ]),
     trans.__('Loading the graph…')
   );
-  const found = loaded.kind === 'data' ? loaded.data : null;
+  const stageData = loaded.kind === 'data' ? loaded.data : null;
   const prepared = React.useMemo(
-    () => found && prepareStage(found, settings.basis, isCompared),
-    [found, settings.basis, isCompared]
+    () => stageData && prepareStage(stageData, settings.basis, isCompared),
+    [stageData, settings.basis, isCompared]
   );
   const picker = (
     <Select

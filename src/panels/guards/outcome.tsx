@@ -147,7 +147,9 @@ export function verdictOf(
       return {
         kind: 'error',
         title: trans.__('Raises an error'),
-        text: trans.__('No compilation matches, and torch may make none.')
+        text: trans.__(
+          'No compilation matches, and torch is not allowed to recompile.'
+        )
       };
     case 'unknown':
       return {

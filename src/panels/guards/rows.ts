@@ -102,10 +102,10 @@ export function treeOf(
       below[index].map(each => branches[each])
     );
   }
-  const found = roots.map(index => branches[index]);
+  const top = roots.map(index => branches[index]);
   return homeless.length > 0
-    ? [...found, branch('none', null, '', homeless, [])]
-    : found;
+    ? [...top, branch('none', null, '', homeless, [])]
+    : top;
 }
 
 /**

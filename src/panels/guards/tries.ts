@@ -43,11 +43,11 @@ export class Tries {
     args: string
   ): (answer: Pick<ITry, 'result' | 'problem'>) => void {
     const id = this._next++;
-    const made: ITry = { id, variant, args, result: null, problem: null };
+    const entry: ITry = { id, variant, args, result: null, problem: null };
     const others = this._all.filter(
       each => each.args !== args || each.variant !== variant
     );
-    this._set([made, ...others]);
+    this._set([entry, ...others]);
     return answer =>
       this._set(
         this._all.map(each => (each.id === id ? { ...each, ...answer } : each))

@@ -24,7 +24,7 @@ interface IConfig {
    * As an artifact's name has it; empty for the usual one.
    */
   readonly asked: string;
-  readonly made: Pick<
+  readonly compiled: Pick<
     Kernel | KernelConfig,
     'assembly' | 'limit' | 'resources'
   >;
@@ -113,8 +113,8 @@ function Row(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { config, onForm, trans } = props;
-  const { asked, made, name, why } = config;
-  const { limit, resources } = made;
+  const { asked, compiled, name, why } = config;
+  const { limit, resources } = compiled;
   const figure = (
     field: string,
     show: (value: number) => React.ReactNode = value => value
@@ -147,7 +147,7 @@ function Row(props: {
         )}
         <span className="jp-Compilescope-configForms">
           {Object.keys(FORMS)
-            .filter(form => form in made.assembly)
+            .filter(form => form in compiled.assembly)
             .map(form => (
               <button
                 key={form}
@@ -198,13 +198,13 @@ function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
     return kernel.configs.map(each => ({
       name: each.name,
       asked: each.usual ? '' : each.name,
-      made: each.usual ? kernel : each,
+      compiled: each.usual ? kernel : each,
       why: each.why
     }));
   }
   const isMade = Object.keys(kernel.assembly).length > 0;
   return isMade
-    ? [{ name: trans.__('the only one'), asked: '', made: kernel, why: '' }]
+    ? [{ name: trans.__('the only one'), asked: '', compiled: kernel, why: '' }]
     : [];
 }
 

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { LayoutChange } from '../../protocol/types';
-import { Badge, ShowAll, SourceLink } from '../common';
+import { Badge, useShowAll, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { stageOf } from './rows';
@@ -21,8 +21,7 @@ export function Layouts(props: {
 }): JSX.Element {
   const { layouts, context, origin } = props;
   const { model, trans } = context;
-  const [isWhole, setWhole] = React.useState(false);
-  const shown = isWhole ? layouts : layouts.slice(0, MOST);
+  const [shown, showAll] = useShowAll(layouts, MOST, trans);
   return (
     <section aria-labelledby="jp-Compilescope-layouts">
       <h3 id="jp-Compilescope-layouts">{trans.__('Layout changes')}</h3>
@@ -67,12 +66,7 @@ export function Layouts(props: {
           </li>
         ))}
       </ul>
-      <ShowAll
-        shown={shown.length}
-        total={layouts.length}
-        onClick={() => setWhole(true)}
-        trans={trans}
-      />
+      {showAll}
     </section>
   );
 }

@@ -67,13 +67,13 @@ export function linesOf(
   }
   const size = (line: readonly IRow[]) =>
     Math.max(...line.map(({ buffer }) => buffer.bytes ?? 0));
-  const kept = new Set(
+  const largest = new Set(
     [...lines.entries()]
       .sort(([, a], [, b]) => size(b) - size(a))
       .slice(0, most)
       .map(([home]) => home)
   );
   return [...lines.entries()]
-    .filter(([home]) => kept.has(home))
+    .filter(([home]) => largest.has(home))
     .map(([home, line]) => ({ home, rows: line }));
 }

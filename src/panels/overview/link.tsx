@@ -26,8 +26,8 @@ export function ViewLink(props: {
   children?: React.ReactNode;
 }): JSX.Element {
   const { view, of, compilation, isPlain, context } = props;
-  const found = VIEWS.find(each => each.id === resolve(view)?.view);
-  const label = found?.label(context.trans) ?? view;
+  const record = VIEWS.find(each => each.id === resolve(view)?.view);
+  const label = record?.label(context.trans) ?? view;
   return (
     <button
       type="button"

@@ -79,14 +79,14 @@ export class OverviewView extends ReportView<Overview | null> {
       return;
     }
     const variants = model.report?.variants ?? [];
-    const found = variants.find(each =>
+    const summary = variants.find(each =>
       isSameVariant(each.requested, tried.variant)
     );
-    if (!found) {
+    if (!summary) {
       return;
     }
     this._tried = null;
-    if (found.stage === 'sources' && found.requested.target === null) {
+    if (summary.stage === 'sources' && summary.requested.target === null) {
       const names = variants
         .filter(
           each =>
@@ -94,7 +94,7 @@ export class OverviewView extends ReportView<Overview | null> {
             each.requested.target === null &&
             each.stage !== 'failed' &&
             !each.recorded &&
-            (each.stage === 'built' || each === found)
+            (each.stage === 'built' || each === summary)
         )
         .map(each => each.name);
       void model.startMeasure({ variants: names, seconds: SECONDS });

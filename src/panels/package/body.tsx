@@ -21,15 +21,15 @@ export function PackageBody(props: {
 }): JSX.Element {
   const { variant, context, origin } = props;
   const { trans } = context;
-  const made = variant.package;
+  const contents = variant.package;
   return (
     <>
       <Controls variant={variant} context={context} />
       <div className="jp-Compilescope-packageBody">
-        {made ? (
+        {contents ? (
           <Made
             variant={variant}
-            made={made}
+            contents={contents}
             context={context}
             origin={origin}
           />
@@ -101,11 +101,11 @@ function Controls(props: {
 
 function Made(props: {
   variant: VariantReport;
-  made: Package;
+  contents: Package;
   context: IViewContext;
   origin: object;
 }): JSX.Element {
-  const { variant, made, context, origin } = props;
+  const { variant, contents, context, origin } = props;
   const { model, trans } = context;
   const shown = model.report?.variants.find(each => each.name === variant.name);
   const place = shown?.compilations.find(each =>
@@ -113,10 +113,12 @@ function Made(props: {
   );
   return (
     <>
-      {made.problem && <ProblemCard problem={made.problem} trans={trans} />}
-      {made.files.length > 0 && (
+      {contents.problem && (
+        <ProblemCard problem={contents.problem} trans={trans} />
+      )}
+      {contents.files.length > 0 && (
         <Summary
-          made={made}
+          contents={contents}
           onCode={
             place
               ? async () => {
@@ -147,35 +149,35 @@ function Made(props: {
           trans={trans}
         />
       )}
-      {made.entries.length > 0 && (
+      {contents.entries.length > 0 && (
         <Part name="entries" title={trans.__('Ways to call it')}>
-          <Entries entries={made.entries} trans={trans} />
+          <Entries entries={contents.entries} trans={trans} />
         </Part>
       )}
-      {made.inputs.length + made.outputs.length > 0 && (
+      {contents.inputs.length + contents.outputs.length > 0 && (
         <Part name="signature" title={trans.__('Inputs and outputs')}>
-          <Signature made={made} trans={trans} />
+          <Signature contents={contents} trans={trans} />
         </Part>
       )}
-      {made.constants.length > 0 && (
+      {contents.constants.length > 0 && (
         <Part name="constants" title={trans.__('Constants')}>
-          <Constants constants={made.constants} trans={trans} />
+          <Constants constants={contents.constants} trans={trans} />
         </Part>
       )}
-      {made.files.length > 0 && (
+      {contents.files.length > 0 && (
         <Part name="files" title={trans.__('Files')}>
-          <Files made={made} variant={variant.name} context={context} />
+          <Files contents={contents} variant={variant.name} context={context} />
         </Part>
       )}
-      {Object.keys(made.metadata).length > 0 && (
+      {Object.keys(contents.metadata).length > 0 && (
         <Part name="metadata" title={trans.__('Metadata')}>
-          <Metadata metadata={made.metadata} trans={trans} />
+          <Metadata metadata={contents.metadata} trans={trans} />
         </Part>
       )}
-      {made.build.length > 0 && (
+      {contents.build.length > 0 && (
         <Part name="build" title={trans.__('How it is built')}>
           <CodeBlock
-            code={made.build.join('\n\n')}
+            code={contents.build.join('\n\n')}
             label={trans.__('Commands')}
             trans={trans}
           />
@@ -189,14 +191,16 @@ function Made(props: {
  * What the package is, in a few lines.
  */
 function Summary(props: {
-  made: Package;
+  contents: Package;
   onCode: (() => Promise<void>) | null;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { made, onCode, trans } = props;
-  const parts = Object.entries(made.parts).filter(([, each]) => each > 0);
-  const paths = new Set(made.files.map(({ path }) => path));
-  const notes = Object.entries(made.absent).filter(([key]) => !paths.has(key));
+  const { contents, onCode, trans } = props;
+  const parts = Object.entries(contents.parts).filter(([, each]) => each > 0);
+  const paths = new Set(contents.files.map(({ path }) => path));
+  const notes = Object.entries(contents.absent).filter(
+    ([key]) => !paths.has(key)
+  );
   return (
     <section
       className="jp-Compilescope-packageSummary"
@@ -204,19 +208,19 @@ function Summary(props: {
     >
       <p>
         <strong>
-          {made.built
+          {contents.built
             ? trans.__('A library, ready to be loaded')
             : trans.__('Sources, not built')}
         </strong>
-        {made.device && <Badge kind="info">{made.device}</Badge>}
-        {made.accurate !== null && (
-          <Badge kind={made.accurate ? 'good' : 'error'}>
-            {made.accurate
+        {contents.device && <Badge kind="info">{contents.device}</Badge>}
+        {contents.accurate !== null && (
+          <Badge kind={contents.accurate ? 'good' : 'error'}>
+            {contents.accurate
               ? trans.__('✓ eager’s results')
               : trans.__('✗ differs from eager')}
           </Badge>
         )}
-        {made.bytes !== null && <span>{formatBytes(made.bytes)}</span>}
+        {contents.bytes !== null && <span>{formatBytes(contents.bytes)}</span>}
         {onCode && (
           <button
             type="button"
@@ -229,8 +233,8 @@ function Summary(props: {
       </p>
       {parts.length > 0 && (
         <p className="jp-Compilescope-muted">
-          {made.seconds !== null &&
-            `${trans.__('Made in %1', formatSeconds(made.seconds))}: `}
+          {contents.seconds !== null &&
+            `${trans.__('Made in %1', formatSeconds(contents.seconds))}: `}
           {parts
             .map(
               ([name, each]) =>

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Constant } from '../../protocol/types';
-import { Absent, ShowAll } from '../common';
+import { Absent, useShowAll } from '../common';
 import { formatBytes } from '../../words/format';
 import { Figures } from '../common/tables/figures';
 
@@ -16,8 +16,7 @@ export function Constants(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { constants, trans } = props;
-  const [isWhole, setWhole] = React.useState(false);
-  const shown = isWhole ? constants : constants.slice(0, CONSTANTS);
+  const [shown, showAll] = useShowAll(constants, CONSTANTS, trans);
   const bytes = constants.reduce((sum, each) => sum + (each.bytes ?? 0), 0);
   return (
     <>
@@ -61,12 +60,7 @@ export function Constants(props: {
           </tr>
         ))}
       </Figures>
-      <ShowAll
-        shown={shown.length}
-        total={constants.length}
-        onClick={() => setWhole(true)}
-        trans={trans}
-      />
+      {showAll}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package, PackageFile } from '../../protocol/types';
-import { CodeBlock, ShowAll, useLoaded, ViewFrame } from '../common';
+import { CodeBlock, useShowAll, useLoaded, ViewFrame } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { Figures } from '../common/tables/figures';
@@ -18,15 +18,14 @@ const CHARACTERS = 20000;
  * The files of a package; the text of one is below them.
  */
 export function Files(props: {
-  made: Package;
+  contents: Package;
   variant: string;
   context: IViewContext;
 }): JSX.Element {
-  const { made, variant, context } = props;
+  const { contents, variant, context } = props;
   const { trans } = context;
-  const [isWhole, setWhole] = React.useState(false);
   const [opened, setOpened] = React.useState<string | null>(null);
-  const shown = isWhole ? made.files : made.files.slice(0, FILES);
+  const [shown, showAll] = useShowAll(contents.files, FILES, trans);
   return (
     <>
       <Figures
@@ -43,7 +42,9 @@ export function Files(props: {
           <tr key={file.path}>
             <th scope="row" title={file.path}>
               {file.text === null ? (
-                <code title={made.absent[file.path]}>{shorten(file.path)}</code>
+                <code title={contents.absent[file.path]}>
+                  {shorten(file.path)}
+                </code>
               ) : (
                 <button
                   type="button"
@@ -62,12 +63,7 @@ export function Files(props: {
           </tr>
         ))}
       </Figures>
-      <ShowAll
-        shown={shown.length}
-        total={made.files.length}
-        onClick={() => setWhole(true)}
-        trans={trans}
-      />
+      {showAll}
       {opened !== null && (
         <FileText path={opened} variant={variant} context={context} />
       )}

@@ -7,10 +7,10 @@ import { Wide } from '../common/study';
  * What goes in and comes out, and which sizes may change.
  */
 export function Signature(props: {
-  made: Package;
+  contents: Package;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { inputs, outputs, dynamic } = props.made;
+  const { inputs, outputs, dynamic } = props.contents;
   const { trans } = props;
   const rows: [string, readonly string[]][] = [
     [trans.__('inputs'), inputs],

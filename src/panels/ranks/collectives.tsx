@@ -71,7 +71,7 @@ export function CollectiveTable(props: {
                     origin={origin}
                   />
                 ) : (
-                  <Absent why={trans.__('No line of yours calls it')} />
+                  <Absent why={trans.__('Not called from your code')} />
                 )}
               </td>
             </tr>

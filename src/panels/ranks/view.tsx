@@ -28,7 +28,9 @@ export class RanksView extends ReportView<Rank | null> {
       ? null
       : {
           what: trans.__('This call was inspected in one process'),
-          why: trans.__('Ranks are of a run that was inspected as one.'),
+          why: trans.__(
+            'Ranks are shown for a run that was inspected on all its ranks.'
+          ),
           remedy: trans.__(
             'compilescope.ranks(factory, size=2) inspects a call on every rank.'
           )

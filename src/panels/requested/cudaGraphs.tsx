@@ -129,7 +129,7 @@ function figures(graphs: CudaGraphs, trans: TranslationBundle): string {
   if (graphs.calls === 0) {
     return '';
   }
-  const told = trans.__(
+  const counts = trans.__(
     'In %1 calls: %2 recorded, %3 replayed, %4 recorded again',
     graphs.calls,
     graphs.captured,
@@ -137,6 +137,6 @@ function figures(graphs: CudaGraphs, trans: TranslationBundle): string {
     graphs.re_recorded
   );
   return graphs.memory_bytes === null
-    ? told
-    : `${told}; ${trans.__('memory pool: %1', formatBytes(graphs.memory_bytes))}`;
+    ? counts
+    : `${counts}; ${trans.__('memory pool: %1', formatBytes(graphs.memory_bytes))}`;
 }

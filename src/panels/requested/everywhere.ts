@@ -23,7 +23,7 @@ export interface IFound<T> {
  * What was found, and how many compilations were not looked at.
  */
 export interface IFindings<T> {
-  readonly found: readonly IFound<T>[];
+  readonly rows: readonly IFound<T>[];
   readonly omitted: number;
 }
 
@@ -44,12 +44,12 @@ export async function findEverywhere<T>(
     omitted += compilations.length - wanted.length;
     return wanted.map(({ id }) => ({ variant: name, compilation: id }));
   });
-  const found = await Promise.all(
+  const perPlace = await Promise.all(
     places.map(async place => {
       const { variant, compilation } = place;
-      const one = await model.getCompilation(variant, compilation, [part]);
-      return take(one).map(own => ({ ...place, own }));
+      const answer = await model.getCompilation(variant, compilation, [part]);
+      return take(answer).map(own => ({ ...place, own }));
     })
   );
-  return { found: found.flat(), omitted };
+  return { rows: perPlace.flat(), omitted };
 }

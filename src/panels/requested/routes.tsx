@@ -61,14 +61,14 @@ export function Routes(props: {
       <ViewFrame
         state={state}
         trans={trans}
-        show={({ found, omitted }: IFindings<Route>) => (
+        show={({ rows, omitted }: IFindings<Route>) => (
           <>
-            {found.length === 0 ? (
+            {rows.length === 0 ? (
               <p className="jp-Compilescope-requestedGood">
                 {trans.__('None: the wrappers launch generated kernels only.')}
               </p>
             ) : (
-              <RoutesTable found={found} context={context} />
+              <RoutesTable rows={rows} context={context} />
             )}
             {omitted > 0 && (
               <p className="jp-Compilescope-hint">
@@ -88,7 +88,7 @@ export function Routes(props: {
 }
 
 function RoutesTable(props: {
-  found: readonly IFound<Route>[];
+  rows: readonly IFound<Route>[];
   context: IViewContext;
 }): JSX.Element {
   const { trans } = props.context;
@@ -120,7 +120,7 @@ function RoutesTable(props: {
         { label: trans.__('why') }
       ]}
     >
-      {props.found.map((each, index) => (
+      {props.rows.map((each, index) => (
         <RouteRow key={index} {...each} context={props.context} />
       ))}
     </Figures>
@@ -247,7 +247,7 @@ async function find(
   variants: readonly VariantReport[],
   context: IViewContext
 ): Promise<IFindings<Route>> {
-  const { found, omitted } = await findEverywhere(
+  const { rows, omitted } = await findEverywhere(
     variants,
     context,
     'crossings',
@@ -256,7 +256,7 @@ async function find(
   // What somebody wrote comes before what torch has.
   const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
   return {
-    found: [...found].sort(
+    rows: [...rows].sort(
       (a, b) =>
         rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
     ),

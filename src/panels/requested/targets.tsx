@@ -74,16 +74,16 @@ export function Targets(props: {
 function Found(
   props: IFindings<Decided> & { context: IViewContext }
 ): JSX.Element {
-  const { found, omitted, context } = props;
+  const { rows, omitted, context } = props;
   const { trans } = context;
   return (
     <>
-      {found.length === 0 && (
+      {rows.length === 0 && (
         <p className="jp-Compilescope-requestedGood">
           {trans.__('None: everything follows from the device’s figures.')}
         </p>
       )}
-      {found.map(each => (
+      {rows.map(each => (
         <article
           key={`${each.variant} ${each.compilation}`}
           className="jp-Compilescope-decided"

@@ -111,7 +111,7 @@ export class ViewHost extends Widget {
         what: trans.__('The view “%1” could not be opened', view.label(trans)),
         why: why ? `${what}: ${why}` : what,
         remedy: trans.__(
-          'Try again; if it stays so, reload the page: the extension may have been updated meanwhile.'
+          'Try again; if the error persists, reload the page: the extension may have been updated meanwhile.'
         ),
         detail
       }),

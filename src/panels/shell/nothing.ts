@@ -17,14 +17,14 @@ export function nothingIn(
     return {};
   }
   const filled = filledIn(report);
-  const found: Partial<Record<ViewId, string>> = {};
+  const reasons: Partial<Record<ViewId, string>> = {};
   for (const { id, about, nothing, makes } of views) {
     const isMade = makes && isLive;
     if (about && !isMade && !about.some(field => filled.has(field))) {
-      found[id] = nothing?.(trans) ?? trans.__('There is nothing in it');
+      reasons[id] = nothing?.(trans) ?? trans.__('It is empty');
     }
   }
-  return found;
+  return reasons;
 }
 
 /**

@@ -88,11 +88,11 @@ export class ReportShell extends Panel {
    * Open a view, at the section that the target names.
    */
   open(target: ViewTarget): void {
-    const found = resolve(target);
-    if (found) {
-      this.view = found.view;
-      if (found.section) {
-        this._hosts.get(found.view)?.showSection(found.section);
+    const section = resolve(target);
+    if (section) {
+      this.view = section.view;
+      if (section.section) {
+        this._hosts.get(section.view)?.showSection(section.section);
       }
     }
   }

@@ -179,7 +179,5 @@ function goneText(model: ISubjectModel, trans: TranslationBundle): string {
     model.status.kind === 'dead' || model.status.kind === 'none'
       ? trans.__('The kernel of this report is gone.')
       : trans.__('The kernel was restarted: this is the report from before.');
-  return model.isKept
-    ? trans.__('%1 It can be looked at and saved.', what)
-    : what;
+  return model.isKept ? trans.__('%1 You can view and save it.', what) : what;
 }

@@ -53,10 +53,10 @@ export function SidebarBody(props: IPartProps): JSX.Element {
             <p className="jp-Compilescope-hint jp-mod-file">
               {state.isKept
                 ? trans.__(
-                    'As it was when its kernel went: it can be looked at and saved, not built or timed.'
+                    'Its kernel is gone: you can view and save the report, but not build or time variants.'
                   )
                 : trans.__(
-                    'From a file: it can be looked at, not built or timed.'
+                    'From a file: you can view the report, but not build or time variants.'
                   )}
             </p>
           )}

@@ -42,10 +42,10 @@ export function Changed(
 }
 
 function wantedOf({ report, wanted }: ISidebarState): VariantSummary | null {
-  const found = report?.variants.find(each =>
+  const summary = report?.variants.find(each =>
     isSameVariant(each.requested, wanted)
   );
-  return found ?? null;
+  return summary ?? null;
 }
 
 function placeOf({ switches }: ChangedSummary): string | null {

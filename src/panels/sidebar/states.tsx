@@ -94,7 +94,7 @@ export function Blank(props: IPartProps): JSX.Element {
           <Snippet code={LOAD} {...props} />
           <p>
             {trans.__(
-              'Then put %1 over a cell that ends with the call to open up:',
+              'Then put %1 at the top of a cell that ends with the call to inspect:',
               '%%compile'
             )}
           </p>

@@ -80,10 +80,10 @@ function groupsOf(
 ): [string, string[]][] {
   const listed =
     value === null || targets.includes(value) ? targets : [value, ...targets];
-  const found = new Map<string, string[]>();
+  const byGroup = new Map<string, string[]>();
   for (const target of listed) {
     const group = groups[target] ?? '';
-    found.set(group, [...(found.get(group) ?? []), target]);
+    byGroup.set(group, [...(byGroup.get(group) ?? []), target]);
   }
-  return [...found];
+  return [...byGroup];
 }

@@ -56,8 +56,8 @@ export function Estimated(props: {
     trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
     trans.__('Kernels: at least %1.', formatMicroseconds(estimate.kernels_us)),
     trans._n(
-      'Beside them the processor takes about %2 for %1 launch; what takes longer counts.',
-      'Beside them the processor takes about %2 for %1 launches; what takes longer counts.',
+      'The CPU takes about %2 for %1 launch; the longer of the two sets the latency.',
+      'The CPU takes about %2 for %1 launches; the longer of the two sets the latency.',
       estimate.launches,
       formatMicroseconds(estimate.launch_us)
     ),

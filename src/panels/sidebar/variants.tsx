@@ -51,7 +51,7 @@ export function Variants({
             isEstimated
               ? {
                   label: trans.__('est. time'),
-                  title: trans.__('What its kernels would take at best')
+                  title: trans.__('Lower bound for the time of its kernels')
                 }
               : {
                   label: trans.__('median'),

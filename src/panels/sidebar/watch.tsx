@@ -30,7 +30,7 @@ export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
         <>
           <IconButton
             icon={clearIcon}
-            label={trans.__('Clear what was seen')}
+            label={trans.__('Clear the recorded compilations')}
             onClick={() => actions.setWatch(isOn, true)}
             disabled={!isReady || !watch?.compilations}
           />
@@ -38,12 +38,12 @@ export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
             type="checkbox"
             role="switch"
             className="jp-Compilescope-toggle"
-            aria-label={trans.__('Watch whatever is compiled')}
+            aria-label={trans.__('Watch all compilations')}
             aria-checked={isOn}
             title={
               isOn
-                ? trans.__('Stop watching; what was seen stays')
-                : trans.__('Show whatever is compiled, as it happens')
+                ? trans.__('Stop watching; the recorded compilations stay')
+                : trans.__('Show every compilation as it happens')
             }
             checked={isOn}
             disabled={!isReady}
@@ -88,13 +88,13 @@ export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
 function describe(watch: WatchState | null, trans: TranslationBundle): string {
   if (!watch?.subject) {
     return trans.__(
-      'Switch it on, then run any code: what torch.compile makes of it shows here as it happens.'
+      'Turn it on, then run any code: each compilation appears here as it happens.'
     );
   }
   const parts = [
     watch.on && watch.since_s !== null
       ? trans.__('Since %1', clock(watch.since_s))
-      : trans.__('Off; this was seen'),
+      : trans.__('Off; recorded before'),
     trans._n('%1 recompile', '%1 recompiles', watch.recompiles),
     trans._n('%1 break', '%1 breaks', watch.breaks),
     trans.__('%1 compiling', formatSeconds(watch.seconds)),
@@ -194,8 +194,8 @@ function Row(props: {
  * The part of a function behind a graph break says which it is.
  */
 function frameName(name: string, trans: TranslationBundle): string {
-  const found = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return found ? trans.__('%1 from line %2 on', found[1], found[2]) : name;
+  const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
+  return match ? trans.__('%1 from line %2 on', match[1], match[2]) : name;
 }
 
 function clock(seconds: number): string {

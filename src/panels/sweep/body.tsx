@@ -147,7 +147,7 @@ function Cells(props: {
     () => paretoOf(rows, chosen, trans),
     [rows, chosen]
   );
-  const heard = winnersOf(sweep, rows)
+  const announcement = winnersOf(sweep, rows)
     .map(({ cell }) => `${nameOf(cell)}: ${sweep.verdicts[cell.shape] ?? ''}`)
     .join(' ');
   return (
@@ -163,7 +163,7 @@ function Cells(props: {
               height={PLOT}
               label={trans.__(
                 'Compile time against latency, in figures below. %1',
-                heard
+                announcement
               )}
               onClick={id => {
                 setChosen(String(id));

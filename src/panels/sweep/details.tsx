@@ -113,7 +113,7 @@ export function Details(props: {
         )}
         {cell.tries > 1 && (
           <Fact label={trans.__('Tries')}>
-            {trans.__('%1, since its worker died', cell.tries)}
+            {trans.__('%1, because its worker process died', cell.tries)}
           </Fact>
         )}
         {cell.worker && <Fact label={trans.__('Ran on')}>{cell.worker}</Fact>}

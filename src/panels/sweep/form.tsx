@@ -82,7 +82,7 @@ export function SweepForm(props: {
             <button
               type="button"
               className="jp-Compilescope-button"
-              title={trans.__('End it; what is finished stays')}
+              title={trans.__('Stop the sweep; finished cells stay')}
               onClick={props.onCancel}
             >
               <stopIcon.react tag="span" width="14px" height="14px" />

@@ -34,13 +34,13 @@ const NAMED: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 
 function entry(part: string, trans: TranslationBundle): [string, unknown] {
-  const found = /^["']?([A-Za-z_][\w.]*)["']?\s*[=:]\s*(.+)$/.exec(part.trim());
-  if (!found) {
+  const match = /^["']?([A-Za-z_][\w.]*)["']?\s*[=:]\s*(.+)$/.exec(part.trim());
+  if (!match) {
     throw new Error(
       trans.__('“%1” is no setting; write name=value.', part.trim())
     );
   }
-  const [, name, value] = found;
+  const [, name, value] = match;
   if (NAMED.has(value)) {
     return [name, NAMED.get(value)];
   }
@@ -60,6 +60,7 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
  * What stands between commas that are in no brackets and no quotes.
  */
 function parts(line: string): string[] {
-  const found = line.match(/(?:\[[^\]]*\]|"[^"]*"|'[^']*'|[^,[\]"']+)+/g) ?? [];
-  return found.filter(each => each.trim());
+  const matches =
+    line.match(/(?:\[[^\]]*\]|"[^"]*"|'[^']*'|[^,[\]"']+)+/g) ?? [];
+  return matches.filter(each => each.trim());
 }

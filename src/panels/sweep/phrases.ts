@@ -113,7 +113,7 @@ export function standingOf(
     ({ cell }) => stateKind(cell.state) === 'error'
   ).length;
   const isOn = !isEnded(sweep);
-  const kept = rows.filter(({ isKept }) => isKept).length;
+  const measured = rows.filter(({ isKept }) => isKept).length;
   const count = trans._n('%2 of %1 cell', '%2 of %1 cells', all, done);
   const now = rows.flatMap(({ cell }) =>
     cell.state === 'running'
@@ -142,11 +142,11 @@ export function standingOf(
           : trans.__('%1 min', Math.round(sweep.took_s / 60))
       ),
     bad > 0 && trans._n('%1 without a result', '%1 without a result', bad),
-    kept > 0 &&
+    measured > 0 &&
       trans._n(
         '%1 of %2 cells is kept from before',
         '%1 of %2 cells are kept from before',
-        kept,
+        measured,
         all
       )
   ].filter(Boolean);

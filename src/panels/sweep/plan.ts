@@ -174,7 +174,7 @@ export function durationOf(
   );
   const each =
     took.length > 0
-      ? took.reduce((sum, one) => sum + one, 0) / took.length
+      ? took.reduce((sum, duration) => sum + duration, 0) / took.length
       : OVERHEAD + seconds;
   return cells * each;
 }

@@ -58,7 +58,7 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
             'It runs once, as part of your own code, and its arguments are not kept.'
           ),
           remedy: trans.__(
-            'Put %1 over a cell that makes the call.',
+            'Put %1 at the top of a cell that makes the call.',
             '%%compile'
           )
         }

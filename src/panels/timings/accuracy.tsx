@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { Figures } from '../common/tables/figures';
-import { ShowAll } from '../common';
+import { useShowAll } from '../common';
 
 /**
  * As many outputs as are listed at once.
@@ -36,12 +36,12 @@ export function AccuracyPart(props: {
 }): JSX.Element {
   const { variants, context, origin } = props;
   const { trans } = context;
-  const [isAll, setAll] = React.useState(false);
   const outputs = variants
     .flatMap(({ name, accuracy }): IOutput[] =>
       accuracy.map(error => ({ name, error }))
     )
     .sort((a, b) => Number(a.error.ok) - Number(b.error.ok));
+  const [shown, showAll] = useShowAll(outputs, MOST, trans);
   if (outputs.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
@@ -51,7 +51,6 @@ export function AccuracyPart(props: {
       </p>
     );
   }
-  const shown = isAll ? outputs : outputs.slice(0, MOST);
   const reference = outputs.find(each => each.error.reference)?.error.reference;
   return (
     <>
@@ -138,12 +137,7 @@ export function AccuracyPart(props: {
           </tr>
         ))}
       </Figures>
-      <ShowAll
-        shown={shown.length}
-        total={outputs.length}
-        onClick={() => setAll(true)}
-        trans={trans}
-      />
+      {showAll}
     </>
   );
 }

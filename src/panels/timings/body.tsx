@@ -230,7 +230,7 @@ function Times(props: {
       </p>
     );
   }
-  const heard = rows
+  const announcement = rows
     .filter(each => each.median !== null)
     .map(each => `${each.name}: ${comparison(each, trans)}`)
     .join('; ');
@@ -258,7 +258,7 @@ function Times(props: {
               height={height}
               label={trans.__(
                 'Distribution of times by variant, in figures below. %1',
-                heard
+                announcement
               )}
             />
           </Part>
@@ -274,7 +274,7 @@ function Times(props: {
                 label={trans.__(
                   'Running ratio to %1 with its interval, in figures below. %2',
                   baseline?.name ?? BASELINE,
-                  heard
+                  announcement
                 )}
               />
             )}

@@ -48,7 +48,7 @@ export class TimingsView
             'It runs once, as part of your own code, and its arguments are not kept.'
           ),
           remedy: trans.__(
-            'Put %1 over a cell that makes the call, to time it.',
+            'To time a call, put %1 at the top of a cell that makes it.',
             '%%compile'
           )
         }

@@ -103,7 +103,7 @@ function Process(props: {
         trans={trans}
       />
       <Listing
-        title={trans.__('Compiled to something else')}
+        title={trans.__('Compiled to different code')}
         of={process.changed}
         trans={trans}
         className="jp-Compilescope-rankDifferences"

@@ -69,7 +69,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
   const { model, trans } = context;
   const { report } = model;
   const [sort, setSort] = React.useState<Sort>(null);
-  const [kept, setKept] = React.useState('all');
+  const [filter, setKept] = React.useState('all');
   const [text, setText] = React.useState('');
   const [least, setLeast] = React.useState('');
   const all = React.useMemo(
@@ -85,14 +85,14 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
       sorted(
         all.filter(
           row =>
-            KEEPS[kept](row) &&
+            KEEPS[filter](row) &&
             (row.place.includes(text) || row.path.includes(text)) &&
             row.nodes >= Number(least)
         ),
         columns,
         sort
       ),
-    [all, kept, text, least, sort]
+    [all, filter, text, least, sort]
   );
   return (
     <section>
@@ -109,7 +109,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
         />
         <Select
           label={trans.__('Show')}
-          value={kept}
+          value={filter}
           options={[
             { value: 'all', label: trans.__('all') },
             { value: 'failed', label: trans.__('failed or left to eager') },
@@ -150,7 +150,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           selected={keyOf(model.variant, model.compilation)}
           onSelect={row => show(context, row.process, row.id)}
           trans={trans}
-          none={trans.__('No compilation is like that.')}
+          none={trans.__('No compilation matches the filter.')}
         />
       </div>
     </section>

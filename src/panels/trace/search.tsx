@@ -21,7 +21,7 @@ export function Search(props: { context: IViewContext }): JSX.Element {
   const { context } = props;
   const { model, trans } = context;
   const [text, setText] = React.useState('');
-  const [found, setFound] = React.useState<IFound | null>(null);
+  const [answer, setFound] = React.useState<IFound | null>(null);
   const search = async () => {
     setFound({ text, result: null, error: '' });
     let done: IFound;
@@ -55,10 +55,10 @@ export function Search(props: { context: IViewContext }): JSX.Element {
           {trans.__('Search')}
         </button>
       </form>
-      <div role="status">{found && words(found, context)}</div>
-      {found?.result && (
+      <div role="status">{answer && words(answer, context)}</div>
+      {answer?.result && (
         <ul aria-label={trans.__('Lines found')}>
-          {found.result.hits.map((hit, index) => (
+          {answer.result.hits.map((hit, index) => (
             <li key={index}>
               <CompilationLink
                 process={hit.variant}

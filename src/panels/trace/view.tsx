@@ -78,10 +78,8 @@ function followed({ written }: TraceSummary, { trans }: IViewContext): string {
   const last = new Date(written);
   return Date.now() - last.getTime() > QUIET
     ? trans.__(
-        'Last written %1. Should its job still run, what torch compiles from now on appears here.',
+        'Last written %1. If its job is still running, new compilations appear here.',
         last.toLocaleString()
       )
-    : trans.__(
-        'The log is followed: what torch compiles from now on appears here.'
-      );
+    : trans.__('The log is followed: new compilations appear here.');
 }

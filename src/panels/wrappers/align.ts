@@ -75,9 +75,9 @@ function rising(pairs: readonly IPair[]): readonly IPair[] {
     before[index] = low > 0 ? ends[low - 1] : -1;
     ends[low] = index;
   });
-  const found: IPair[] = [];
+  const aligned: IPair[] = [];
   for (let at = ends[ends.length - 1] ?? -1; at >= 0; at = before[at]) {
-    found.unshift(pairs[at]);
+    aligned.unshift(pairs[at]);
   }
-  return found;
+  return aligned;
 }

@@ -130,15 +130,15 @@ export function WrappersBody(props: {
  * The graphs of a compilation, the forward before the backward.
  */
 export function graphsOf({ python, cpp }: IWrappers): readonly IGraph[] {
-  const found = new Map<string, IGraph>();
+  const graphs = new Map<string, IGraph>();
   for (const wrappers of [python, cpp]) {
     const counts: Partial<Record<Steps['direction'], number>> = {};
     for (const steps of wrappers) {
       const { direction, artifact } = steps;
       const number = (counts[direction] = (counts[direction] ?? 0) + 1);
       const name = `${direction} ${number}`;
-      const graph = found.get(name);
-      found.set(name, {
+      const graph = graphs.get(name);
+      graphs.set(name, {
         name,
         direction,
         number,
@@ -149,5 +149,5 @@ export function graphsOf({ python, cpp }: IWrappers): readonly IGraph[] {
       });
     }
   }
-  return [...found.values()];
+  return [...graphs.values()];
 }

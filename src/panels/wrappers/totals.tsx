@@ -1,11 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Steps } from '../../protocol/types';
+import type { Step, Steps, StepSum } from '../../protocol/types';
 import { formatMicroseconds, formatShare } from '../../words/format';
 import { Wide } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IPair } from './pair';
-import { sumKinds } from '../../model/stepSums';
 import type { IGraph } from './types';
 import { TableHead } from '../common/tables/figures';
 
@@ -27,7 +26,7 @@ export function Totals(props: {
 }): JSX.Element {
   const { graph, pair, trans } = props;
   const kinds = React.useMemo(
-    () => sumKinds(KIND_ORDER, graph.python, graph.cpp),
+    () => kindsOf(graph.python, graph.cpp),
     [graph.python, graph.cpp]
   );
   const sides = SIDES.filter(side => graph[side] !== null);
@@ -75,10 +74,12 @@ export function Totals(props: {
                 </th>
                 {sides.map(side => (
                   <React.Fragment key={side}>
-                    <td className="jp-mod-number">{each[side].count || '–'}</td>
+                    <td className="jp-mod-number">
+                      {each[side]?.count ?? '–'}
+                    </td>
                     {measured.includes(side) && (
                       <Figures
-                        us={each[side].us}
+                        us={each[side]?.us ?? null}
                         whole={graph[side]?.sum_us ?? 0}
                       />
                     )}
@@ -149,11 +150,33 @@ export function Totals(props: {
   );
 }
 
+/**
+ * A kind of step, and its steps in either wrapper.
+ */
+interface IKind {
+  readonly kind: Step['kind'];
+  readonly python: StepSum | null;
+  readonly cpp: StepSum | null;
+}
+
+/**
+ * The kinds of steps that either wrapper has, in the order of a call.
+ */
+function kindsOf(python: Steps | null, cpp: Steps | null): readonly IKind[] {
+  const sumOf = (steps: Steps | null, kind: Step['kind']) =>
+    steps?.kinds.find(each => each.kind === kind) ?? null;
+  return KIND_ORDER.map(kind => ({
+    kind,
+    python: sumOf(python, kind),
+    cpp: sumOf(cpp, kind)
+  })).filter(each => each.python ?? each.cpp);
+}
+
 function Stack(props: {
   title: string;
   side: Steps['artifact'];
   steps: Steps;
-  kinds: ReturnType<typeof sumKinds>;
+  kinds: readonly IKind[];
   longest: number;
   trans: TranslationBundle;
 }): JSX.Element {
@@ -167,13 +190,13 @@ function Stack(props: {
       </span>
       <div className="jp-Compilescope-stackBar" aria-hidden="true">
         {kinds
-          .filter(each => (each[side].us ?? 0) > longest * LEAST)
+          .filter(each => (each[side]?.us ?? 0) > longest * LEAST)
           .map(each => (
             <span
               key={each.kind}
               className={kindClass(each.kind)}
-              style={{ width: part(each[side].us ?? 0) }}
-              title={`${kindTitle(each.kind)}: ${formatMicroseconds(each[side].us ?? 0)}`}
+              style={{ width: part(each[side]?.us ?? 0) }}
+              title={`${kindTitle(each.kind)}: ${formatMicroseconds(each[side]?.us ?? 0)}`}
             />
           ))}
         <span

@@ -60,14 +60,19 @@ def make(name: str) -> None:
 
 
 def conclude(name: str) -> None:
-    """Work out a stored report's overview anew, from what is stored of what was measured."""
+    """Work out a stored report's overview and its contents anew, from what else is stored."""
     import compilescope
     import msgspec
-    from compilescope.report import conclude
+    from compilescope.report import Report, conclude, concluding
+    from compilescope.report.saving.packed_graphs import unpack_compilations
 
     path = HERE / f"{name}.compilescope.json"
     report = json.loads(path.read_text(encoding="utf-8"))
     report["overview"] = msgspec.to_builtins(conclude(compilescope.load(path)))
+    as_stored = msgspec.convert(report | {"contents": None}, Report)
+    unpack_compilations((variant.name, variant.compilations) for variant in as_stored.variants)
+    contents = concluding["contents"](as_stored)
+    report["contents"] = msgspec.to_builtins(contents, enc_hook=repr)
     text = json.dumps(report, ensure_ascii=False, separators=(",", ":"))
     path.write_text(text + "\n", encoding="utf-8")
 

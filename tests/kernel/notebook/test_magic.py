@@ -12,9 +12,9 @@ import pytest
 from compilescope.progress.progress import Progress
 from compilescope.report import Report
 from compilescope.report.variant import Variant
+from compilescope.report.watching import WatchState
 from compilescope.session import requests
 from compilescope.session import session as sessions
-from compilescope.watching.watch import WatchSummary
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
@@ -26,11 +26,11 @@ class FakeWatcher:
 
     def __init__(self) -> None:
         self.asked: list[object] = []
-        self.now = WatchSummary()
+        self.now = WatchState()
 
     def on(self, memory_mb: float | None) -> None:
         self.asked.append(memory_mb)
-        self.now = WatchSummary(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
+        self.now = WatchState(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
 
     def off(self) -> bool:
         was_on, self.now.on = self.now.on, False
@@ -42,7 +42,7 @@ class FakeWatcher:
     def clear(self) -> None:
         self.asked.append("clear")
 
-    def state(self) -> WatchSummary:
+    def state(self) -> WatchState:
         return self.now
 
 
@@ -192,14 +192,14 @@ WRONG = [
         "x = 1\nawait f(x)",
         (
             "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell without "
-            "awaiting. Await in a cell of its own, and call with what came of it.\n"
+            "awaiting. Await it in a separate cell, and call with the result.\n"
         ),
     ),
     (
         "async def g(): pass\ng()",
         (
             "g is an async function. Calling it computes nothing, and torch.compile takes no "
-            "coroutines. Await in a cell of its own, and call with what came of it.\n"
+            "coroutines. Await it in a separate cell, and call with the result.\n"
         ),
     ),
     (
@@ -496,7 +496,7 @@ def test_unloading_takes_everything_away_and_loading_says_what_to_do(
     capsys.readouterr()
     shell.run_line_magic("load_ext", "compilescope")
     assert shell.input_transformers_cleanup == before
-    assert capsys.readouterr().out == "Ready: write %%compile over a cell, and run it.\n"
+    assert capsys.readouterr().out == "Ready: put %%compile at the top of a cell, and run it.\n"
 
 
 def test_a_real_inspection_points_at_the_cells_lines(

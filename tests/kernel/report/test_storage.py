@@ -266,7 +266,8 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
         "backward": st.none(),
         "others": st.just([]),
         "schema_version": st.just(SCHEMA_VERSION),
-        # A packed graph's alone, which reports hold in files and messages only.
+        # What reports hold in files and messages only.
+        "contents": st.none(),
         "Node.stack": st.none(),
         "Graph.stacks": st.just([]),
         "Graph.same_as": st.none(),

@@ -1,4 +1,4 @@
-"""What the kernel answers about a report, kept for the front end, which answers the same from the
+"""What the kernel answers about a report, kept for the front end, which reads the same from the
 report's file (``tests/ts/file.spec.ts``)."""
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import compilescope as cs
 import msgspec
-from compilescope.comms import messages, slices, summaries
+from compilescope.comms import messages, summaries
 from compilescope.comms.clients import plain
-from compilescope.report import PARTS, Report
+from compilescope.report import Report
 from compilescope.report.errors import CompilescopeError
 
 DATA = Path(__file__).parents[2] / "data"
@@ -24,38 +24,15 @@ KERNEL = "kernel.inference.triton_per_fused__softmax_add_gelu_prepare_softmax_on
 
 
 def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Message]]:
-    """Every kind of question, and some without an answer."""
+    """Every question that no struct of the report answers by itself, and some without an answer."""
     # The kernel works out the overview anew; the front end has the one in the file.
     stored = report.overview
-    told = msgspec.structs.replace(summaries.report(report, 1), overview=stored)
-    yield "get_report", {}, told
+    summary = msgspec.structs.replace(summaries.report(report, 1), overview=stored)
+    yield "get_report", {}, summary
     yield "search", {"text": "return "}, summaries.search(report, "return ")
     for variant in report.variants:
-        named = {"variant": variant.name}
-        yield (
-            "get_variant",
-            named,
-            messages.VariantResult(revision=1, variant=slices.variant(report, variant.name)),
-        )
         for compilation in variant.compilations[:1]:
-            which = named | {"compilation": compilation.id}
-            parts = list(PARTS)
-            yield (
-                "get_compilation",
-                which | {"parts": parts},
-                messages.CompilationResult(
-                    revision=1,
-                    compilation=slices.compilation(report, variant.name, compilation.id, parts),
-                ),
-            )
-            yield (
-                "get_graph",
-                which | {"stage": "dynamo"},
-                messages.GraphResult(
-                    revision=1,
-                    graph=slices.graph(report, variant.name, compilation.id, "dynamo"),
-                ),
-            )
+            which = {"variant": variant.name, "compilation": compilation.id}
             for name in ("python", "backward.cpp", "graph.dynamo"):
                 yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
             if variant.target is not None:
@@ -80,12 +57,12 @@ def artifact(report: Report, which: dict[str, str], name: str) -> messages.Messa
 
 
 def test_the_kept_answers_are_the_kernels() -> None:
-    made = [
+    answers = [
         {"report": name, "command": command, "arguments": arguments, "answer": plain(answer)}
         for name in REPORTS
         for command, arguments, answer in answered(stored(name))
     ]
-    data = json.loads(json.dumps(made))
+    data = json.loads(json.dumps(answers))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
         ANSWERS.write_text(json.dumps(data, indent=None, separators=(",", ":")) + "\n", "utf-8")
     assert data == json.loads(ANSWERS.read_text("utf-8"))

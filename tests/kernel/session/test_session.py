@@ -30,7 +30,7 @@ CPP = cs.Variant(cpp_wrapper=True)
 EAGER = cs.Variant(backend="eager")
 
 
-class CudaGraphSkip:
+class Notices:
     """An observer that notes what it is told."""
 
     def __init__(self, session: Session) -> None:
@@ -67,7 +67,7 @@ def in_thread(work: Callable[[], Any]) -> Any:
 
 def test_progress_and_observers_follow_an_inspection() -> None:
     session = Session()
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     steps: list[Progress] = []
     inspected(session, progress=steps.append)
     assert [step.step for step in steps] == [
@@ -78,13 +78,13 @@ def test_progress_and_observers_follow_an_inspection() -> None:
         "generating code: reading the wrapper",
     ]
     assert {step.variant for step in steps} == {"python"}
-    assert heard.states == [("job-1", "running"), ("job-1", "done")]
-    assert heard.kinds[0] == "subjects"
-    assert "report" in heard.kinds
-    heard.stop()
-    heard.stop()
+    assert notices.states == [("job-1", "running"), ("job-1", "done")]
+    assert notices.kinds[0] == "subjects"
+    assert "report" in notices.kinds
+    notices.stop()
+    notices.stop()
     inspected(session)
-    assert len(heard.states) == 2
+    assert len(notices.states) == 2
 
 
 def test_the_same_call_is_the_same_subject() -> None:
@@ -187,7 +187,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
 ) -> None:
     session = Session()
     subject = inspected(session)
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     generate = Inspection._sources
     monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
     begun = endless_generation(monkeypatch)
@@ -204,7 +204,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     assert in_thread(lambda: session.sources(subject, CPP)) == (name, job), "it is not doubled"
     session.jobs.cancel(job.id)
     assert job.ended.wait(600)
-    assert heard.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
+    assert notices.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
     assert session.jobs.aside == []
     assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
     monkeypatch.setattr(Inspection, "_sources", generate)
@@ -218,7 +218,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
 ) -> None:
     session = Session()
     subject = inspected(session)
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     generate = Inspection._sources
 
     def ask_again(kind: str, _: str, job: Job | None) -> None:
@@ -239,7 +239,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     assert (job.aside, job.state, job.step) == (True, "running", "generating code: graph passes")
     session.jobs.cancel(job.id)
     assert job.ended.wait(600)
-    assert [state for name, state in heard.states if name == job.id] == [
+    assert [state for name, state in notices.states if name == job.id] == [
         "queued",
         "running",
         "cancelled",
@@ -270,13 +270,13 @@ def test_a_fault_of_ours_on_the_main_thread_ends_the_whole_job(
 def test_a_waiting_job_can_be_cancelled() -> None:
     session = Session()
     subject = inspected(session)
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     _, job = session.sources(subject, cs.Variant(dynamic=True))
     assert job is not None
     session.jobs.cancel(job.id)
     session.jobs.cancel("no such job")
     session.run_pending()
-    assert heard.states == [(job.id, "queued"), (job.id, "cancelled")]
+    assert notices.states == [(job.id, "queued"), (job.id, "cancelled")]
     assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
     _, again = session.sources(subject, cs.Variant(dynamic=True))
     assert again is not None
@@ -361,10 +361,10 @@ def test_a_running_job_is_cancelled_from_another_thread_at_its_next_step() -> No
         assert job is not None
         in_thread(lambda: session.jobs.cancel(job.id))
 
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     report = session.inspect(subjects.plain, (X,), run=True, progress=progress)
     assert seen == ["loading Inductor"]
-    assert heard.states == [("job-1", "running"), ("job-1", "cancelled")]
+    assert notices.states == [("job-1", "running"), ("job-1", "cancelled")]
     assert report.variants == []
     assert session.inspect(subjects.plain, (X,), run=False).variants[0].stage == "sources"
 
@@ -476,9 +476,9 @@ def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
         raise OSError("the line is dead")
 
     session.observe(broken)
-    heard = CudaGraphSkip(session)
+    notices = Notices(session)
     inspected(session)
-    assert heard.states[-1] == ("job-1", "done")
+    assert notices.states[-1] == ("job-1", "done")
 
 
 def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:

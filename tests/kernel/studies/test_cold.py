@@ -8,7 +8,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.phases.cold import compare
+from compilescope.analysis.phases.cold import add_words, compare
 from compilescope.inspection.inspection import Inspection
 from compilescope.report import ColdSwitch, Report, VariantReport
 from compilescope.report.measurements.timings import AS_IT_IS, ONCE_MORE
@@ -89,6 +89,37 @@ def test_what_two_processes_of_one_kind_differ_by_is_chance() -> None:
     assert quicker.call_more_us == 0.0
 
 
+def test_settings_have_names_and_the_largest_gains_are_said() -> None:
+    report = VariantReport(name="cpp", requested=cs.Variant(cpp_wrapper=True))
+    report.cold = [
+        ColdSwitch(switch=AS_IT_IS, cold_s=20.0, warm_s=2.0),
+        ColdSwitch(switch="precompiled headers kept", cold_s=8.0, cold_more_s=-12.0),
+        ColdSwitch(
+            switch="a.separate, b.opt_level",
+            value="True, O0",
+            cold_s=14.0,
+            warm_s=1.5,
+            cold_more_s=-6.0,
+            warm_more_s=-0.5,
+        ),
+        ColdSwitch(switch=AS_IT_IS, value=ONCE_MORE),
+    ]
+    add_words(report)
+    assert [row.label for row in report.cold] == [
+        "current settings",
+        "precompiled headers kept",
+        "a.separate = True, b.opt_level = O0",
+        "current settings, again",
+    ]
+    assert report.cold_gain == (
+        "Largest gain: with cold caches precompiled headers kept (8.00 s, 12.0 s less); "
+        "with warm caches a.separate = True, b.opt_level = O0 (1.50 s, 500 ms less)."
+    )
+    report.cold = report.cold[:1]
+    add_words(report)
+    assert report.cold_gain == ""
+
+
 def studied_report() -> Report:
     report = views_report.report()
     report.variants[0].cold = [
@@ -97,13 +128,14 @@ def studied_report() -> Report:
         ColdSwitch(switch="compile_threads", value="1", why="It is 1 already."),
     ]
     compare(report.variants[0].cold)
+    add_words(report.variants[0])
     return report
 
 
 def test_static_views_show_it() -> None:
     report = studied_report()
     shown = text.render(report)
-    assert "What shortens it most: with cold caches fx_graph_cache = False." in shown
+    assert "with cold caches fx_graph_cache = False (7.00 s, 3.00 s less)" in shown
     assert "-3.00 s" in shown
     assert "compile_threads = 1: It is 1 already." in shown
     page = html.render(report, full=True)

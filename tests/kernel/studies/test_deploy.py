@@ -275,7 +275,7 @@ def test_what_cannot_be_recommended_says_why() -> None:
         report_of().best()
     with pytest.raises(cs.CompilescopeError, match="no objective 'speed'"):
         report_of(EAGER).best("speed")  # type: ignore[arg-type]
-    with pytest.raises(cs.CompilescopeError, match="No way holds less than"):
+    with pytest.raises(cs.CompilescopeError, match="No way needs less than"):
         report_of(EAGER).best(memory_gb=0.5)
 
 

@@ -232,7 +232,7 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
 
 def test_nothing_runs_for_a_target() -> None:
     report = cs.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
-    told = "Nothing runs for H100 SXM: it is not here."
+    told = "Nothing runs for H100 SXM: it is not available."
     with pytest.raises(cs.CompilescopeError, match=told):
         cs.measure(report, seconds=0.1)
     with pytest.raises(cs.CompilescopeError, match=told):

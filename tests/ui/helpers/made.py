@@ -6,6 +6,7 @@
 import sys
 
 from compilescope import report as r
+from compilescope.analysis.phases.cold import add_words
 from compilescope.report.variant import Variant
 
 EVIL = "<img src=x onerror=\"document.title='evil'\">"
@@ -265,4 +266,6 @@ made = r.Report(
     variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
     files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
 )
+for each in made.variants:
+    add_words(each)
 sys.stdout.write(made.to_json())

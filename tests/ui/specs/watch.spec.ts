@@ -25,7 +25,7 @@ test('what any code compiles shows in the sidebar as it happens', async ({
   await openSidebar(page);
   await run(page, 0);
   const toggle = sidebar(page).getByRole('switch', {
-    name: 'Watch whatever is compiled'
+    name: 'Watch all compilations'
   });
   const rows = sidebar(page)
     .getByRole('list', { name: /latest compilations/ })
@@ -63,7 +63,7 @@ test('what any code compiles shows in the sidebar as it happens', async ({
     await expect(toggle).not.toBeChecked();
     await expect(rows).toHaveCount(2);
     await sidebar(page)
-      .getByRole('button', { name: 'Clear what was seen' })
+      .getByRole('button', { name: 'Clear the recorded compilations' })
       .click();
     await expect(rows).toHaveCount(0);
   });

@@ -31,6 +31,7 @@ interface IRegion {
 }
 
 interface IReport {
+  contents?: object;
   variants: {
     studied?: string[];
     compilations: { code: ICode; steps: object[] }[];
@@ -51,6 +52,7 @@ const KINDS: Record<string, string> = {
  */
 function withSteps(): string {
   const report = JSON.parse(fs.readFileSync(REPORT, 'utf8')) as IReport;
+  delete report.contents; // the server works it out from what is put in here
   report.variants.forEach((variant, place) => {
     variant.studied = ['steps'];
     for (const compilation of variant.compilations) {

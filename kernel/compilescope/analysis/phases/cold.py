@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ...report import VariantReport
 from ...report.measurements.timings import AS_IT_IS, ColdSwitch
+from ...report.units import duration
 
 LEAST = 0.05
 """As a share of the whole: smaller differences are noise, whatever the measured noise."""
@@ -27,6 +29,40 @@ def compare(rows: Sequence[ColdSwitch]) -> None:
             row.call_more_us = _more(row.call_us, call)
             if row.call_more_us and any(_overlap(row, other) for other in usual):
                 row.call_more_us = 0.0
+
+
+def add_words(variant: VariantReport) -> None:
+    """Names a variant's settings, and says which of them shorten the first call most."""
+    for row in variant.cold:
+        row.label = _label(row)
+    variant.cold_gain = _gain(variant.cold)
+
+
+def _label(row: ColdSwitch) -> str:
+    if row.switch == AS_IT_IS:
+        return "current settings, again" if row.value else "current settings"
+    if not row.value:
+        return row.switch
+    names, values = row.switch.split(", "), row.value.split(", ")
+    if len(names) != len(values):
+        return f"{row.switch} = {row.value}"
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def _gain(rows: Sequence[ColdSwitch]) -> str:
+    if not any(row.switch != AS_IT_IS and (row.cold_s or row.warm_s) for row in rows):
+        return ""
+    cold = _largest((row.cold_more_s, row.cold_s, row.label) for row in rows)
+    warm = _largest((row.warm_more_s, row.warm_s, row.label) for row in rows)
+    return f"Largest gain: with cold caches {cold}; with warm caches {warm}."
+
+
+def _largest(rows: Iterable[tuple[float | None, float | None, str]]) -> str:
+    shorter = [(more, total, label) for more, total, label in rows if more and more < 0 and total]
+    if not shorter:
+        return "nothing"
+    more, total, label = min(shorter)
+    return f"{label} ({duration(total * 1e6)}, {duration(-more * 1e6)} less)"
 
 
 def _overlap(row: ColdSwitch, other: ColdSwitch) -> bool:

@@ -37,7 +37,7 @@ measured in the same way."""
 MOST_UNKNOWN = 0.5
 """The share of launches that may lack an estimate while the call still gets one."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
-_NOT_THERE = "Its nodes are on the processor, not on the target."
+_NOT_THERE = "Its nodes are on the CPU, not on the target."
 _NO_RATE = "The catalogue has no rate for products of {} on {}."
 _NOT_ALL = "What one of its launches reads, writes or computes is not known."
 _FIELD = "estimated_us"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..text.lines import line_count
+
 _OPENING = re.compile(r'^(\w+)\s*=\s*\(?\s*\n?[rR]("""|\'\'\')', re.M)
 _CPP_NAMES = ("cpp_wrapper_src", "kernel_src")
 
@@ -71,7 +73,7 @@ def split(text: str) -> Split:
         name, body = match.group(1), text[start:end]
         if not body.strip():
             continue
-        lines = body.count("\n") + (not body.endswith("\n"))
+        lines = line_count(body)
         marker = f"\n<{lines} lines of C++: the C++ wrapper>\n"
         if name == "kernel_src":
             marker = f"\n<{lines} lines of C++: the kernels>\n"

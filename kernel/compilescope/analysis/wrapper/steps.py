@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ...report import Compilation, Region, Step, Steps
+from ...report import Compilation, Region, Step, Steps, sum_kinds
 from ...report.compilation.wrapper_steps import StepKind
 from ..text.brackets import depth
 from .launches import codes_of
@@ -50,8 +50,10 @@ def find_steps(compilation: Compilation) -> list[Steps]:
             if text is None:
                 continue
             steps = steps_of(text, artifact, code.regions.get(artifact, ()), name)
-            found_steps = Steps(artifact=artifact, direction=code.direction, steps=steps)
-            stepss.append(_with_times(found_steps, earlier.get(_place(found_steps))))
+            untimed = Steps(
+                artifact=artifact, direction=code.direction, steps=steps, kinds=sum_kinds(steps)
+            )
+            stepss.append(_with_times(untimed, earlier.get(_place(untimed))))
     return stepss
 
 
@@ -93,7 +95,7 @@ def _with_times(fresh: Steps, earlier: Steps | None) -> Steps:
         return fresh
     for step, timed in zip(fresh.steps, earlier.steps, strict=True):
         step.us, step.interval_us, step.how = timed.us, timed.interval_us, timed.how
-    return msgspec.structs.replace(earlier, steps=fresh.steps)
+    return msgspec.structs.replace(earlier, steps=fresh.steps, kinds=sum_kinds(fresh.steps))
 
 
 @dataclass

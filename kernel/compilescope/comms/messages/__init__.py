@@ -7,8 +7,9 @@ kernel. Each file holds the messages of one purpose; `COMMANDS` and `EVENTS` lis
 
 from __future__ import annotations
 
+from ...report import Struct
 from ...report.variant import Choices as Choices
-from .asking import GuardOutcome as GuardOutcome
+from ...report.watching import WatchState
 from .asking import WhatIf as WhatIf
 from .asking import WhatIfResult as WhatIfResult
 from .clients import CheckupResult as CheckupResult
@@ -30,14 +31,8 @@ from .measuring import GetMeasurement as GetMeasurement
 from .measuring import Measurement as Measurement
 from .measuring import Series as Series
 from .measuring import StartMeasure as StartMeasure
-from .outlines import Artifact as Artifact
-from .outlines import ChangedSummary as ChangedSummary
-from .outlines import CompilationSummary as CompilationSummary
 from .outlines import ReportSummary as ReportSummary
 from .outlines import SubjectSummary as SubjectSummary
-from .outlines import SweepSummary as SweepSummary
-from .outlines import TargetSummary as TargetSummary
-from .outlines import VariantSummary as VariantSummary
 from .pushes import JobChanged as JobChanged
 from .pushes import Measured as Measured
 from .pushes import ReportChanged as ReportChanged
@@ -72,8 +67,6 @@ from .tiers import PinTier as PinTier
 from .tiers import TiersChanged as TiersChanged
 from .tiers import TiersResult as TiersResult
 from .watching import SetWatch as SetWatch
-from .watching import WatchedCompilation as WatchedCompilation
-from .watching import WatchState as WatchState
 from .working import AddVariant as AddVariant
 from .working import AddVariantResult as AddVariantResult
 from .working import Cancel as Cancel
@@ -85,7 +78,7 @@ from .working import StartRun as StartRun
 from .working import StartRunResult as StartRunResult
 from .working import StartStudies as StartStudies
 
-COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
+COMMANDS: dict[str, tuple[type[Message], type[Struct]]] = {
     "hello": (Hello, HelloResult),
     "heartbeat": (Heartbeat, Done),
     "get_report": (GetReport, ReportSummary),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from ...report import Guard
+from ...report.what_if import GuardOutcome, Verdict
 from .envelopes import Message
 
 
@@ -22,27 +20,12 @@ class WhatIf(Message):
     """For a watch, the compilation whose function would be called; a subject has its own call."""
 
 
-class GuardOutcome(Message):
-    """The result of one compilation's guards."""
-
-    compilation: str
-    passes: bool
-    guard: Guard | None = None
-    """The first that fails."""
-    place: int | None = None
-    """Its index in the compilation's guards, if it is there."""
-    expected: str = ""
-    found: str = ""
-    message: str = ""
-    """torch's own words."""
-
-
 class WhatIfResult(Message):
     """The outcome of a call with these arguments."""
 
     arguments: list[str]
     """One line per argument, as in `Subject.arguments`."""
-    verdict: Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
+    verdict: Verdict
     reuses: str = ""
     """The compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []

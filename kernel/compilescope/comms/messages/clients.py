@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...report.checkup import Checkup
 from ...report.tiers import GraphTiers
 from ...report.variant import Choices
+from ...report.watching import WatchState
 from .envelopes import Message
 from .outlines import SubjectSummary
-from .watching import WatchState
 from .working import JobState
 
 

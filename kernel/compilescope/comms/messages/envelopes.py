@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from ...report import Problem
+from ...report import Problem, Struct
 
 PROTOCOL_VERSION = 1
 REQUESTS_TARGET = "compilescope.requests"
@@ -16,8 +14,8 @@ PART_BYTES = 900_000
 connection."""
 
 
-class Message(msgspec.Struct, kw_only=True):
-    """The base of all messages."""
+class Message(Struct):
+    """The base of all messages. A result may also be a struct of the report."""
 
 
 class Request(Message):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...report import Sweep
+from ...report.watching import WatchState
 from .envelopes import Message
 from .measuring import Measurement
 from .outlines import SubjectSummary
-from .watching import WatchState
 from .working import JobState
 
 

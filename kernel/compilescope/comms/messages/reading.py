@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ...report import Compilation, Graph, Region, VariantReport
+from ...report.contents import Artifact
 from .envelopes import Message
-from .outlines import Artifact
 
 
 class GetReport(Message):

@@ -5,6 +5,7 @@ The rules are the report's: fields are only ever added, with a default.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from ..problem import SourceLine, Struct
@@ -63,12 +64,34 @@ class Step(Struct):
     how: str = ""
 
 
+class StepSum(Struct):
+    """The steps of one kind in one wrapper."""
+
+    kind: StepKind
+    count: int
+    us: float | None = None
+    """The sum of their times; None if none of them was measured."""
+
+
+def sum_kinds(steps: Sequence[Step]) -> list[StepSum]:
+    """Adds up the steps of each kind, in the order of a call."""
+    sums = {kind: StepSum(kind=kind, count=0) for kind in STEP_KINDS}
+    for step in steps:
+        kind = sums[step.kind]
+        kind.count += 1
+        if step.us is not None:
+            kind.us = (kind.us or 0.0) + step.us
+    return [kind for kind in sums.values() if kind.count]
+
+
 class Steps(Struct):
     """The steps of one wrapper."""
 
     artifact: Literal["python", "cpp"]
     direction: Literal["inference", "forward", "backward"] = "inference"
     steps: list[Step] = []
+    kinds: list[StepSum] = []
+    """The steps added up by kind."""
     whole_us: float | None = None
     """The whole call of the wrapper, measured in the same rounds."""
     sum_us: float | None = None

@@ -102,9 +102,9 @@ def recommend(
     if not fits:
         least = min(way.memory_bytes or math.inf for _, way in counted)
         raise CompilescopeError(
-            f"No way holds less than {memory_gb:g} GB.",
-            f"The least that one held until its first result is {least / 1e9:.2f} GB.",
-            "Allow more memory, or take a smaller call.",
+            f"No way needs less than {memory_gb:g} GB.",
+            f"The smallest peak memory until the first result is {least / 1e9:.2f} GB.",
+            "Allow more memory, or use a smaller call.",
         )
     faster = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
     # Eager always has the shortest first call, so a compiled way must be faster in later calls.

@@ -321,6 +321,8 @@ class ColdSwitch(Struct):
     change, but with the headers that the first row built, as the next first call on a machine finds
     them."""
     value: str = ""
+    label: str = ""
+    """``fx_graph_cache = False``, ``current settings``."""
     title: str = ""
     """What it does, in words."""
     code: str = ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..compilation.artifacts import Compilation, Graph
+from ..compilation.artifacts import Compilation, Graph, Node
 from ..problem import SourceLine
 
 
@@ -39,6 +39,10 @@ def unpack(graph: Graph) -> None:
     graph.stacks = []
 
 
+class _StoredNode(Node, kw_only=True, omit_defaults=True):
+    """A node in a file: half of its fields have their defaults, and readers fill them in."""
+
+
 Compilations = Iterable[tuple[str, list[Compilation]]]
 """The variants' names and compilations."""
 
@@ -56,7 +60,7 @@ def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
                 # If two compilations have the same id, unpacking finds the first.
                 if place is None or (variant, stage) in places:
                     places.setdefault((variant, stage), graph)
-                    graphs[stage] = pack(graph)
+                    graphs[stage] = _stored(pack(graph))
                 else:
                     graphs[stage] = Graph(stage=graph.stage, text="", same_as=place)
             packed.append(msgspec.structs.replace(compilation, graphs=graphs))
@@ -76,6 +80,11 @@ def unpack_compilations(variants: Compilations) -> None:
                 else:
                     owned = places.get(graph.same_as) or Graph(stage="", text="")
                     compilation.graphs[stage] = msgspec.structs.replace(owned, stage=graph.stage)
+
+
+def _stored(graph: Graph) -> Graph:
+    nodes: list[Node] = [_StoredNode(**msgspec.structs.asdict(node)) for node in graph.nodes]
+    return msgspec.structs.replace(graph, nodes=nodes)
 
 
 def _is_same(graph: Graph, other: Graph) -> bool:

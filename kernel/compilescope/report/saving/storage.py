@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..compilation.wrapper_steps import sum_kinds
 from ..errors import CompilescopeError
 from ..measurements.timings import Timing, too_few
 from ..report import SCHEMA_VERSION, Report, completing
@@ -102,6 +103,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         ) from None
     unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
     complete(report)
+    report.contents = None  # of the file: the report may change, and writing it computes them again
     return report
 
 
@@ -110,9 +112,13 @@ def complete(report: Report) -> None:
     for compilation in report.compilations:
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
+        for steps in compilation.steps:
+            steps.kinds = steps.kinds or sum_kinds(steps.steps)
     for variant in report.variants:
         if not variant.breaks and any(compilation.breaks for compilation in variant.compilations):
             completing["breaks"](variant)
+        if variant.cold and not variant.cold[0].label:
+            completing["cold"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
     if report.sweep is not None and not report.sweep.verdicts:

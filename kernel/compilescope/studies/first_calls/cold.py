@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ...analysis.phases.cold import compare
+from ...analysis.phases.cold import add_words, compare
 from ...processes.folders import temporary
 from ...report import ColdSwitch
 from ...report.measurements.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
@@ -50,6 +50,7 @@ def study_cold(study: StudyContext) -> None:
         rows.append(row)
         compare(rows)
         study.report.cold = list(rows)
+        add_words(study.report)
         study.changed()
 
     with temporary("cold") as folder:

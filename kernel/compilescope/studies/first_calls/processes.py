@@ -37,7 +37,7 @@ def packed(study: StudyContext) -> bytes:
         return pickled_subject.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
     except CompilescopeError as error:
         raise CompilescopeError(
-            error.problem.what, error.problem.why, "Have it refer to nothing that cannot travel."
+            error.problem.what, error.problem.why, pickled_subject.REMOVE_UNPICKLABLE
         ) from error
 
 

@@ -276,7 +276,7 @@ class _Looking:
         return result
 
 
-PROFILING = "torch's profiler is on already, so the kernels' own time was not measured."
+PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
 RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
 APART = (
     "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "

@@ -56,8 +56,8 @@ def _shut_down() -> None:
         shutdown_compile_workers()
 
 
-def _end(kept: set[int]) -> None:
+def _end(earlier: set[int]) -> None:
     for child in psutil.Process().children(recursive=True):
-        if child.pid not in kept:
+        if child.pid not in earlier:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()

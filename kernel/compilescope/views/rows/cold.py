@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...report import ColdSwitch, Report, VariantReport
-from ...report.measurements.timings import AS_IT_IS
+from ...report import Report, VariantReport
 from .. import wording
 
 HEAD = ("setting", "cold caches", "more", "warm caches", "more", "later calls", "more")
@@ -18,23 +17,14 @@ def studied(report: Report) -> Iterator[VariantReport]:
 
 def headline(variant: VariantReport) -> str:
     """Return the title of the rows, and the settings that help most."""
-    sentence = f"{variant.name}: what settings change in the first call"
-    helps = [
-        f"{words} {_title(row)}"
-        for words, row in (
-            ("with cold caches", _best(variant.cold, lambda row: row.cold_more_s)),
-            ("with warm caches", _best(variant.cold, lambda row: row.warm_more_s)),
-        )
-        if row is not None
-    ]
-    return f"{sentence}. What shortens it most: {'; '.join(helps)}." if helps else f"{sentence}."
+    return f"{variant.name}: what settings change in the first call. {variant.cold_gain}".rstrip()
 
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return the settings that were measured, in the order of `HEAD`."""
     return [
         (
-            _title(row),
+            row.label,
             _seconds(row.cold_s),
             _more(row.cold_more_s, _seconds),
             _seconds(row.warm_s),
@@ -50,27 +40,11 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 def remarks(variant: VariantReport) -> list[str]:
     """Return a line for each setting that was not measured, and how the others were."""
     unmeasured = [
-        f"{_title(row)}: {row.problem.what if row.problem is not None else row.why}"
+        f"{row.label}: {row.problem.what if row.problem is not None else row.why}"
         for row in variant.cold
         if row.cold_s is None or row.problem is not None
     ]
     return [*unmeasured, variant.cold[0].how]
-
-
-def _title(row: ColdSwitch) -> str:
-    if row.switch == AS_IT_IS:
-        return ", ".join(part for part in (row.switch, row.value) if part)
-    if not row.value:
-        return row.switch
-    names, values = row.switch.split(", "), row.value.split(", ")
-    if len(names) != len(values):
-        return f"{row.switch} = {row.value}"
-    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-
-
-def _best(rows: list[ColdSwitch], more: Callable[[ColdSwitch], float | None]) -> ColdSwitch | None:
-    less = [row for row in rows if (more(row) or 0.0) < 0]
-    return min(less, key=lambda row: more(row) or 0.0, default=None)
 
 
 def _seconds(value: float | None) -> str:

@@ -21,10 +21,10 @@ HEAD = (
 )
 
 HOW = (
-    "Each figure is of a process of its own, on the wall clock: until the first result with empty "
-    "caches, with the caches that this filled, and with nothing but the files that are shipped; "
-    "then calls for about half a second, in turns with eager. * marks what no other way beats in "
-    "both the first call and later calls."
+    "Each figure is wall-clock time in a new process: until the first result with empty caches, "
+    "with the caches that this process filled, and with only the shipped files; then calls for "
+    "about half a second, in turns with eager. * marks the Pareto-optimal ways: no other is "
+    "shorter in both the first call and later calls."
 )
 
 

@@ -56,9 +56,11 @@ def rows(graph: Graph) -> list[tuple[str, ...]]:
     for kind, title in STEP_KINDS.items():
         cells = [title]
         for _, steps in graph.wrappers:
-            same_kind = [step for step in steps.steps if step.kind == kind]
-            us = sum(step.us or 0.0 for step in same_kind)
-            cells += _cells(len(same_kind), us, steps.sum_us) if same_kind else ["", "", ""]
+            same_kind = next((kinds for kinds in steps.kinds if kinds.kind == kind), None)
+            if same_kind is None:
+                cells += ["", "", ""]
+            else:
+                cells += _cells(same_kind.count, same_kind.us or 0.0, steps.sum_us)
         if any(cells[1:]):
             table.append(tuple(cells))
     sums = ["sum"]

@@ -18,3 +18,27 @@ export function ShowAll(props: {
     </button>
   ) : null;
 }
+
+/**
+ * The first items of a list, or all of them once the button is pressed.
+ *
+ * @returns The items to show, and the button.
+ */
+export function useShowAll<T>(
+  items: readonly T[],
+  most: number,
+  trans: TranslationBundle
+): [readonly T[], JSX.Element] {
+  const [isAll, setAll] = React.useState(false);
+  const shown = isAll ? items : items.slice(0, most);
+  return [
+    shown,
+    <ShowAll
+      key="all"
+      shown={shown.length}
+      total={items.length}
+      onClick={() => setAll(true)}
+      trans={trans}
+    />
+  ];
+}

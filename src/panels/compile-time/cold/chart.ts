@@ -3,7 +3,7 @@ import type { IChartTheme, ITrace, MakeFigure } from '../../../charts';
 import { asText } from '../../../charts';
 import { formatSeconds } from '../../../words/format';
 import type { ColdSwitch } from '../../../protocol/types';
-import { coldTitle, isAsItIs, isMeasured } from './rows';
+import { isAsItIs, isMeasured } from './rows';
 import { shorten } from '../../../words/format';
 
 /**
@@ -34,7 +34,7 @@ export function coldChartOf(
   trans: TranslationBundle
 ): MakeFigure {
   const plotted = rows.filter(isMeasured);
-  const names = plotted.map(row => coldTitle(row, trans));
+  const names = plotted.map(row => row.label);
   return (theme, { width }) => {
     const most = Math.floor((width * NAMES) / LETTER);
     const longest = Math.max(...names.map(name => Math.min(name.length, most)));
@@ -88,7 +88,7 @@ function bars(
   theme: IChartTheme
 ): ITrace {
   const values = rows.map(row => row[figure]);
-  const told = values.map(value =>
+  const texts = values.map(value =>
     value === null ? '' : formatSeconds(value)
   );
   return {
@@ -97,11 +97,11 @@ function bars(
     name,
     x: values,
     y: rows.map((_, place) => place),
-    text: told,
+    text: texts,
     textposition: 'outside',
     cliponaxis: false,
     textfont: { color: theme.text },
-    hovertext: told.map(value => `${name}: ${value}`),
+    hovertext: texts.map(value => `${name}: ${value}`),
     hoverinfo: 'text',
     marker: { color: theme.series[colour] }
   };

@@ -8,7 +8,7 @@ import { Figures } from '../../common/tables/figures';
 import { StudyPart } from '../../common/study';
 import type { IViewContext } from '../../views';
 import { coldChartOf, coldHeight } from './chart';
-import { coldTitle, coldVerdict, isMeasured } from './rows';
+import { isMeasured } from './rows';
 import { FirstBar } from '../../common/firstBar';
 
 /**
@@ -21,10 +21,9 @@ export function ColdPart(props: {
 }): JSX.Element {
   const { variant, context } = props;
   const { trans } = context;
-  const { cold: rows } = variant;
+  const { cold: rows, cold_gain: gain } = variant;
   const chart = React.useMemo(() => coldChartOf(rows, trans), [rows, trans]);
   const plotted = rows.filter(isMeasured).length;
-  const verdict = coldVerdict(rows, trans);
   return (
     <StudyPart
       study="cold"
@@ -43,14 +42,14 @@ export function ColdPart(props: {
         </p>
       ) : (
         <>
-          {verdict && <p>{verdict}</p>}
+          {gain && <p>{gain}</p>}
           {plotted > 0 && (
             <Chart
               make={chart}
               height={coldHeight(plotted)}
               label={trans.__(
                 'First calls by setting, in figures below. %1',
-                verdict
+                gain
               )}
             />
           )}
@@ -108,12 +107,11 @@ function ColdRow(props: {
 }): JSX.Element {
   const { row, longest, context } = props;
   const { trans } = context;
-  const { problem } = row;
-  const title = coldTitle(row, trans);
+  const { label, problem } = row;
   return (
     <tr>
-      <th scope="row" title={row.code || title}>
-        {row.code ? <code>{title}</code> : title}
+      <th scope="row" title={row.code || label}>
+        {row.code ? <code>{label}</code> : label}
       </th>
       {isMeasured(row) ? (
         <>

@@ -118,11 +118,11 @@ export function Chart(props: {
     const y = event.clientY - box.top;
     const perPixel = (window.end - window.start) / width;
     const below = y - AXIS_HEIGHT + scroller.current!.scrollTop;
-    const found =
+    const span =
       y < AXIS_HEIGHT
         ? null
         : hit(chart, layout, window.start + x * perPixel, below, perPixel);
-    return { x, y, perPixel, found };
+    return { x, y, perPixel, span };
   };
 
   // React listens to the wheel passively: the page would zoom along.
@@ -192,7 +192,7 @@ export function Chart(props: {
         }}
         onPointerMove={event => {
           const { current } = drag;
-          const { x, y, perPixel, found } = locate(event);
+          const { x, y, perPixel, span } = locate(event);
           if (current && event.buttons & 1) {
             const by = current.x - event.clientX;
             if (!current.on && Math.abs(by) > DRAG_FROM) {
@@ -205,19 +205,19 @@ export function Chart(props: {
             }
             return;
           }
-          setHover(found && { place: found, x, y });
+          setHover(span && { place: span, x, y });
         }}
         onPointerUp={event => {
           const isClick = drag.current && !drag.current.on;
           drag.current = null;
           if (isClick) {
-            props.onPlace(locate(event).found);
+            props.onPlace(locate(event).span);
           }
         }}
         onPointerLeave={() => setHover(null)}
         onDoubleClick={event => {
-          const { found } = locate(event);
-          const target = spanAt(chart, found);
+          const { span } = locate(event);
+          const target = spanAt(chart, span);
           props.onWindow(
             target
               ? around(target.start, target.duration, total)

@@ -60,21 +60,21 @@ export function waterfall(
   align: Align,
   kernels: readonly IKernelPhases[] = []
 ): IWaterfall {
-  const phasesOf = (one: (typeof compilations)[number], run: Run) =>
-    run === 'cold' ? one.phases : one.warm_phases;
+  const phasesOf = (compilation: (typeof compilations)[number], run: Run) =>
+    run === 'cold' ? compilation.phases : compilation.warm_phases;
   const firsts = runs.map(run =>
     compilations
-      .map(one => phasesOf(one, run))
+      .map(compilation => phasesOf(compilation, run))
       .filter(phases => phases.length > 0)
       .reduce((first, phases) => Math.min(first, earliest(phases)), Infinity)
   );
-  const lanes = compilations.flatMap(one =>
+  const lanes = compilations.flatMap(compilation =>
     runs.flatMap((run, index): ILane[] => {
-      const phases = phasesOf(one, run);
+      const phases = phasesOf(compilation, run);
       const origin = align === 'time' ? firsts[index] : earliest(phases);
       return [
-        ...lane(one.id, 'phases', run, phases, origin),
-        ...(run === 'cold' ? kernelLanes(one.id, kernels, origin) : [])
+        ...lane(compilation.id, 'phases', run, phases, origin),
+        ...(run === 'cold' ? kernelLanes(compilation.id, kernels, origin) : [])
       ];
     })
   );

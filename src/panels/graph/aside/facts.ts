@@ -46,7 +46,7 @@ export function nodeFacts(
     add(
       trans.__('Removed'),
       trans.__(
-        'in “%1”; nothing here comes from it',
+        'in “%1”; no node here comes from it',
         stageTitle(prepared.diff?.before ?? '', trans)
       )
     );

@@ -10,7 +10,7 @@ import { documentationOf } from './link';
  * One graph break: why, where, what stands before and after it, what to do.
  */
 export function BreakCard(props: {
-  found: DistinctBreak;
+  graphBreak: DistinctBreak;
   context: IViewContext;
   view: object;
 
@@ -19,8 +19,8 @@ export function BreakCard(props: {
    */
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
-  const { found, context, view, graphOf } = props;
-  const { cause, count, cost_us, before, after, eager } = found;
+  const { graphBreak, context, view, graphOf } = props;
+  const { cause, count, cost_us, before, after, eager } = graphBreak;
   const { trans } = context;
   const title = React.useId();
   const where = lineOf(cause);

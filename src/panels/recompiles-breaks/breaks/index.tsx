@@ -62,7 +62,7 @@ export class BreaksView extends ReportView<VariantReport> {
           {shown.map((each, index) => (
             <BreakCard
               key={index}
-              found={each}
+              graphBreak={each}
               context={this.context}
               view={this}
               graphOf={id => this._graphOf(id)}
@@ -103,10 +103,10 @@ export class BreaksView extends ReportView<VariantReport> {
 
   private _graphOf(id: string): (() => void) | null {
     const { model, context } = this;
-    const found = model.report?.variants
+    const summary = model.report?.variants
       .find(each => each.name === model.variant)
       ?.compilations.find(each => each.id === id);
-    return found && found.stages.length > 0
+    return summary && summary.stages.length > 0
       ? () => {
           model.compilation = id;
           context.open('graph');

@@ -152,7 +152,7 @@ function kindCaption(
       return trans.__('The symbol became a constant');
     case 'assumption':
       return trans.__(
-        'torch could not tell: it took the example’s answer, and asserts it at run time'
+        'torch could not decide this statically: it used the example’s value and asserts it at run time'
       );
   }
 }

@@ -93,7 +93,7 @@ function Ways(props: {
             />
             <p className="jp-Compilescope-hint">
               {trans.__(
-                'The first call with what is shipped, where that works. The line joins what no other way beats in both. ★ balanced, ○ beaten or not safe, × wrong result.'
+                'The first call with what is shipped, where that works. The line joins the Pareto-optimal ways. ★ balanced, ○ dominated or not safe, × wrong result.'
               )}
             </p>
           </div>
@@ -115,7 +115,7 @@ function Ways(props: {
       <WaysTable ways={ways} chosen={name} onChoose={setChoice} trans={trans} />
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Each figure is of a process of its own, by the wall clock. Select a way for its code, which is what ran.'
+          'Each figure is wall-clock time in a new process. Select a way to see the code that ran.'
         )}
       </p>
     </div>

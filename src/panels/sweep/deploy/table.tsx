@@ -60,7 +60,7 @@ export function WaysTable(props: {
         },
         {
           label: trans.__('memory'),
-          title: trans.__('The most that is held until the first result'),
+          title: trans.__('Peak memory until the first result'),
           isNumber: true
         },
         { label: trans.__('as eager') },

@@ -1,13 +1,14 @@
-"""Kernels that were compiled for a target, in the panel's messages."""
+"""The texts that a kernel was compiled to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ..report import FORMS, Compilation, Kernel, KernelConfig
-from .messages import Artifact, ArtifactResult
+from ...report import FORMS, Compilation, Kernel, KernelConfig
+from ...report.contents import StoredText
+from ..text.lines import line_count
 
 
 def artifact_of(kernel: Kernel) -> str:
@@ -25,27 +26,16 @@ def configs_of(kernel: Kernel) -> list[str]:
     return [config.name for config in kernel.configs if config.assembly and not config.usual]
 
 
-def result(compilation: Compilation, name: str) -> ArtifactResult | None:
-    """The text of a compiled kernel; None where the name is of none that there is."""
-    for kernel in compilation.kernels:
-        rest = name.removeprefix(artifact_of(kernel) + ".")
-        form, _, config = rest.partition("@")
-        if rest == name or form not in FORMS:
+def compiled(compilation: Compilation, name: str = "") -> Iterator[StoredText]:
+    """The compiled forms of the kernels; with ``name``, of the kernels that it may be a form of."""
+    for index, kernel in enumerate(compilation.kernels):
+        prefix = artifact_of(kernel) + "."
+        if name and not name.startswith(prefix):
             continue
-        compiled = _compiled(kernel, config)
-        if compiled is not None and form in compiled.assembly:
-            title, language = FORMS[form]
-            text = compiled.assembly[form]
-            label = f"{kernel.name}: {title}" + (f", {config}" if config else "")
-            return ArtifactResult(
-                artifact=Artifact(
-                    name=name, label=label, group="kernel", language=language, lines=_count(text)
-                ),
-                text=text,
-                lines=compiled.assembly_lines.get(form, []),
-                source=kernel.source,
-            )
-    return None
+        yield from _forms(kernel, kernel, prefix, f"kernels/{index}", "")
+        for number, config in enumerate(kernel.configs):
+            place = f"kernels/{index}/configs/{number}"
+            yield from _forms(kernel, config, prefix, place, config.name)
 
 
 def reason(compilation: Compilation, name: str) -> str:
@@ -77,17 +67,23 @@ def without_texts(kernel: Kernel) -> Kernel:
     )
 
 
-def _compiled(kernel: Kernel, config: str) -> Kernel | KernelConfig | None:
-    if not config:
-        return kernel
-    return next(
-        (kernel_config for kernel_config in kernel.configs if kernel_config.name == config), None
-    )
+def _forms(
+    kernel: Kernel, compiled: Kernel | KernelConfig, prefix: str, place: str, config: str
+) -> Iterator[StoredText]:
+    for form in forms_of(compiled):
+        title, language = FORMS[form]
+        yield StoredText(
+            name=prefix + form + (f"@{config}" if config else ""),
+            label=f"{kernel.name}: {title}" + (f", {config}" if config else ""),
+            group="kernel",
+            language=language,
+            lines=line_count(compiled.assembly[form]),
+            text=f"{place}/assembly/{form}",
+            text_lines=f"{place}/assembly_lines/{form}" if form in compiled.assembly_lines else "",
+            source="/".join([*place.split("/")[:2], "source"]),
+            listed=False,
+        )
 
 
 def _named(texts: Mapping[str, str]) -> dict[str, str]:
     return dict.fromkeys(texts, "")
-
-
-def _count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n"))

@@ -1,6 +1,6 @@
-"""What is kept of a graph's tiers in torch's cache folder, for this process and for the next.
+"""The files of a graph's tiers in torch's cache folder, for this process and for later ones.
 
-A folder a graph: the packed graph, what was built of it, and whether that was checked.
+Each graph has a folder: the packed graph, what was built from it, and whether that was checked.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..torch_api.process import caches
 
 
 class Built(msgspec.Struct):
-    """What is noted beside a result."""
+    """A note beside a result."""
 
     seconds: float
 
 
-class Kept:
+class CachedFiles:
     """The files of one graph.
 
     Parameters

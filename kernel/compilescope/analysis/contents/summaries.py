@@ -1,0 +1,124 @@
+"""Variants, compilations and sweeps without their texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from ...report import STAGES, Changes, Compilation, Report, Sweep, TargetReport, VariantReport
+from ...report.contents import (
+    ChangedSummary,
+    CompilationSummary,
+    SweepSummary,
+    TargetSummary,
+    VariantSummary,
+)
+from ..figures.intervals import known_interval
+from .texts import listed
+
+
+def problem_count(report: Report) -> int:
+    """The number of problems of a report and of its variants."""
+    return len(report.problems) + sum(len(variant.problems) for variant in report.variants)
+
+
+def variant_summary(variant: VariantReport) -> VariantSummary:
+    """A variant without its texts."""
+    timing = variant.timing
+    return VariantSummary(
+        name=variant.name,
+        requested=variant.requested,
+        stage=variant.stage,
+        median_us=timing.median_us if timing else None,
+        interval_us=known_interval(timing),
+        speedup=timing.speedup if timing else None,
+        compile_s=variant.compile_time.total_s if variant.compile_time else None,
+        accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
+        compilations=[compilation_summary(compilation) for compilation in variant.compilations],
+        breaks=len(variant.breaks),
+        problems=variant.problems,
+        verdict=variant.verdict,
+        studied=variant.studied,
+        target=_target(variant, variant.target) if variant.target is not None else None,
+        filled=filled(variant),
+        changed=_changed(variant.changes) if variant.changes is not None else None,
+        earlier=variant.earlier,
+        recorded=variant.recorded,
+    )
+
+
+def _changed(changes: Changes) -> ChangedSummary:
+    return ChangedSummary(
+        baseline=changes.baseline, summary=changes.summary, switches=changes.switches
+    )
+
+
+def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
+    kernels = [
+        kernel
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if kernel.language == "triton"
+    ]
+    return TargetSummary(
+        name=target.name,
+        title=target.device.name,
+        arch=target.device.build.arch if target.device.build else "",
+        is_here=target.is_here,
+        estimate=target.estimate,
+        kernels=len(kernels),
+        compiled=sum(bool(kernel.assembly) for kernel in kernels),
+        checks=dict(Counter(kernel.check.outcome for kernel in kernels if kernel.check)),
+    )
+
+
+def sweep_summary(sweep: Sweep) -> SweepSummary:
+    """The state of a sweep."""
+    return SweepSummary(
+        id=sweep.id,
+        state=sweep.state,
+        cells=len(sweep.cells),
+        finished=sum(cell.state not in ("waiting", "running") for cell in sweep.cells),
+    )
+
+
+def filled(variant: VariantReport) -> list[str]:
+    """The fields of a variant and of its compilations that hold something."""
+    fields = {
+        field
+        for compilation in (variant, *variant.compilations)
+        for field in compilation.__struct_fields__
+        if (value := getattr(compilation, field))
+        and isinstance(value, list | dict | msgspec.Struct)
+    }
+    return sorted(fields)
+
+
+def compilation_summary(compilation: Compilation) -> CompilationSummary:
+    """A compilation without its texts."""
+    frame = compilation.frame
+    # Of one that was reduced, how many there were.
+    counts = compilation.counts
+    return CompilationSummary(
+        id=compilation.id,
+        frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
+        artifacts=[text.artifact() for text in listed(compilation)],
+        guards=counts.get("guards", len(compilation.guards)),
+        breaks=len(compilation.breaks),
+        kernels=counts.get("kernels", len(compilation.kernels)),
+        recompile=compilation.recompile.reasons if compilation.recompile else [],
+        stages=[stage for stage in STAGES if stage in compilation.graphs],
+        nodes=counts.get(
+            "nodes", max((len(graph.nodes) for graph in compilation.graphs.values()), default=0)
+        ),
+        started_s=compilation.started_s,
+        duration_s=compilation.duration_s,
+        cell=compilation.cell,
+        call=compilation.call,
+        where=frame,
+        reduced=compilation.reduced,
+        torch_id=compilation.torch_id,
+        cell_number=compilation.cell_number,
+        caches={event.cache: event.outcome for event in compilation.cache},
+    )

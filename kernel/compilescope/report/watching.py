@@ -1,0 +1,50 @@
+"""The state of a watch, and its compilations in one line each."""
+
+from __future__ import annotations
+
+from .problem import Problem, SourceLine, Struct
+
+
+class WatchedCompilation(Struct):
+    """A new compilation in one line, before its records are read."""
+
+    id: str
+    frame: SourceLine | None = None
+    started_s: float | None = None
+    """Since the epoch."""
+    duration_s: float | None = None
+    """None while it is being compiled."""
+    breaks: int = 0
+    recompile: str = ""
+    """The first guard that failed; empty for a frame's first compilation."""
+    failed: str = ""
+    """Why torch gave up, if it did."""
+    cell: str | None = None
+    cell_number: int | None = None
+    call: SourceLine | None = None
+
+
+class WatchState(Struct):
+    """Whether the kernel is watched, and since when."""
+
+    on: bool = False
+    subject: str = ""
+    """The subject under which the panel shows the compilations; it stays when watching ends."""
+    since_s: float | None = None
+    compilations: int = 0
+    reduced: int = 0
+    """How many compilations were reduced to an outline, to bound memory."""
+    held_bytes: int = 0
+    """The approximate size of the kept compilations."""
+    problem: Problem | None = None
+    """Errors of the watch itself, which did not affect the user's code."""
+    budget_bytes: int = 0
+    """The limit of that size."""
+    left_out: int = 0
+    """How many of the oldest are only counted, without even an outline."""
+    recompiles: int = 0
+    breaks: int = 0
+    seconds: float = 0.0
+    """The compile time, backward included."""
+    latest: list[WatchedCompilation] = []
+    """The last few, newest first."""
