@@ -169,6 +169,9 @@ def main() -> None:
         importlib.import_module(name)
     if "torch._inductor.compile_fx" in sys.modules:
         compute_what_inductor_keeps()
+        less_work = importlib.import_module("less_work")  # it is beside this program
+        less_work.less_compiling()
+        less_work.short_timing_in_processes()
     # A fork's collector leaves these objects alone, and their memory shared; it looks as seldom as
     # that of the tests' process (`less_garbage_collection`).
     gc.collect()
