@@ -35,10 +35,10 @@ import comm
 import pytest
 import torch
 from comm.base_comm import CommManager
-from compilescope.builds import build_and_time
 from compilescope.processes import warm_headers
 from compilescope.progress import history
 
+from . import less_work
 from .forks import forked
 
 
@@ -57,11 +57,10 @@ def no_warming() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def short_timing() -> Iterator[None]:
-    """Each build is timed for a tenth as long as it is for a user: no test needs its precision."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_and_time, "SECONDS_PER_VARIANT", 0.04)
-        yield
+def less_compiling_and_timing() -> None:
+    """No test needs the precision that a user gets, nor what torch times of its own."""
+    less_work.less_compiling()
+    less_work.short_timing()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -152,15 +152,18 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
 def compute_what_inductor_keeps() -> None:
     """Computes what Inductor computes at a process's first compilation, and keeps.
 
-    Its patterns, and a hash of Triton's files: a second of processor time.
+    Its patterns, a hash of Triton's files and the processor's vector instructions, each of which is
+    tried in a library of its own: three seconds of processor time.
     """
     import torch
+    from torch._inductor import cpu_vec_isa
     from torch._inductor.codecache import CacheBase
     from torch._inductor.fx_passes import joint_graph, post_grad
 
     joint_graph.lazy_init(torch.device("cpu"))
     post_grad.lazy_init()
     CacheBase.get_system()
+    cpu_vec_isa.valid_vec_isa_list()
 
 
 def main() -> None:
@@ -169,6 +172,9 @@ def main() -> None:
         importlib.import_module(name)
     if "torch._inductor.compile_fx" in sys.modules:
         compute_what_inductor_keeps()
+        less_work = importlib.import_module("less_work")  # it is beside this program
+        less_work.less_compiling()
+        less_work.short_timing_in_processes()
     # A fork's collector leaves these objects alone, and their memory shared; it looks as seldom as
     # that of the tests' process (`less_garbage_collection`).
     gc.collect()

@@ -71,6 +71,17 @@ def training() -> Call:
     return Call(step, (torch.randn(4, 8), torch.randn(4, 4)))
 
 
+def product() -> Call:
+    """The smallest step of a training: its C++ is compiled once for all who build it."""
+    x = torch.randn(4, 8, requires_grad=True)
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return (x @ weight).sin()
+
+    return Call(step, (x,))
+
+
 def method() -> Call:
     return Call(Scaler().scale, (torch.randn(4, 8),), {"by": 3.0})
 

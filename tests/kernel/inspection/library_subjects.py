@@ -82,10 +82,7 @@ LIBRARY: dict[str, Callable[[], Call]] = {
         nn.MultiheadAttention(8, 2),
         _floats((4, 3, 8), (4, 3, 8), (4, 3, 8)),
     ),
-    "TransformerDecoderLayer": lambda: (
-        nn.TransformerDecoderLayer(8, 2, 16),
-        _floats((4, 3, 8), (5, 3, 8)),
-    ),
+    "TransformerEncoderLayer": lambda: (nn.TransformerEncoderLayer(8, 2, 16), _floats((4, 3, 8))),
     "LSTMCell": lambda: (nn.LSTMCell(5, 4), _floats((6, 5))),
     "EmbeddingBag": lambda: (nn.EmbeddingBag(9, 4, mode="sum"), (_labels(12, 9).view(3, 4),)),
     "AdaptiveAvgPool2d": lambda: (nn.AdaptiveAvgPool2d(3), _floats((1, 2, 7, 7))),

@@ -16,6 +16,7 @@ from compilescope.report import Compilation, Report
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 
+from ..subjects import product
 from .stage_subjects import Made
 from .stages import plain
 
@@ -32,12 +33,8 @@ MEASURED = (
 
 def training() -> Made:
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.LayerNorm(16))
-
-    def loss(x: torch.Tensor) -> torch.Tensor:
-        return model(x).square().mean()
-
-    return loss, (torch.randn(4, 8),)
+    call = product()
+    return call.fn, call.args
 
 
 def backward_that_never_runs() -> Made:

@@ -13,7 +13,7 @@ from compilescope.report import Report
 from compilescope.session.session import Session
 
 from ..generated_arrays import with_arrays_in_place
-from ..subjects import Call
+from ..subjects import Call, product
 
 pytestmark = pytest.mark.slow
 
@@ -38,13 +38,7 @@ def normalized(text: str) -> str:
 @pytest.fixture(scope="module")
 def training() -> tuple[Report, Report]:
     """One subject with a backward pass: its sources, then everything from a real build."""
-    x = torch.randn(4, 8, requires_grad=True)
-    weight = torch.randn(8, 8, requires_grad=True)
-
-    def step(x: torch.Tensor) -> torch.Tensor:
-        return (x @ weight).sin()
-
-    call = Call(step, (x,))
+    call = product()
     return inspect(call, run=False), inspect(call)
 
 

@@ -21,12 +21,16 @@ RELEASED = "quickstart"
 FORKED = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
+from tests.kernel import less_work
 from tests.kernel.forks import forked
+less_work.less_compiling()
+less_work.short_timing()
 _forked = forked()
 _forked.__enter__()
-del sys.path[0], forked
+del sys.path[0], forked, less_work
 """
-"""Run first in the kernel: its processes are forked too."""
+"""Run first in the kernel: its processes are forked too, and it spends as little as the tests' own
+process on timing."""
 
 
 @pytest.fixture(scope="module")

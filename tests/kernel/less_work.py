@@ -1,0 +1,55 @@
+"""Less of what each compilation and each measurement does, where no test looks at it.
+
+In the tests' process, in the processes that it starts and in the kernel of the notebooks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compilescope.builds import build_and_time
+from compilescope.measure import timing
+from compilescope.studies import kernels, steps
+from compilescope.studies.layers import layers
+from torch._dynamo import guards
+from torch._inductor import dtype_propagation, utils
+
+
+def less_compiling() -> None:
+    """Compilations do without what takes a sixth of a small one's time.
+
+    Dynamo times its new guards, and flushes the processor's caches for that: 20 ms. Inductor fills
+    its table of the operators' types again for each value of a kernel: 60 µs.
+    """
+    guards.profile_guard_manager = lambda *_: 0.0
+
+    handler = dtype_propagation.DtypePropagationOpsHandler
+    fill, filled = handler.__init__, -1
+
+    def fill_once(self: dtype_propagation.DtypePropagationOpsHandler) -> None:
+        nonlocal filled
+        # There is one handler. Rules are added while Inductor is imported.
+        if filled != (rules := len(utils.op_dtype_propagation_rules)):
+            fill(self)
+            filled = rules
+
+    handler.__init__ = fill_once  # type: ignore[method-assign]
+
+
+def short_timing() -> None:
+    """Builds and studies are timed for a tenth as long as they are for a user."""
+    build_and_time.SECONDS_PER_VARIANT = 0.04
+    layers.SECONDS = 0.3
+    kernels.SECONDS = 0.2
+    steps.SECONDS = 0.4
+
+
+def short_timing_in_processes() -> None:
+    """As `short_timing`, also for the programs that this process becomes."""
+    short_timing()
+    time_calls = timing.time_calls
+
+    def short(calls: Any, *, budget_s: float, **more: Any) -> Any:
+        return time_calls(calls, budget_s=0.1 * budget_s, **more)
+
+    timing.time_calls = short
