@@ -16,10 +16,14 @@ export class ThemeSwitch extends ReactWidget {
       <button
         type="button"
         className="jp-Compilescope-button"
-        aria-pressed={this._theme.isDark}
+        title={
+          this._theme.isDark
+            ? this._trans.__('Switch to the light theme')
+            : this._trans.__('Switch to the dark theme')
+        }
         onClick={() => this._theme.toggle()}
       >
-        {this._trans.__('Dark')}
+        {this._theme.isDark ? this._trans.__('Light') : this._trans.__('Dark')}
       </button>
     );
   }

@@ -33,11 +33,13 @@ export function stoppedText(
       .join(', ');
   const built = names('built');
   const sources = names('sources');
+  const nothing = sources
+    ? trans.__('Nothing is built; the generated code is kept.')
+    : trans.__('No code was generated.');
   return [
     trans.__('Cancelled.'),
-    built && trans.__('Built: %1.', built),
-    sources && trans.__('Code only: %1.', sources),
-    !built && !sources && trans.__('No code was generated.')
+    built ? trans.__('Built: %1.', built) : nothing,
+    built && sources && trans.__('Code only: %1.', sources)
   ]
     .filter(Boolean)
     .join(' ');

@@ -86,6 +86,15 @@ describe('WorkStrip', () => {
     expect(await told({ subject: 'g', state: 'running' })).toBe('');
   });
 
+  it('names no variants after a cancel before anything was built', async () => {
+    model.report = report('f', {
+      variants: [variantSummary('python'), variantSummary('cpp')]
+    });
+    expect(await told({ state: 'cancelled' })).toContain(
+      'Cancelled. Nothing is built; the generated code is kept.'
+    );
+  });
+
   it('says what there is after a cancel, and goes on', async () => {
     model.report = report('f', {
       variants: [

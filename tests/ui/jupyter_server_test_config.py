@@ -64,8 +64,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 c.KernelManager.transport = "ipc"
 
 # Kernels are forked from a process that has imported torch; it ends with this one.
-address = Path(tempfile.mkdtemp(prefix="compilescope-kernels-")) / "socket"
-os.environ["COMPILESCOPE_FORKS"] = str(address)
+address = Path(os.environ["COMPILESCOPE_FORKS"])
 forks = subprocess.Popen(
     [sys.executable, f"{kernels}/kernels/python3/forks.py", str(address)],
     stdin=subprocess.PIPE,

@@ -15,6 +15,12 @@ process.env.COMPILESCOPE_TEST_HOLD ??= path.join(
   'hold'
 );
 
+// The process that kernels are forked from listens there.
+process.env.COMPILESCOPE_FORKS ??= path.join(
+  fs.mkdtempSync(path.join(os.tmpdir(), 'cs-forks-')),
+  'socket'
+);
+
 // Galata reads it.
 process.env.TARGET_URL = url;
 

@@ -107,6 +107,8 @@ class Inspection:
         """How many objects with state the call reaches: modules, parameters, containers."""
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
+        self._order: Sequence[str] = ()
+        """The names of the variants that an earlier report of the call had."""
         self._captures: dict[Key, Captured] = {}
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
@@ -215,7 +217,7 @@ class Inspection:
                 current = report_updates.find(self.report, name)
                 # A build that has finished meanwhile has more results.
                 if current is None or current.stage != "built":
-                    report_updates.put(self.report, result)
+                    report_updates.put(self.report, result, self._order)
                     self._keep_guards(name, variant)
             self._changed(name)
 
@@ -462,7 +464,9 @@ class Inspection:
         )
         for result in results:
             with self._lock:
-                report_updates.put(self.report, report_updates.merged(self.report, result))
+                report_updates.put(
+                    self.report, report_updates.merged(self.report, result), self._order
+                )
             self._changed(result.name)
 
     def _fit(
@@ -547,17 +551,19 @@ class Inspection:
     def put(self, result: VariantReport) -> None:
         """Adds a variant that was inspected elsewhere."""
         with self._lock:
-            report_updates.put(self.report, result)
+            report_updates.put(self.report, result, self._order)
         self._changed(result.name)
 
     def adopt(self, before: Report, but: Collection[str]) -> None:
         """Takes over the variants of an earlier report of the same call, except those named.
 
         Variants that are requested under another name are left out too. Figures and code are kept;
-        builds are not, and are made again when needed.
+        builds are not, and are made again when needed. Each variant that is inspected anew stands
+        where it stood.
         """
         requested = list(self.asked.values())
         with self._lock:
+            self._order = [variant.name for variant in before.variants]
             for variant in before.variants:
                 if (
                     variant.name not in but

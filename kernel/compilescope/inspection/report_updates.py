@@ -27,8 +27,14 @@ def find(report: Report, name: str) -> VariantReport | None:
     return next((variant for variant in report.variants if variant.name == name), None)
 
 
-def put(report: Report, result: VariantReport) -> None:
-    """Adds a variant or takes the place of an earlier one; then links it with its partner."""
+def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> None:
+    """Adds a variant or takes the place of an earlier one; then links it with its partner.
+
+    Parameters
+    ----------
+    order
+        Variants' names as an earlier report of the call had them: there a new variant is placed.
+    """
     for compilation in result.compilations:
         if compiled_callable.is_wrapper(compilation.frame):
             compilation.frame = report.subject.where
@@ -45,13 +51,21 @@ def put(report: Report, result: VariantReport) -> None:
             variants[index] = result
             break
     else:
-        variants.append(result)
+        variants.insert(_place(variants, result.name, order), result)
     _pair(report, result)
     note_changes(report, result.name)
     report.files |= notebook_cells.cells(result.compilations)
     if result.target is not None:
         # Of estimates, which are there with the code.
         conclude(report, result)
+
+
+def _place(variants: Sequence[VariantReport], name: str, order: Sequence[str]) -> int:
+    """The index of a new variant: before those that follow it in the order, else at the end."""
+    later = set(order[order.index(name) + 1 :]) if name in order else set()
+    return next(
+        (place for place, variant in enumerate(variants) if variant.name in later), len(variants)
+    )
 
 
 def _drop_guards(failed: VariantReport) -> None:

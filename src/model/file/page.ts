@@ -17,18 +17,21 @@ const END = '</script>';
 export function splitPage(
   text: string
 ): { page: IPage; report: string; isPacked: boolean } | null {
-  const isPacked = text.includes(PACKED);
-  const begin = isPacked ? PACKED : BEGIN;
-  const start = text.indexOf(begin);
-  if (start < 0) {
+  // The report stands before the page's script, which contains both tags too.
+  const [first] = [BEGIN, PACKED]
+    .map(tag => ({ tag, start: text.indexOf(tag) }))
+    .filter(({ start }) => start >= 0)
+    .sort((a, b) => a.start - b.start);
+  if (first === undefined) {
     return null;
   }
+  const { tag, start } = first;
   const end = text.indexOf(END, start);
   return {
     // Pages that are made of it hold their reports as they are.
     page: { before: text.slice(0, start) + BEGIN, after: text.slice(end) },
-    report: text.slice(start + begin.length, end),
-    isPacked
+    report: text.slice(start + tag.length, end),
+    isPacked: tag === PACKED
   };
 }
 

@@ -56,7 +56,8 @@ export function Caches(props: {
                 <Badge kind={LOOKS[event.outcome]}>
                   {outcomeTitle(event.outcome, trans)}
                 </Badge>
-                {event.detail && (
+                {/* torch's "hit" beside the badge says nothing more. */}
+                {event.detail && event.detail !== event.outcome && (
                   <span className="jp-Compilescope-muted" title={event.detail}>
                     {event.detail}
                   </span>

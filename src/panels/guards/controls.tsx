@@ -82,39 +82,41 @@ export function Controls(props: {
         ]}
         onChange={type => onChange({ type })}
       />
-      <Check
-        label={trans.__('Python only')}
-        title={trans.__(
-          'Only guards that are checked in Python, which is slow'
-        )}
-        isOn={options.language === 'python'}
-        disabled={!hasPython && options.language === ''}
-        onChange={on => onChange({ language: on ? 'python' : '' })}
-      />
-      <Check
-        label={trans.__('Failed only')}
-        isOn={options.failing}
-        onChange={failing => onChange({ failing })}
-      />
-      <Check
-        label={
-          props.marked > 0
-            ? trans.__('Selected line only (%1)', props.marked)
-            : trans.__('Selected line only')
-        }
-        title={
-          props.marked > 0
-            ? trans.__('Only guards that come from the selected line')
-            : props.hasLine
-              ? trans.__('No guard comes from the selected line')
-              : trans.__(
-                  'No line is selected: click a guard, or a line of your code'
-                )
-        }
-        isOn={options.selected}
-        disabled={props.marked === 0 && !options.selected}
-        onChange={selected => onChange({ selected })}
-      />
+      <div className="jp-Compilescope-checks">
+        <Check
+          label={trans.__('Python only')}
+          title={trans.__(
+            'Only guards that are checked in Python, which is slow'
+          )}
+          isOn={options.language === 'python'}
+          disabled={!hasPython && options.language === ''}
+          onChange={on => onChange({ language: on ? 'python' : '' })}
+        />
+        <Check
+          label={trans.__('Failed only')}
+          isOn={options.failing}
+          onChange={failing => onChange({ failing })}
+        />
+        <Check
+          label={
+            props.marked > 0
+              ? trans.__('Selected line only (%1)', props.marked)
+              : trans.__('Selected line only')
+          }
+          title={
+            props.marked > 0
+              ? trans.__('Only guards that come from the selected line')
+              : props.hasLine
+                ? trans.__('No guard comes from the selected line')
+                : trans.__(
+                    'No line is selected: click a guard, or a line of your code'
+                  )
+          }
+          isOn={options.selected}
+          disabled={props.marked === 0 && !options.selected}
+          onChange={selected => onChange({ selected })}
+        />
+      </div>
     </div>
   );
 }

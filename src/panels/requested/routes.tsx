@@ -100,8 +100,8 @@ function RoutesTable(props: {
       heads={[
         { label: trans.__('Operator') },
         { label: trans.__('Variant') },
-        { label: trans.__('implemented in') },
-        { label: trans.__('called through') },
+        { label: trans.__('Implemented in') },
+        { label: trans.__('Called through') },
         {
           label: trans.__('GIL'),
           title: trans.__(
@@ -110,14 +110,14 @@ function RoutesTable(props: {
           isNumber: true
         },
         {
-          label: trans.__('call overhead'),
+          label: trans.__('Call overhead'),
           title: trans.__(
             'Overhead of calling it in one call of the wrapper, without its own work'
           ),
           isNumber: true
         },
-        { label: trans.__('lines') },
-        { label: trans.__('why') }
+        { label: trans.__('Lines') },
+        { label: trans.__('Why') }
       ]}
     >
       {props.rows.map((each, index) => (

@@ -29,8 +29,8 @@ export function Tiers({
               <span className="jp-Compilescope-tiersName">{name}</span>
               <span>
                 {graph.serving === 'cpp'
-                  ? trans.__('C++ wrapper')
-                  : trans.__('Python wrapper')}
+                  ? trans.__('served by the C++ wrapper')
+                  : trans.__('served by the Python wrapper')}
               </span>
               <label
                 title={trans.__(
@@ -51,11 +51,13 @@ export function Tiers({
                 />
                 {trans.__('Pin')}
               </label>
-              <p className="jp-Compilescope-hint">
-                {[...stagesOf(graph, trans), gainText(graph, trans), why]
-                  .filter(Boolean)
-                  .join(' · ')}
-              </p>
+              {[...stagesOf(graph, trans), gainText(graph, trans), why]
+                .filter(Boolean)
+                .map(text => (
+                  <p key={text} className="jp-Compilescope-hint">
+                    {text}
+                  </p>
+                ))}
             </li>
           );
         })}

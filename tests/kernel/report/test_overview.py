@@ -11,9 +11,8 @@ from typing import Literal
 import compilescope as cs
 import msgspec
 import pytest
-from compilescope.analysis.figures.intervals import median_interval, ratio
-from compilescope.analysis.figures.speedups import between, speedup
-from compilescope.analysis.figures.speedups import estimate as ratio_text
+from compilescope.analysis.figures.intervals import Ratio, median_interval, ratio
+from compilescope.analysis.figures.speedups import between, round_by_round, speedup
 from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.graphs.repeated_blocks import repeated_blocks, written_path
 from compilescope.analysis.overview.overview import overview
@@ -191,7 +190,19 @@ def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
     assert "Too noisy to compare it with the Python wrapper." in found.headline
     assert found.wrapper is not None
     assert found.wrapper.headline == "Too noisy to judge."
-    assert f"Round by round, the C++ one is {ratio_text(pair)}." in found.wrapper.text
+    assert round_by_round(pair, "the C++ one") in found.wrapper.text
+    # The pair is neither faster nor slower for certain: nothing says that it is.
+    assert "there is no significant difference (99 % interval: " in found.wrapper.text
+    assert pair.detail.startswith("No significant difference from python; 99 % interval: ")
+
+
+def test_an_inconclusive_estimate_is_named_only_where_its_interval_leaves_out_1() -> None:
+    wide = speedup(Ratio(1.7, (1.1, 2.9), True), "python")
+    assert wide.standing == "noisy"
+    assert round_by_round(wide, "the C++ one") == (
+        "Round by round, the C++ one is 1.70\u00d7 faster "
+        "(99 % interval: 1.10\u00d7 faster to 2.90\u00d7 faster)."
+    )
 
 
 def test_what_is_too_noisy_is_not_judged() -> None:
@@ -564,6 +575,8 @@ def test_blocks_are_named_as_the_caller_knows_them(
         ("module", "gpt(ids)", "gpt.transformer.h"),
         ("module", "logits = trainer.net(ids)", "trainer.net.transformer.h"),
         ("method", "gpt.generate(ids)", "gpt.transformer.h"),
+        ("module", "report = cs.inspect(gpt, (ids,))", "gpt.transformer.h"),
+        ("method", "inspect(gpt.generate, (ids,))", "gpt.transformer.h"),
         ("module", "make(2)(ids)", "model.transformer.h"),
         ("module", "for x in xs: gpt(x)", "model.transformer.h"),
     ],

@@ -562,6 +562,18 @@ def test_the_same_call_in_a_cell_adds_to_its_report() -> None:
     assert [variant.name for variant in in_cell(session, "a", variants=whole).variants] == ["whole"]
 
 
+def test_what_is_inspected_anew_stands_where_it_stood() -> None:
+    session = Session()
+    whole = {"whole": msgspec.structs.replace(EAGER, fullgraph=True)}
+    in_cell(session, "a")
+    in_cell(session, "a", variants=whole)
+    report = in_cell(session, "a")
+    assert [(variant.name, variant.earlier) for variant in report.variants] == [
+        ("quick", False),
+        ("whole", True),
+    ]
+
+
 def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
     session = Session()
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Dropout())

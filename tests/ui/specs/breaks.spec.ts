@@ -29,7 +29,7 @@ const FIVE = [
     '',
     'x = torch.randn(8, 8)'
   ].join('\n'),
-  '%%compile --no-run\nfive(x)'
+  '%%compile --no-run --variants python\nfive(x)'
 ];
 
 test('a function with five different graph breaks', async ({ page }) => {

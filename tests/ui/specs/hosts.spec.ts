@@ -80,7 +80,9 @@ parent.postMessage('ready', '*');
 let kernel: ChildProcessWithoutNullStreams;
 
 test.beforeAll(() => {
+  // Forked from a process that has imported torch, as the notebooks' kernels are.
   kernel = spawn('python', [
+    path.resolve(__dirname, '../jupyter_path/kernels/python3/kernel.py'),
     path.resolve(__dirname, '../helpers/host_kernel.py')
   ]);
 });

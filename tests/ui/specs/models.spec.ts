@@ -23,8 +23,8 @@ import { expect, test } from '../helpers/test';
 const BENCHMARKS = path.resolve(__dirname, '../../../benchmarks');
 
 /**
- * A language model of twelve layers, narrow: the sizes of its matrices cost its
- * calls, and no code generation.
+ * A language model of four layers, narrow: the sizes of its matrices cost its
+ * calls, and no code generation; a layer takes half a second of that.
  */
 const MODEL = [
   '%load_ext compilescope',
@@ -34,7 +34,7 @@ const MODEL = [
     'import torch',
     'from real_subjects import gpt',
     '',
-    'model, (tokens,) = gpt(32)(False, 12)',
+    'model, (tokens,) = gpt(32)(False, 4)',
     'double = torch.compile(lambda x: 2 * x, backend="eager")',
     'double(torch.ones(3))'
   ].join('\n'),

@@ -38,6 +38,10 @@ test('shows every view, in light and dark, without the network', async ({
   for (const scheme of ['light', 'dark']) {
     if (scheme === 'dark') {
       await page.getByRole('button', { name: 'Dark' }).click();
+      await expect(page.getByRole('button', { name: 'Light' })).toBeVisible();
+      // The icons' own grey cannot be seen on it.
+      const icon = page.locator('.jp-Compilescope-shell .jp-icon3').first();
+      await expect(icon).toHaveCSS('fill', 'rgb(189, 189, 189)');
     }
     for (const view of [...IN_THE_BAR, ...UNDER_MORE]) {
       const panel = await openView(page.locator('body'), view);

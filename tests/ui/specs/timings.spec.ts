@@ -2,10 +2,10 @@ import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
 import type { Locator, Page } from '@playwright/test';
 import {
-  choice,
   editors,
   openSidebar,
-  subjects
+  subjects,
+  toggle
 } from '../helpers/compilescope';
 import {
   cell,
@@ -71,8 +71,9 @@ test('timings, from the first round to the layers of a call', async ({
 
   await test.step('a switch has a new variant join the others', async () => {
     const before = await rounds(view);
-    await choice(page, 'mode').selectOption('max-autotune-no-cudagraphs');
-    const newcomer = samples(view, /^max-autotune/);
+    // Its kernels are those of the others: they are not compiled again.
+    await toggle(page, 'fullgraph').check();
+    const newcomer = samples(view, 'python fullgraph');
     await expect(newcomer).toHaveText(/^[1-9]/);
     await button('Pause').click();
     await expect(status()).toContainText('Paused');
@@ -83,6 +84,7 @@ test('timings, from the first round to the layers of a call', async ({
   });
 
   await test.step('a closer look tells where the time goes', async () => {
+    await view.getByRole('checkbox', { name: 'python fullgraph' }).uncheck();
     await button('Break down the time').click();
     const layers = view.getByRole('region', { name: /Where one call/ });
     await expect(layers.getByRole('listitem').first()).toContainText('sum');
@@ -98,7 +100,6 @@ test('timings, from the first round to the layers of a call', async ({
   await picture(page, view, 'timings');
 
   await test.step('begun anew, only with what is ticked', async () => {
-    await view.getByRole('checkbox', { name: /^max-autotune/ }).uncheck();
     await button('Restart').click();
     await expect(status()).toContainText(/Measuring.*\d rounds/);
     await button('Pause').click();

@@ -28,7 +28,12 @@ def speedup(measured: Ratio, over: str) -> Speedup:
     """
     low, high = measured.interval
     shown = Speedup(ratio=measured.value, interval=measured.interval, over=over)
-    shown.detail = f"{_faster(measured.value)} than {over}; 99 % interval: {_interval(low, high)}"
+    shown.detail = (
+        f"No significant difference from {over}"
+        if low <= 1 <= high
+        else f"{_faster(measured.value)} than {over}"
+    )
+    shown.detail += f"; 99 % interval: {_interval(low, high)}"
     wide = low <= 0 or high / low > _WIDE
     if measured.differs is None:
         shown.standing, shown.text = "few", "too few rounds"
@@ -81,11 +86,18 @@ def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
     return None if indirect is None else speedup(indirect, other.name)
 
 
-def estimate(measured: Speedup) -> str:
-    """The estimate with its interval, whether conclusive or not."""
+def round_by_round(measured: Speedup, name: str) -> str:
+    """A sentence with the interval of an inconclusive measurement of what ``name`` says.
+
+    The estimate is in it only where the interval excludes that there is no difference.
+    """
     if measured.interval is None:
-        return _faster(measured.ratio)
-    return f"{_faster(measured.ratio)} (99 % interval: {_interval(*measured.interval)})"
+        return f"Round by round, {name} is {_faster(measured.ratio)}."
+    low, high = measured.interval
+    interval = f"(99 % interval: {_interval(low, high)})"
+    if low <= 1 <= high:
+        return f"Round by round, there is no significant difference {interval}."
+    return f"Round by round, {name} is {_faster(measured.ratio)} {interval}."
 
 
 def is_noisy(interval_us: tuple[float, float]) -> bool:

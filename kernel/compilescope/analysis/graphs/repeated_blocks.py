@@ -87,6 +87,9 @@ def _model(subject: Subject) -> str:
     if not isinstance(call, ast.Call):
         return _USUAL
     called: ast.expr = call.func
+    # ``cs.inspect(model, (x,))`` is the line of a script: it names what is called first.
+    if call.args and ast.unparse(called).rpartition(".")[2] == "inspect":
+        called = call.args[0]
     if subject.kind == "method" and isinstance(called, ast.Attribute):
         called = called.value
     named = ast.unparse(called)

@@ -7,7 +7,7 @@ import msgspec
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration
 from ..figures.payback import first_call_s
-from ..figures.speedups import between, estimate
+from ..figures.speedups import between, round_by_round
 from ..figures.wording import of_whole, percent, round_number
 from .variants import sibling
 
@@ -95,7 +95,7 @@ def _compared(
     both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
     both += " with the C++ one."
     if ratio.standing == "noisy":
-        both += f" Round by round, the C++ one is {estimate(ratio)}."
+        both += f" {round_by_round(ratio, 'the C++ one')}"
     if ratio.standing in ("noisy", "few"):
         return Answer(f"{ratio.text.capitalize()}.", f"A call takes {both}{sentence}{cost}", _VIEW)
     if ratio.standing == "same":

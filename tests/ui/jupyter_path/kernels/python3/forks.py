@@ -3,8 +3,9 @@
     python forks.py SOCKET
 
 Listens at a Unix socket until its standard input closes. Each connection is a kernel that
-``kernel.py``, the process that Jupyter starts and signals, asks for. What a kernel starts, such as
-the cells of a sweep, is forked too.
+``kernel.py``, the process that Jupyter starts and signals, asks for; a Python file among its
+arguments is run instead of IPython's kernel. What a kernel starts, such as the cells of a sweep, is
+forked too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import selectors
 import signal
 import socket
@@ -127,7 +129,10 @@ def _run_kernel(argv: list[str]) -> None:
         return
     theirs.close()
     with forks.forked(inductor=ours):
-        IPKernelApp.launch_instance(argv=argv)
+        if argv[0].endswith(".py"):
+            runpy.run_path(argv[0], run_name="__main__")
+        else:
+            IPKernelApp.launch_instance(argv=argv)
 
 
 if __name__ == "__main__":
