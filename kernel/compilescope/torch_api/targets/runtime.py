@@ -102,6 +102,8 @@ def _command(compiler: str, library: str) -> list[str]:
     return [
         compiler,
         *("-shared", "-fPIC", "-O1", "-std=c++20", "-w", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"),
+        # Only the operators that the source names are declared: a sixth of the time.
+        "-DAT_PER_OPERATOR_HEADERS",
         f"-I{folder / 'include'}",
         f"-I{folder / 'include' / 'torch' / 'csrc' / 'api' / 'include'}",
         str(_SOURCE),
