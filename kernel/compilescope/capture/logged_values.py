@@ -22,6 +22,20 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+_MOST = 2**53
+
+
+def logged_count(value: object) -> int | None:
+    """The value as a count, a line or an id that a report can store; otherwise None.
+
+    JSON's ``true`` is an integer in Python only, and not every reader of JSON keeps larger
+    integers exact.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST:
+        return value
+    return None
+
+
 def decoded(text: str) -> Any:
     r"""Parses JSON, with strings that can be encoded in UTF-8.
 

@@ -23,6 +23,7 @@ import msgspec
 from ..report.problem import Problem
 from .decompress import unpack
 from .heads import Block
+from .logged_values import logged_count
 from .records import Record
 
 _LISTED = 20
@@ -41,8 +42,6 @@ quadratic time."""
 _RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
 """torchrun's prefix of each line if several processes write one file."""
 _QUARTER_HOUR = 900.0
-_MOST = 2**31
-"""More compilations than a process can make: a larger number is damage."""
 
 
 class TraceLog(msgspec.Struct):
@@ -220,7 +219,7 @@ def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) ->
         metadata=named,
         payload=payload,
         compile_id=compile_id,
-        attempt=_integer(metadata.get("attempt")),
+        attempt=logged_count(metadata.get("attempt")) or 0,
         time_s=time_s,
         thread=int(thread[:18]),
     )
@@ -291,20 +290,12 @@ def compile_id(autograd: Any, frame: Any, compilation: Any) -> str | None:
         The record names an impossible compilation.
     """
     for name, number in zip(_ID_PARTS, (autograd, frame, compilation), strict=True):
-        if number is not None and not _is_count(number):
+        if number is not None and logged_count(number) is None:
             raise ValueError(f"its {name} is {str(number)[:40]}")
     parts = [] if autograd is None else [f"!{autograd}"]
     if frame is not None and compilation is not None:
         parts += [str(frame), str(compilation)]
     return "/".join(parts) or None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
-
-
-def _integer(value: Any) -> int:
-    return value if _is_count(value) else 0
 
 
 def _true_times(records: list[Record]) -> list[Record]:

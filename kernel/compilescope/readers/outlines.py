@@ -16,7 +16,7 @@ from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.breaks import read_breaks
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
-from ..capture.logged_values import compile_time_s, finite
+from ..capture.logged_values import compile_time_s, finite, logged_count
 from ..capture.records import LOOSE, Record
 from ..capture.tracelog import (
     Damages,
@@ -325,8 +325,8 @@ def _outline(events: Events, shift_s: float) -> Compilation:
         reduced=REDUCED,
         counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
     )
-    nodes = metrics.get("graph_node_count")
-    if isinstance(nodes, int):
+    nodes = logged_count(metrics.get("graph_node_count"))
+    if nodes is not None:
         compilation.counts["nodes"] = nodes
     for record in records:
         if record.name == "recompile_reasons" and record.payload:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..analysis.guards.frames import frame_of
+from ..capture.logged_values import finite
 from ..capture.records import Record
 from ..capture.stream import Group
 from ..report.problem import SourceLine
@@ -95,8 +96,8 @@ def _details(records: list[Record], event: str) -> dict[str, Any]:
 
 def _seconds(metrics: dict[str, Any], records: Any, group: Group) -> float:
     """Torch's own figure; otherwise the time from the first record to the last."""
-    took = metrics.get("duration_us")
-    if isinstance(took, (int, float)) and took:
+    took = finite(metrics.get("duration_us"))
+    if took:
         return took / 1e6
     return max(0.0, group.last_s - records[0].time_s) if records else 0.0
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...capture.logged_values import logged_count
 from ...capture.records import Record
 from ...report import SourceLine
 from ..text.stacks import logged_line
@@ -31,7 +32,7 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
             if isinstance(detail, dict) and detail.get("co_filename"):
                 return SourceLine(
                     file=str(detail["co_filename"]),
-                    line=_number(detail.get("co_firstlineno")),
+                    line=logged_count(detail.get("co_firstlineno")) or 0,
                     function=str(detail.get("co_name") or ""),
                 )
     return None
@@ -87,7 +88,9 @@ def files_of(records: Sequence[Record]) -> list[str]:
 
 
 def _span(span: Any) -> tuple[int, int, int, int] | None:
-    if not isinstance(span, list) or not all(isinstance(position, int) for position in span):
+    if not isinstance(span, list) or not all(
+        logged_count(position) is not None for position in span
+    ):
         return None
     return (span[0], span[1], span[2], span[3]) if len(span) == 4 else None
 
@@ -97,7 +100,3 @@ def _stack(record: Record) -> list[dict[str, Any]]:
     stack = detail.get("stack") if isinstance(detail, dict) else None
     frames = stack if isinstance(stack, list | tuple) else []
     return [frame for frame in frames if isinstance(frame, dict)]
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...capture.logged_values import compile_time_s, decoded, finite
+from ...capture.logged_values import compile_time_s, decoded, finite, logged_count
 from ...capture.records import Record
 from ...report import Compilation, Recompile
 from .advice import advise, raise_limit
@@ -89,11 +89,10 @@ def _complete(
     recompile.became_dynamic = [f"{source} → {name}" for source, name in became.items()]
     settings = _settings(metrics)
     given_up = _LIMIT in str(metrics.get("fail_reason"))
-    cached = metrics.get("cache_size")
-    earlier = cached if isinstance(cached, int) else len(before)
+    cached = logged_count(metrics.get("cache_size"))
+    earlier = len(before) if cached is None else cached
     recompile.count = earlier if given_up else earlier + 1
-    limit = settings.get("recompile_limit")
-    recompile.limit = limit if isinstance(limit, int) else None
+    recompile.limit = logged_count(settings.get("recompile_limit"))
     seen = [
         failure
         for _, failure in failures

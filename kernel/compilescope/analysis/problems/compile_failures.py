@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...capture.logged_values import logged_count
 from ...capture.records import Record
 from ...report import Compilation
 from ...report.problem import Problem, SourceLine
@@ -137,4 +138,4 @@ def _place(metrics: Mapping[str, Any], frame: SourceLine | None) -> SourceLine |
     if not isinstance(file, str) or not file:
         return frame
     function = frame.function if frame is not None and frame.file == file else ""
-    return SourceLine(file=file, line=line if isinstance(line, int) else 0, function=function)
+    return SourceLine(file=file, line=logged_count(line) or 0, function=function)

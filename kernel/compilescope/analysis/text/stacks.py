@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...capture.logged_values import logged_count
 from ...report import SourceLine
 
 _FRAME = re.compile(r'^\s*File "(.*)", line (\d+), in (.*)$')
@@ -51,10 +52,9 @@ def logged_line(frame: Mapping[str, Any]) -> SourceLine:
     SourceLine
         What is missing is empty, or 0.
     """
-    line = frame.get("line")
     return SourceLine(
         file=str(frame.get("filename", "")),
-        line=line if isinstance(line, int) else 0,
+        line=logged_count(frame.get("line")) or 0,
         function=str(frame.get("name", "")),
         code=str(frame.get("loc") or ""),
     )
