@@ -1,6 +1,7 @@
 """Whether what compilescope shows is what torch generates, for calls that no test was made of.
 
     python benchmarks/foreign_subjects.py [--only NAME …] [--limit N] [--build] [--device cuda]
+                                          [--diff FOLDER]
     python benchmarks/foreign_subjects.py --tests FOLDER [--limit N]
 
 Each call of ``foreign_cases`` is compiled by plain ``torch.compile`` in a process that has never
@@ -16,7 +17,8 @@ PyTorch's repository: what each test compiles, with the arguments of the first c
 where the generated code would be compiled by the C++ compiler, and runs the graph in its place.
 With it everything is built, and the text is what torch writes to its output code; torch 2.11 needs
 it for a backward under the C++ wrapper on CUDA, whose kernels' launch parameters come from the
-build. ``same`` counts graphs whose text is equal.
+build. ``same`` counts graphs whose text is equal. ``--diff`` writes what differs, whole, into a
+folder.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ def main() -> None:
     parser.add_argument("--build", action="store_true", help="build the plain side's code")
     parser.add_argument("--device", default="cpu", help="where the subjects' tensors are")
     parser.add_argument("--jobs", type=int, default=1, help="subjects compared at a time")
+    parser.add_argument("--diff", type=Path, metavar="FOLDER", help="write differences there")
     options = parser.parse_args()
     names = list(test_files.names_in(options.tests.resolve())) if options.tests else list(CASES)
     if options.only:
@@ -97,7 +100,11 @@ def main() -> None:
         for name, (plain, shown) in zip(names, pool.map(texts_of, names), strict=True):
             cells, remarks = [], []
             for wrapper in WRAPPERS:
-                same, graphs, remark = _compared(plain, shown, wrapper)
+                same, graphs, remark, difference = _compared(plain, shown, wrapper)
+                if difference and options.diff:
+                    options.diff.mkdir(parents=True, exist_ok=True)
+                    path = options.diff / f"{name.replace('/', '.')}.{wrapper}.diff"
+                    path.write_text(difference)
                 totals["same"] += same
                 totals["graphs"] += graphs
                 totals["refused"] += not graphs
@@ -111,28 +118,30 @@ def main() -> None:
     )
 
 
-def _compared(plain: Texts, shown: Texts, wrapper: str) -> tuple[int, int, str]:
-    """How many graphs are the same, of how many, and what differs first."""
+def _compared(plain: Texts, shown: Texts, wrapper: str) -> tuple[int, int, str, str]:
+    """How many graphs are the same, of how many, what differs first, and all that differs."""
     error, ours = plain.get(f"{wrapper} error"), shown.get(f"{wrapper} error")
+    if error and ours:
+        return 0, 0, f"both fail: {error[0][:60]}", ""
     if error or ours:
-        if error and ours:
-            return 0, 0, f"both fail: {error[0][:60]}"
-        return (
-            0,
-            1,
-            f"torch: {(error or ['compiles'])[0][:60]}; here: {(ours or ['shown'])[0][:60]}",
+        outcomes = (error or ["compiles"])[0], (ours or ["shown"])[0]
+        return 0, 1, "torch: {:.60}; here: {:.60}".format(*outcomes), "\n".join(outcomes)
+    expected = sorted(_without_noise(text, wrapper) for text in plain[wrapper])
+    generated = sorted(_without_noise(text, wrapper) for text in shown[wrapper])
+    if len(expected) != len(generated):
+        graphs = max(len(expected), len(generated))
+        return 0, graphs, f"{len(expected)} graphs, shown {len(generated)}", ""
+    pairs = list(zip(expected, generated, strict=True))
+    lines = [
+        line
+        for text, other in pairs
+        for line in difflib.unified_diff(
+            text.split("\n"), other.split("\n"), "torch", "compilescope", lineterm=""
         )
-    expected = sorted(_without_noise(one, wrapper) for one in plain[wrapper])
-    found = sorted(_without_noise(one, wrapper) for one in shown[wrapper])
-    if len(expected) != len(found):
-        return 0, max(len(expected), len(found)), f"{len(expected)} graphs, shown {len(found)}"
-    same = sum(one == other for one, other in zip(expected, found, strict=True))
-    for one, other in zip(expected, found, strict=True):
-        if one != other:
-            lines = difflib.unified_diff(one.split("\n"), other.split("\n"), lineterm="", n=0)
-            first = [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
-            return same, len(expected), " | ".join(line.strip()[:70] for line in first[:2])
-    return same, len(expected), ""
+    ]
+    first = [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
+    remark = " | ".join(line.strip()[:70] for line in first[:2])
+    return sum(text == other for text, other in pairs), len(expected), remark, "\n".join(lines)
 
 
 def _without_noise(text: str, wrapper: str) -> str:
