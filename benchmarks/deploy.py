@@ -4,7 +4,8 @@
     python benchmarks/deploy.py --out results/ --only gpt --width 768 --layers 6 --device cuda
         --half
 
-The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256.
+The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256;
+on a GPU those of ``benchmarks/wrappers.py`` too.
 Each way is taken in processes of its own (``cs.study(report, "deploy")``), about a minute a way
 with the C++ headers that an empty cache needs. Each report is saved, and its table printed with
 what `Report.best` recommends for each objective.
@@ -18,15 +19,19 @@ from typing import Any
 
 import compilescope as cs
 import torch
+import wrappers
 from compilescope.views.rows import deploy
 from real_subjects import gpt
 from subjects import SUBJECTS
 
-MODELS = (*SUBJECTS, "gpt")
+CPU_MODELS = (*SUBJECTS, "gpt")
+GPU_MODELS = (*wrappers.MODELS, "gpt")
 
 
 def make(name: str, options: argparse.Namespace) -> tuple[Any, tuple[Any, ...]]:
     """A model and its input, where the command line wants them."""
+    if options.device == "cuda" and name in wrappers.MODELS:
+        return wrappers.make(name)
     torch.manual_seed(0)
     with torch.device(options.device):
         if name != "gpt":
@@ -39,7 +44,7 @@ def measure(name: str, options: argparse.Namespace) -> None:
     """Compares the ways to deploy one model, saves the report and prints the table."""
     out = options.out
     fn, args = make(name, options)
-    with torch.set_grad_enabled(name == "training"):
+    with torch.set_grad_enabled("train" in name):
         report = cs.inspect(fn, args, variants="python", run=False)
         cs.study(report, "deploy")
     out.mkdir(parents=True, exist_ok=True)
@@ -63,13 +68,17 @@ def main() -> None:
     """Measures the models that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--only", action="append", choices=MODELS)
+    parser.add_argument("--only", action="append", metavar="MODEL")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
     parser.add_argument("--layers", type=int, help="of the GPT; 12 by default")
     parser.add_argument("--half", action="store_true", help="the GPT in half precision")
     options = parser.parse_args()
-    for name in options.only or MODELS:
+    models = GPU_MODELS if options.device == "cuda" else CPU_MODELS
+    for name in options.only or models:
+        if name not in models:
+            parser.error(f"There is no model {name!r}: choose from {', '.join(models)}.")
+    for name in options.only or models:
         measure(name, options)
 
 

@@ -52,6 +52,21 @@ MODELS = {
 """Name → title. fp16 inference at batch 1, but for the training step: fp32, batch 64."""
 
 
+def output_of(model: Any, name: str) -> Any:
+    """The model as a module that returns one field of its output."""
+    import torch
+
+    class Output(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, ids: torch.Tensor) -> Any:
+            return getattr(self.model(ids), name)
+
+    return Output()
+
+
 def make(name: str) -> tuple[Any, tuple[Any, ...]]:
     """A model and its input. Runs in the process that measures."""
     import torch
@@ -97,13 +112,13 @@ def make(name: str) -> tuple[Any, tuple[Any, ...]]:
 
         gpt2 = half(GPT2LMHeadModel(GPT2Config(use_cache=False)))
         ids = torch.randint(0, 50_000, (1, 32), device=device)
-        return (lambda ids: gpt2(ids).logits), (ids,)
+        return output_of(gpt2, "logits"), (ids,)
     if name == "bert":
         from transformers import BertConfig, BertModel
 
         bert = half(BertModel(BertConfig()))
         ids = torch.randint(0, 30_000, (1, 128), device=device)
-        return (lambda ids: bert(ids).last_hidden_state), (ids,)
+        return output_of(bert, "last_hidden_state"), (ids,)
     import timm
 
     known = {"vit": "vit_base_patch16_224", "resnet18": "resnet18"}
