@@ -117,7 +117,7 @@ def build_variants(
             if built.askable is not None:
                 add_guard_costs(built.compilations, built.askable.guards)
                 keep(name, built.askable)
-            report = _report(built, variant)
+            report = _report(built, variant, builds)
             if built.problem is not None:
                 yield report
             if not together.all(built.problem is None):
@@ -183,7 +183,7 @@ def _called(
             built.outcome = with_changes(built.outcome, snapshot)
     finally:
         snapshot.restore()
-    report = _report(built, variant)
+    report = _report(built, variant, builds)
     report.compile_time = None
     report.absent["compile_time"] = COMPILED_BEFORE
     if together.all(built.problem is None):
@@ -265,7 +265,7 @@ def time_variants(
     return timings
 
 
-def _report(built: Built, variant: Variant) -> VariantReport:
+def _report(built: Built, variant: Variant, builds: BuiltVariants) -> VariantReport:
     report = VariantReport(
         name=built.name,
         requested=variant,
@@ -281,7 +281,7 @@ def _report(built: Built, variant: Variant) -> VariantReport:
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
     report.problems += overwriting(built.compilations, built.retained)
-    report.problems += remarks(built.compilations)
+    report.problems += remarks(built.compilations, builds.fn)
     return report
 
 

@@ -36,7 +36,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def outcome_of(
     output: Any,
-    gradients: Callable[[], Mapping[str, torch.Tensor]],
+    gradients: Callable[[], Mapping[str, torch.Tensor]] | None,
     copy: Callable[[torch.Tensor], Any] = lambda tensor: tensor.detach().clone(),
     backward: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Outcome:
@@ -47,6 +47,9 @@ def outcome_of(
 
     Parameters
     ----------
+    gradients
+        The gradients that there are then; None where the backward is no part of the call, and is
+        not run.
     copy
         Makes the copy of a tensor.
     backward
@@ -57,6 +60,8 @@ def outcome_of(
         path: copy(value) if isinstance(value, torch.Tensor) else value
         for path, value in values.items()
     }
+    if gradients is None:
+        return Outcome(outputs=outputs, gradients={})
     roots = [
         value
         for value in values.values()

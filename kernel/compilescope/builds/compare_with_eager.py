@@ -47,6 +47,8 @@ class Reference:
         Its current state; restored after each call.
     together
         The ranks that decide together whether the call is repeated.
+    backward
+        Whether the backward of the outputs is part of the call.
 
     Attributes
     ----------
@@ -70,9 +72,12 @@ class Reference:
         kwargs: Mapping[str, Any],
         snapshot: Snapshot,
         together: RankAgreement = ALONE,
+        *,
+        backward: bool = True,
     ) -> None:
         self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
+        self._gradients = gradients_of(snapshot) if backward else None
         self._together = together
         self._tried = False
         self._truth: Truth | None = None
@@ -83,7 +88,7 @@ class Reference:
             with quiet():
                 with subjects_own():
                     output = self._call()
-                outcome = outcome_of(output, gradients_of(snapshot), backward=subjects_own)
+                outcome = outcome_of(output, self._gradients, backward=subjects_own)
                 self.random = not _same(_random_state(), before)
                 self.outcome = with_changes(outcome, snapshot)
         finally:
@@ -137,7 +142,7 @@ class Reference:
             values: Mapping[str, Any] = {}
             try:
                 with quiet(), with_other_rounding(seed):
-                    outcome = outcome_of(self._call(), gradients_of(self._snapshot))
+                    outcome = outcome_of(self._call(), self._gradients)
                     values = with_changes(outcome, self._snapshot).values()
             except CALL_ERRORS:  # the result stays out of tolerance
                 values = {}
@@ -154,7 +159,7 @@ class Reference:
         snapshot, outcome = self._snapshot, None
         try:
             with quiet(), with_double_precision() as mode:
-                outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
+                outcome = outcome_of(self._call(), self._gradients, mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except CALL_ERRORS as error:  # then there is no reference
             first = message_of(error).strip().partition("\n")[0]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..report import Compilation
 from ..report.problem import Problem
+from ..torch_api.trace.compiled_callable import skipped_class
 
 _LIMIT = "recompile limit exceeded"
 """How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
 
 
-def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
-    """The problems of a variant in which nothing failed."""
+def remarks(
+    compilations: Sequence[Compilation], fn: Callable[..., Any] | None = None
+) -> list[Problem]:
+    """The problems of a variant of a call of ``fn`` in which nothing failed."""
     if not any(compilation.graphs for compilation in compilations):
-        return [_nothing(compilations)]
+        return [_nothing(compilations, skipped_class(fn) if fn is not None else "")]
     return [
         _limit(compilation, compilations)
         for compilation in compilations
@@ -22,7 +26,7 @@ def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
     ]
 
 
-def _nothing(compilations: Sequence[Compilation]) -> Problem:
+def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
     what = "torch.compile compiled nothing."
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
@@ -35,6 +39,15 @@ def _nothing(compilations: Sequence[Compilation]) -> Problem:
             remedy=" ".join(hints).strip() or "Take what breaks the graph out of the frame.",
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation) if part),
+        )
+    if own_class:
+        return Problem(
+            severity="warning",
+            what=what,
+            why=f"{own_class} is a class of torch's own: where module.compile() enters its "
+            "forward, torch leaves it to eager.",
+            remedy="Use compiled = torch.compile(module), or "
+            "module.forward = torch.compile(module.forward).",
         )
     return Problem(
         severity="warning",

@@ -603,7 +603,7 @@ class Inspection:
         if captured.problem is not None:
             problems.insert(0, captured.problem)
         else:
-            problems += remarks(sources.compilations)
+            problems += remarks(sources.compilations, self.fn)
         failed = any(problem.severity == "error" for problem in problems)
         return VariantReport(
             name=name,

@@ -287,6 +287,18 @@ def test_arguments_that_are_not_tensors() -> None:
     assert report.subject.arguments == ["a: 1", "b: 2"]
 
 
+def test_a_module_of_torchs_own_that_was_compiled_in_place() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).requires_grad_(False)
+    module.compile()
+    x = torch.randn(2, 4)
+    problem = the_problem(inspect(Call(module, (x,)), run=False), "sources")
+    assert problem.what == "torch.compile compiled nothing."
+    assert problem.why.startswith("Sequential is a class of torch's own")
+    # What the remedy says compiles it.
+    module.forward = torch.compile(module.forward)  # type: ignore[method-assign]
+    assert inspect(Call(module.forward, (x,)), run=False).compilation("0/0").graphs
+
+
 @pytest.mark.parametrize("run", [False, True])
 def test_a_graph_without_work(run: bool) -> None:
     report = inspect(Call(lambda x: x, (X,)), run=run)

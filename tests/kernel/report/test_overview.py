@@ -522,7 +522,7 @@ def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
 
 def test_equal_blocks_are_found_and_counted() -> None:
     blocks = repeated_blocks(graph_of(12))
-    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0)
+    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0, False)
     assert repeated_blocks(graph_of(3)) is None
     # Layers one by one would be calls of their own, each for next to no work.
     layers = graph_of(12)
@@ -548,6 +548,12 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     report.subject.kind = "function"
     found = overview(report).suggestions[-1]
     assert found.code == "for block in transformer.h:\n    block.compile()"
+    for node in python.compilations[0].graphs["dynamo"].nodes:
+        node.module_type = (
+            node.module_type and "torch.nn.modules.transformer.TransformerEncoderLayer"
+        )
+    found = overview(report).suggestions[-1]
+    assert "block.forward = torch.compile(block.forward)" in found.code
 
 
 @pytest.mark.parametrize(

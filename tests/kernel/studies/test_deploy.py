@@ -10,11 +10,14 @@ import pytest
 import torch
 from compilescope.analysis.figures.intervals import Ratio
 from compilescope.analysis.figures.speedups import speedup
+from compilescope.isolation.user_state import preserved
+from compilescope.measure.numerics import compare
 from compilescope.report import Report, Subject, VariantReport
 from compilescope.report.measurements.deployment import PRELUDE, DeployWay
 from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
-from compilescope.studies.deploy.way_process import blame
+from compilescope.studies.deploy.module_code import ModuleCode
+from compilescope.studies.deploy.way_process import _is_accurate, blame
 from compilescope.subject.pickled_subject import Call
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
@@ -63,6 +66,7 @@ def all_ways(
     device: str = "cpu",
     blocks: str = "model.blocks",
     names_repeated: bool = True,
+    blocks_are_torchs: bool = False,
 ) -> dict[str, DeployWay]:
     subject = ways.Subject(
         is_module=True,
@@ -71,6 +75,7 @@ def all_ways(
         modes=MODES,
         features=FEATURES,
         names_repeated=names_repeated,
+        blocks_are_torchs=blocks_are_torchs,
     )
     return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
 
@@ -133,9 +138,49 @@ def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
 
 
 def test_blocks_are_found_in_the_model() -> None:
-    assert deploy.blocks_of(Blocks()) == "model.blocks"
-    assert deploy.blocks_of(nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])) == "model"
-    assert deploy.blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == ""
+    assert deploy.blocks_of(Blocks()) == ("model.blocks", False)
+    linears = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
+    assert deploy.blocks_of(linears) == ("model", True)
+    assert deploy.blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == ("", False)
+
+
+@pytest.mark.usefixtures("fresh_dynamo", "one_thread")
+def test_blocks_of_torchs_own_classes_are_compiled_once_and_taken_out_for_eager() -> None:
+    blocks = (nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8)) for _ in range(4))
+    model = nn.Sequential(*blocks).requires_grad_(False)
+    module_code = ModuleCode(model)
+    way = all_ways(cs.Variant(backend="eager"), blocks="model", blocks_are_torchs=True)[ways.BLOCKS]
+    with cs.budget(compilations=1, graph_breaks=0, recompiles=0):
+        exec(PRELUDE + way.code, {"model": model})
+        module_code.note_compiled()
+        assert module_code.differs
+        expected = model(torch.ones(2, 8))
+    with module_code.original():
+        assert "forward" not in vars(model[0])
+        torch.testing.assert_close(model(torch.ones(2, 8)), expected)
+    assert "forward" in vars(model[0])
+
+
+def halves(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(200):
+        x = x + 0.0013
+    return x
+
+
+def test_a_result_that_is_nearer_to_float64_than_eagers_is_accurate() -> None:
+    x = torch.linspace(1, 2, 64, dtype=torch.float16)
+    nearer = halves(x.float()).half()
+    assert not all(error.ok for error in compare(halves(x), nearer))
+    call = Call(halves, (x,), {})
+    for output, is_accurate in ((nearer, True), (nearer + 5, False)):
+        with preserved(*call) as snapshot:
+            assert _is_accurate(call, output, ModuleCode(halves), snapshot) is is_accurate
+
+
+def test_random_results_are_not_compared() -> None:
+    call = Call(lambda x: torch.rand_like(x) + x, (torch.ones(4),), {})
+    with preserved(*call) as snapshot:
+        assert _is_accurate(call, torch.ones(4), ModuleCode(call.fn), snapshot) is None
 
 
 def scaled(x: torch.Tensor) -> torch.Tensor:
@@ -201,6 +246,7 @@ def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
         problem = blame(
             NotImplementedError("no such cache"),
             Call(fn, *arguments),
+            ModuleCode(fn),
             lambda: restored.append("state"),
         )
         assert problem.what == what

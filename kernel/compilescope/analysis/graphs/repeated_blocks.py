@@ -28,6 +28,8 @@ class Blocks(NamedTuple):
     number: int
     share: float
     """Of the graph's nodes."""
+    torchs_own: bool
+    """Whether their class is one of torch's own."""
 
 
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
@@ -58,8 +60,48 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
         share = len(block_nodes) / len(nodes)
         is_large = len(block_nodes) >= _OPERATIONS * len(same)
         if len(same) >= _LEAST and is_large and (best is None or share > best.share):
-            best = Blocks(path, _type(block_nodes, path, same[0]), len(same), share)
+            kind = _type(block_nodes, path, same[0])
+            name = kind.rpartition(".")[2]
+            best = Blocks(path, name, len(same), share, is_torchs_own(kind))
     return best
+
+
+def is_torchs_own(module_type: str) -> bool:
+    """Whether a class with this full name is one of torch's own modules."""
+    return module_type.startswith("torch.nn.")
+
+
+def compile_each(path: str, *, torchs_own: bool, settings: str = "") -> str:
+    """Code that compiles each block of a list, all of them with one compilation.
+
+    torch compiles nothing where ``module.compile()`` enters the forward of one of its own classes,
+    such as Sequential or TransformerEncoderLayer, as seen in 2.11 and 2.13; it compiles the forward
+    itself.
+
+    Parameters
+    ----------
+    path
+        The list of modules, as code: ``model.layers``.
+    torchs_own
+        Whether the blocks' class is one of torch's own.
+    settings
+        Arguments of ``torch.compile`` after the first, as code.
+
+    Examples
+    --------
+    >>> print(compile_each("model.layers", torchs_own=False, settings="dynamic=True"))
+    for block in model.layers:
+        block.compile(dynamic=True)
+    >>> print(compile_each("model.layers", torchs_own=True))
+    for block in model.layers:
+        block.forward = torch.compile(block.forward)
+    """
+    if torchs_own:
+        arguments = ", ".join(filter(None, ["block.forward", settings]))
+        body = f"block.forward = torch.compile({arguments})"
+    else:
+        body = f"block.compile({settings})"
+    return f"for block in {path}:\n    {body}"
 
 
 def written_path(path: str, compilation: Compilation, subject: Subject) -> str:
@@ -124,4 +166,4 @@ def _within(node: Node, path: str, index: int) -> str:
 def _type(nodes: list[Node], path: str, index: int) -> str:
     whole = f"{path}.{index}" if path else str(index)
     kinds = (node.module_type for node in nodes if node.module == whole and node.module_type)
-    return next(kinds, "").rpartition(".")[2]
+    return next(kinds, "")

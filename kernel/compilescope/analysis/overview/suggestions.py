@@ -22,7 +22,7 @@ from ...report.units import duration
 from ...report.variant import Variant
 from ..figures.speedups import between
 from ..figures.wording import percent, place
-from ..graphs.repeated_blocks import repeated_blocks, written_path
+from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
 from .variants import title, with_article
@@ -375,7 +375,7 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             why="Equal blocks share one compilation; each is then a call of its own.",
             gain=f"first call {shorter}{costs}",
             basis="estimated",
-            code=f"for block in {path}:\n    block.compile()",
+            code=compile_each(path, torchs_own=blocks.torchs_own),
             place="in place of torch.compile, before the first call",
             view="compile-time",
         ),

@@ -14,13 +14,13 @@ import torch
 from ...analysis.packages.archive import read_packages
 from ...analysis.packages.cpp import in_range
 from ...builds.build import build
-from ...builds.call_result import leaves
+from ...builds.call_result import outcome_of
+from ...builds.compare_with_eager import Reference
 from ...isolation.code_swap import CodeCopies
 from ...isolation.muted_output import quiet
 from ...isolation.object_walk import walk
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
-from ...measure.numerics import compare
 from ...measure.timing import time_calls
 from ...processes.child import ChildProcess, serve
 from ...report import Entry, Package, Timing
@@ -128,7 +128,7 @@ class _Making:
         """Loads the package, compares it with eager, and times the ways to call it."""
         fn, args, kwargs = self._call
         self._inside.step("loading")
-        expected = dict(leaves(fn(*args, **kwargs)))
+        reference = Reference(*self._call, self._snapshot, backward=False)
         changes = bool(changes_of(self._snapshot))
         self._snapshot.restore()
         if changes:
@@ -137,13 +137,14 @@ class _Making:
         try:
             loaded = ahead_of_time.load(path, args, kwargs)
             package.parts["loading"] = time.perf_counter() - start
-            actual = dict(leaves(loaded.call(*args, **kwargs)))
+            outcome = outcome_of(loaded.call(*args, **kwargs), None)
         except Exception as error:  # noqa: BLE001 - it is the package's problem
             package.problem = failures.of_codegen(error)
             return
         finally:
             self._snapshot.restore()
-        package.accurate = all(error.ok for error in compare(expected, actual))
+        if not reference.random:
+            package.accurate = all(error.ok for error in reference.compare(outcome))
         calls: dict[str, Callable[[], Any]] = {
             EAGER: lambda: fn(*args, **kwargs),
             STANDALONE: lambda: loaded.call(*args, **kwargs),

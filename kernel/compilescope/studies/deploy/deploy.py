@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import torch
 
+from ...analysis.graphs.repeated_blocks import is_torchs_own
 from ...processes.folders import temporary
 from ...report.measurements.deployment import DeployWay
 from ...report.measurements.recommendation import judge
@@ -49,10 +50,14 @@ def _subject(study: StudyContext) -> Subject:
     features = set(dir(torch.compiler))
     if hasattr(torch.compile(lambda: None), AOT):
         features.add(AOT)
+    blocks, torchs_own = (
+        blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else ("", False)
+    )
     return Subject(
         is_module=is_module,
         device=describe(study.fn, study.args, study.kwargs).device,
-        blocks=blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else "",
+        blocks=blocks,
+        blocks_are_torchs=torchs_own,
         modes=modes(),
         features=frozenset(features),
         names_repeated=is_module and names_repeated_blocks(study.fn),
@@ -65,9 +70,12 @@ def names_repeated_blocks(model: object) -> bool:
     return has_method and bool(getattr(model, "_repeated_blocks", True))
 
 
-def blocks_of(model: torch.nn.Module) -> str:
-    """The largest list of modules of one class, as code; empty where there is none."""
-    best, most = "", 0
+def blocks_of(model: torch.nn.Module) -> tuple[str, bool]:
+    """The largest list of modules of one class, as code, and whether the class is torch's own.
+
+    The code is empty where there is no such list.
+    """
+    best, torchs_own, most = "", False, 0
     for path, module in model.named_modules():
         children = list(module.children())
         kinds = {type(child) for child in children}
@@ -77,7 +85,8 @@ def blocks_of(model: torch.nn.Module) -> str:
         size = sum(parameter.numel() for parameter in module.parameters())
         if size > most and all(name.isidentifier() for name in path.split(".") if path):
             best, most = ".".join(filter(None, ["model", path])), size
-    return best
+            torchs_own = is_torchs_own(f"{kinds.pop().__module__}.")
+    return best, torchs_own
 
 
 def _measure(

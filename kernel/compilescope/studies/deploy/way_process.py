@@ -17,7 +17,9 @@ from ...report.problem import Problem
 from ..first_calls.startup_process import most_held, unpack_task
 
 if TYPE_CHECKING:
+    from ...isolation.user_state import Snapshot
     from ...subject.pickled_subject import Call
+    from .module_code import ModuleCode
 
 COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; main()"
 """What the process runs; torch is loaded before the time counts."""
@@ -52,6 +54,7 @@ def _work(inside: ChildProcess) -> WayResult:
     from ...isolation.muted_output import quiet
     from ...isolation.user_state import preserved
     from ...torch_api.inductor import headers
+    from .module_code import ModuleCode
 
     header = inside.header
     headers.keep_in(Path(header["caches"]) / "precompiled_headers")
@@ -59,6 +62,7 @@ def _work(inside: ChildProcess) -> WayResult:
     os.chdir(header["folder"])
     names = _names(call)
     result = WayResult()
+    module_code = ModuleCode(call.fn)
     with preserved(*call) as snapshot, quiet():
         inside.step("first call")
         start = time.perf_counter()
@@ -68,32 +72,32 @@ def _work(inside: ChildProcess) -> WayResult:
             output = names["compiled"](*call.args, **call.kwargs)
             _wait(header["device"])
         except Exception as error:  # noqa: BLE001 - it is the way's problem
-            result.problem = blame(error, call, snapshot.restore)
+            module_code.note_compiled()
+            result.problem = blame(error, call, module_code, snapshot.restore)
             return result
         result.first_s = time.perf_counter() - start
+        module_code.note_compiled()
         result.memory_bytes = _memory(header["device"])
         if header["ship"]:
             _ship(header["ship"], names, result)
         if header["phase"] != "cold":
             inside.step("comparing")
-            result.accurate = _is_accurate(call, output, snapshot.restore)
+            result.accurate = _is_accurate(call, output, module_code, snapshot)
         if header["phase"] == "cached":
             inside.step("measuring")
-            _time(call, names["compiled"], header["device"], result)
+            _time(call, names["compiled"], module_code, header["device"], result)
     return result
 
 
-def blame(error: Exception, call: Call, restore: Callable[[], None]) -> Problem:
+def blame(
+    error: Exception, call: Call, module_code: ModuleCode, restore: Callable[[], None]
+) -> Problem:
     """Why a way has no result: the subject's own exception only where the call as written fails."""
-    import torch
-
     from ...torch_api.failures import failures
 
     restore()
     try:
-        # The way may have put compiled code into the model's own modules.
-        force_eager: Any = torch.compiler.set_stance
-        with force_eager("force_eager"):
+        with module_code.original():
             call.fn(*call.args, **call.kwargs)
     except Exception as eager_error:  # noqa: BLE001 - it is the subject's
         return failures.own(eager_error)
@@ -115,19 +119,29 @@ def _ship(code: str, names: dict[str, Any], result: WayResult) -> None:
     result.ships = {path.name: path.stat().st_size for path in Path().iterdir() if path.is_file()}
 
 
-def _is_accurate(call: Call, output: Any, restore: Callable[[], None]) -> bool:
-    """Whether the first result is eager's, from the same state."""
-    from ...builds.call_result import leaves
-    from ...measure.numerics import compare
+def _is_accurate(
+    call: Call, output: Any, module_code: ModuleCode, snapshot: Snapshot
+) -> bool | None:
+    """Whether the first result is eager's, from the same state; None if it draws random numbers."""
+    from ...builds.call_result import outcome_of
+    from ...builds.compare_with_eager import Reference
 
-    actual = dict(leaves(output))
-    restore()
-    expected = dict(leaves(call.fn(*call.args, **call.kwargs)))
-    restore()
-    return all(error.ok for error in compare(expected, actual))
+    outcome = outcome_of(output, None)
+    snapshot.restore()
+    with module_code.original():
+        reference = Reference(*call, snapshot, backward=False)
+        if reference.random:
+            return None
+        return all(error.ok for error in reference.compare(outcome))
 
 
-def _time(call: Call, compiled: Callable[..., Any], device: str, result: WayResult) -> None:
+def _time(
+    call: Call,
+    compiled: Callable[..., Any],
+    module_code: ModuleCode,
+    device: str,
+    result: WayResult,
+) -> None:
     """How long a call takes now, in turns with eager; each from the same state."""
     from ...analysis.figures.speedups import over_baseline
     from ...builds.repeatable_state import begin_of
@@ -137,15 +151,22 @@ def _time(call: Call, compiled: Callable[..., Any], device: str, result: WayResu
     from ...measure.timing import time_calls
 
     with preserved(*call) as snapshot:
-        call.fn(*call.args, **call.kwargs)
+        with module_code.original():
+            call.fn(*call.args, **call.kwargs)
         begin = begin_of(*call, snapshot, changes_of(snapshot))
+
+        def before_each(name: str) -> None:
+            if begin is not None:
+                begin.restore()
+            module_code.put(compiled=name != BASELINE)
+
         timings = time_calls(
             {
                 BASELINE: lambda: call.fn(*call.args, **call.kwargs),
                 "call": lambda: compiled(*call.args, **call.kwargs),
             },
             budget_s=SECONDS,
-            before_each=(lambda name: begin.restore()) if begin is not None else None,
+            before_each=before_each if begin is not None or module_code.differs else None,
             device=device,
         )
     if timings:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ...analysis.graphs.repeated_blocks import compile_each
 from ...analysis.settings.variant_code import code_of
 from ...report.measurements.deployment import DeployWay
 from ...report.variant import Variant
@@ -55,6 +56,8 @@ class Subject:
     """Those that the installed torch has."""
     features: frozenset[str]
     """Of ``torch.compiler`` and what it returns, what the installed torch has."""
+    blocks_are_torchs: bool = False
+    """Whether their class is one of torch's own."""
     names_repeated: bool = False
     """Whether the model names its repeated blocks, and compiles them by itself."""
 
@@ -149,12 +152,14 @@ def _with_guards_filtered(
 
 
 def _blocks(variant: Variant, subject: Subject) -> DeployWay:
+    code = compile_each(
+        subject.blocks, torchs_own=subject.blocks_are_torchs, settings=_settings(variant)
+    )
     way = _with_caches(
         DeployWay(
             name=BLOCKS,
             title="the repeated block compiled once, each block a call",
-            code=f"for block in {subject.blocks}:\n    block.compile({_settings(variant)})\n"
-            "compiled = model",
+            code=f"{code}\ncompiled = model",
             gives_up=list(_BLOCKS_GIVE_UP),
         )
     )

@@ -108,3 +108,13 @@ def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
         owner = fn.__self__
         return owner if isinstance(owner, torch.nn.Module) else None
     return None
+
+
+def skipped_class(fn: Callable[..., Any]) -> str:
+    """The name of the class of torch's own whose ``module.compile()`` a call enters, or nothing.
+
+    torch leaves such a forward to eager: its file is torch's, and nothing of the user's calls it.
+    """
+    module = module_of(fn)
+    kind = type(module)
+    return kind.__name__ if module is not None and kind.__module__.startswith("torch.nn.") else ""

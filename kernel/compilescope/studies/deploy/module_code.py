@@ -1,0 +1,67 @@
+"""What a way to deploy puts into the model's own modules, taken out while eager is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import nn
+
+_NAMES = ("forward", "_compiled_call_impl")
+"""``module.forward = …`` and ``module.compile()``; of a class the first."""
+_MISSING = object()
+
+
+class ModuleCode:
+    """The code of a model's modules and of their classes, as it is before a way is taken.
+
+    Parameters
+    ----------
+    fn
+        The call's function; one that is no module has no such code.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        modules = list(fn.modules()) if isinstance(fn, nn.Module) else []
+        classes = dict.fromkeys(kind for module in modules for kind in type(module).__mro__)
+        self._holders: list[Any] = [
+            *modules,
+            *(kind for kind in classes if issubclass(kind, nn.Module) and kind is not nn.Module),
+        ]
+        self._before = self._compiled = self._code()
+
+    def note_compiled(self) -> None:
+        """Take what is there now as the way's: a restored snapshot of the model loses it."""
+        self._compiled = self._code()
+
+    @property
+    def differs(self) -> bool:
+        """Whether the way has put code into the modules."""
+        return self._compiled != self._before
+
+    def put(self, *, compiled: bool) -> None:
+        """Put the way's code into the modules, or what was there before."""
+        self._put(self._compiled if compiled else self._before)
+
+    @contextmanager
+    def original(self) -> Iterator[None]:
+        """A block in which the modules have the code that they had before."""
+        self.put(compiled=False)
+        try:
+            yield
+        finally:
+            self.put(compiled=True)
+
+    def _code(self) -> list[Any]:
+        return [vars(holder).get(name, _MISSING) for holder in self._holders for name in _NAMES]
+
+    def _put(self, values: list[Any]) -> None:
+        places = [(holder, name) for holder in self._holders for name in _NAMES]
+        for (holder, name), value in zip(places, values, strict=True):
+            if vars(holder).get(name, _MISSING) is value:
+                continue
+            if value is _MISSING:
+                delattr(holder, name)
+            else:
+                setattr(holder, name, value)
