@@ -5,10 +5,10 @@
         --half
 
 The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256;
-on a GPU those of ``benchmarks/wrappers.py`` too.
-Each way is taken in processes of its own (``cs.study(report, "deploy")``), about a minute a way
-with the C++ headers that an empty cache needs. Each report is saved, and its table printed with
-what `Report.best` recommends for each objective.
+with ``--device cuda`` those of ``benchmarks/wrappers.py``. Each way is taken in processes of its
+own (``cs.study(report, "deploy")``), about a minute a way with the C++ headers that an empty cache
+needs; Ctrl-C leaves out the model's remaining ways. Each report is saved, and its table printed
+with what `Report.best` recommends for each objective.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def measure(name: str, options: argparse.Namespace) -> None:
     fn, args = make(name, options)
     with torch.set_grad_enabled("train" in name):
         report = cs.inspect(fn, args, variants="python", run=False)
-        cs.study(report, "deploy")
+        try:
+            cs.study(report, "deploy")
+        except KeyboardInterrupt:
+            print(f"{name} was interrupted: these ways were measured.")
     out.mkdir(parents=True, exist_ok=True)
     report.save(out / f"{name}-deploy.compilescope.json", redact=True)
     (variant,) = report.variants
