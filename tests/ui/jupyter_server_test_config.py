@@ -1,7 +1,9 @@
 """The server of the browser tests: galata's settings, on loopback, from an empty configuration."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,13 +45,13 @@ os.environ["JUPYTER_PATH"] = os.pathsep.join(
     filter(None, [kernels, os.environ.get("JUPYTER_PATH")])
 )
 # What is compiled here is compiled afresh, and leaves the user's cache alone.
-os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")
+caches = Path(tempfile.mkdtemp(prefix="compilescope-ui-"))
+atexit.register(shutil.rmtree, caches, ignore_errors=True)
+os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(caches / "torchinductor")
 # So are the times of earlier work, which estimates are made of.
-os.environ["COMPILESCOPE_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-history-")
+os.environ["COMPILESCOPE_CACHE_DIR"] = str(caches / "history")
 # What was compiled in this run of the tests is not compiled again; see tests/compiler/g++.
-os.environ.setdefault(
-    "COMPILESCOPE_TEST_COMPILATIONS", tempfile.mkdtemp(prefix="compilescope-ui-compilations-")
-)
+os.environ.setdefault("COMPILESCOPE_TEST_COMPILATIONS", str(caches / "compilations"))
 compiler = Path(__file__).resolve().parents[1] / "compiler"
 os.environ["PATH"] = f"{compiler}{os.pathsep}{os.environ['PATH']}"
 # No test pays for headers that are precompiled for later.

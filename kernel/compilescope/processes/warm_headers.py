@@ -14,7 +14,6 @@ import logging
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -22,6 +21,7 @@ import filelock
 
 from ..torch_api.inductor import headers
 from ..torch_api.process.environment import environment
+from .folders import temporary
 from .runner import UNWANTED, import_path
 
 SETTING = "COMPILESCOPE_WARM_HEADERS"
@@ -63,9 +63,9 @@ class Warming:
             marker.parent.mkdir(parents=True, exist_ok=True)
             with (
                 filelock.FileLock(marker.with_suffix(".lock"), timeout=0),
-                tempfile.TemporaryDirectory(prefix="compilescope-") as folder,
+                temporary("headers") as folder,
             ):
-                self._precompile(marker, Path(folder))
+                self._precompile(marker, folder)
         except filelock.Timeout:
             _log.info("another kernel precompiles torch's headers")
         except OSError as error:

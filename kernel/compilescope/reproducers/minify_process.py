@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import runpy
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ..processes.child import ChildProcess, serve
+from ..processes.folders import temporary
 from .failure import failure_of
 from .trial_process import lacks_device, take_caches
 
@@ -48,8 +47,8 @@ def _work(inside: ChildProcess) -> Minified:
     take_caches(inside)
     if why := lacks_device(inside):
         return Minified(why_not=why)
-    with tempfile.TemporaryDirectory(prefix="compilescope-minify-") as folder:
-        path = Path(folder) / inside.header["name"]
+    with temporary("minify") as folder:
+        path = folder / inside.header["name"]
         path.write_bytes(inside.task())
         # The program and torch's minifier print.
         with contextlib.redirect_stdout(io.StringIO()):

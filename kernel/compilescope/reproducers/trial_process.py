@@ -6,13 +6,12 @@ import contextlib
 import io
 import os
 import runpy
-import tempfile
 import traceback
-from pathlib import Path
 
 import msgspec
 
 from ..processes.child import ChildProcess, serve
+from ..processes.folders import temporary
 from .failure import failure_of
 from .program import Tried
 
@@ -59,8 +58,8 @@ def _work(inside: ChildProcess) -> Trial:
     if why := lacks_device(inside):
         return Trial("not tried", why)
     output = io.StringIO()
-    with tempfile.TemporaryDirectory(prefix="compilescope-trial-") as folder:
-        path = Path(folder) / inside.header["name"]
+    with temporary("trial") as folder:
+        path = folder / inside.header["name"]
         path.write_bytes(inside.task())
         with contextlib.redirect_stdout(output):
             try:
