@@ -292,6 +292,16 @@ def test_the_objective_decides_which_way_is_recommended() -> None:
     assert report_of(EAGER, SLOW).best("latency").way is EAGER
 
 
+def test_noise_does_not_choose_a_way() -> None:
+    noisy = measured("noisy", 1.0, 0.1, 5.0)
+    assert noisy.speedup is not None
+    noisy.speedup.standing, noisy.speedup.text = "noisy", "too noisy to judge"
+    assert report_of(EAGER, noisy, SOON).best("latency").way is SOON
+    only_noise = report_of(EAGER, noisy).best("latency")
+    assert only_noise.way is noisy
+    assert "too noisy to say" in only_noise.reason
+
+
 def test_each_way_says_what_it_is_best_for() -> None:
     found = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
     assert [way.name for way in found if way.is_pareto] == ["eager", "fast", "soon"]

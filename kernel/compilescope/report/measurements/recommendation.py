@@ -106,7 +106,10 @@ def recommend(
             f"The smallest peak memory until the first result is {least / 1e9:.2f} GB.",
             "Allow more memory, or use a smaller call.",
         )
-    faster = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
+    may_pay = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
+    # What is certainly faster comes before what only may be: noise would choose among the latter.
+    certain = [(variant, way) for variant, way in may_pay if _is_faster(way)]
+    faster = certain or may_pay
     # Eager always has the shortest first call, so a compiled way must be faster in later calls.
     variant, way = _choose(faster or fits, objective)
     return Recommendation(way, variant, objective, _reason(way, objective, compiled=bool(faster)))
@@ -145,10 +148,11 @@ def paste_code(way: DeployWay) -> str:
 def counts(way: DeployWay) -> bool:
     """Whether a way can be recommended: it was measured and never returns wrong results.
 
-    The same must hold for its shipped files, if they were tried.
+    The same must hold for its shipped files, if they were tried. Results that draw random numbers
+    are not compared.
     """
     measured = way.cold_s is not None and way.call_us is not None
-    accurate = way.accurate is True and way.shipped_accurate is not False
+    accurate = way.accurate is not False and way.shipped_accurate is not False
     return measured and accurate and way.safe and way.problem is None
 
 
@@ -199,6 +203,11 @@ def _pays(way: DeployWay) -> bool:
     return speedup.ratio > 1
 
 
+def _is_faster(way: DeployWay) -> bool:
+    """Whether the measurement shows that its calls are faster than eager's."""
+    return way.speedup is not None and way.speedup.standing == "faster"
+
+
 def _relative(way: DeployWay) -> float:
     if not way.ship_code:
         return 1.0  # differences between eager and itself are noise
@@ -224,6 +233,11 @@ def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
         measured += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
     if not compiled:
         return f"no compiled way is faster than eager here; {measured}."
+    if not _is_faster(way):
+        return (
+            f"the measurement is too noisy to say whether any way is faster than eager; {measured}. "
+            "Measure again on a quiet machine."
+        )
     goals = {
         "latency": "the fastest calls",
         "cold": "the soonest first result of what is faster than eager",
