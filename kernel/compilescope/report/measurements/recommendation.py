@@ -235,8 +235,8 @@ def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
         return f"no compiled way is faster than eager here; {measured}."
     if not _is_faster(way):
         return (
-            f"the measurement is too noisy to say whether any way is faster than eager; {measured}. "
-            "Measure again on a quiet machine."
+            "the measurement is too noisy to say whether any way is faster than eager; "
+            f"{measured}. Measure again on a quiet machine."
         )
     goals = {
         "latency": "the fastest calls",
