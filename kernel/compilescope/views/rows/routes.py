@@ -6,9 +6,44 @@ from collections.abc import Iterator
 
 from ...report import Descriptor, Report, Route, VariantReport
 from .. import wording
+from .table import Column, Table
 
-ROUTES = ("operator", "variant", "implemented in", "way", "GIL", "cost of the way")
-LOADS = ("kernel", "when", "compile", "load", "tune", "first run", "later run")
+ROUTES = Table(
+    "routes",
+    (
+        Column("operator", "operator"),
+        Column("variant", "variant"),
+        Column("registered", "implemented in"),
+        Column("via", "called through"),
+        Column(
+            "gil",
+            "GIL",
+            "How often one call of the wrapper takes the GIL for it, counted in the code",
+            "figure",
+        ),
+        Column(
+            "overhead",
+            "call overhead",
+            "Overhead of calling it in one call of the wrapper, without its own work",
+            "figure",
+        ),
+        Column("lines", "lines", where="panel"),
+        Column("why", "why", where="panel"),
+    ),
+)
+LOADS = Table(
+    "loads",
+    (
+        Column("kernel", "kernel"),
+        Column("when", "when"),
+        Column("steps", "steps", kind="drawing", where="panel"),
+        Column("compile", "compile", kind="figure"),
+        Column("load", "load", kind="figure"),
+        Column("autotune", "tune", kind="figure"),
+        Column("first_run", "first run", kind="figure"),
+        Column("later_run", "later run", "A launch in the next call", "figure"),
+    ),
+)
 
 _BY = {
     "torch": "torch",
@@ -29,13 +64,13 @@ _WAYS = {
 def routes(report: Report) -> list[tuple[str, ...]]:
     """Return the operators that are not torch's own, in the order of `ROUTES`."""
     return [
-        (
-            route.operator,
-            variant.name,
-            _BY[route.registered],
-            _way(route),
-            str(route.gil),
-            "" if route.us is None else wording.duration(route.us),
+        ROUTES.row(
+            operator=route.operator,
+            variant=variant.name,
+            registered=_BY[route.registered],
+            via=_way(route),
+            gil=str(route.gil),
+            overhead="" if route.us is None else wording.duration(route.us),
         )
         for variant in report.variants
         for compilation in variant.compilations
@@ -52,14 +87,14 @@ def loaded(report: Report) -> Iterator[VariantReport]:
 def loads(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return a variant's kernels in the order of `LOADS`."""
     return [
-        (
-            load.kernel,
-            "at its first launch" if load.call else "while compiling",
-            "cached" if load.cached and load.compile_us is None else _us(load.compile_us),
-            _us(load.load_us),
-            _us(load.autotune_us),
-            _us(load.first_run_us),
-            _us(load.warm_run_us),
+        LOADS.row(
+            kernel=load.kernel,
+            when="at its first launch" if load.call else "while compiling",
+            compile="cached" if load.cached and load.compile_us is None else _us(load.compile_us),
+            load=_us(load.load_us),
+            autotune=_us(load.autotune_us),
+            first_run=_us(load.first_run_us),
+            later_run=_us(load.warm_run_us),
         )
         for load in variant.kernel_loads
     ]

@@ -1,0 +1,9 @@
+"""The tables that a terminal, a cell and the panel show."""
+
+from __future__ import annotations
+
+from .rows import cold
+from .rows.table import Table
+
+TABLES: tuple[Table, ...] = (cold.TABLE,)
+"""``scripts/generate_types.py`` writes their columns for the panel."""
