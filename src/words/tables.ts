@@ -37,6 +37,52 @@ export const TABLES = {
       title: trans.__('what it changes'),
       kind: 'words' as const
     }
+  }),
+  ways: (trans: TranslationBundle) => ({
+    way: {
+      title: trans.__('way'),
+      kind: 'words' as const
+    },
+    cold: {
+      title: trans.__('nothing cached'),
+      note: trans.__('Until the first result, with empty caches'),
+      kind: 'figure' as const
+    },
+    cached: {
+      title: trans.__('cached'),
+      note: trans.__(
+        'Until the first result, with the caches that the first process filled'
+      ),
+      kind: 'figure' as const
+    },
+    shipped: {
+      title: trans.__('as shipped'),
+      note: trans.__(
+        'Until the first result, with empty caches and what is shipped; the size of that'
+      ),
+      kind: 'figure' as const
+    },
+    call: {
+      title: trans.__('later calls'),
+      note: trans.__(
+        "Median latency after the first call; against eager's in the same process, in turns"
+      ),
+      kind: 'figure' as const
+    },
+    memory: {
+      title: trans.__('memory'),
+      note: trans.__('Peak memory until the first result'),
+      kind: 'figure' as const
+    },
+    accurate: {
+      title: trans.__('as eager'),
+      note: trans.__("Whether the results agree with eager's"),
+      kind: 'words' as const
+    },
+    gives_up: {
+      title: trans.__('gives up'),
+      kind: 'words' as const
+    }
   })
 };
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .rows import cold
+from .rows import cold, deploy
 from .rows.table import Table
 
-TABLES: tuple[Table, ...] = (cold.TABLE,)
+TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE)
 """``scripts/generate_types.py`` writes their columns for the panel."""
