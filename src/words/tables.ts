@@ -83,6 +83,65 @@ export const TABLES = {
       title: trans.__('gives up'),
       kind: 'words' as const
     }
+  }),
+  cells: (trans: TranslationBundle) => ({
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    shape: {
+      title: trans.__('shape'),
+      kind: 'words' as const
+    },
+    state: {
+      title: trans.__('state'),
+      note: trans.__('State, and where it is best'),
+      kind: 'words' as const
+    },
+    latency: {
+      title: trans.__('latency'),
+      note: trans.__('The median time of a call'),
+      kind: 'figure' as const
+    },
+    interval: {
+      title: trans.__('95 % interval'),
+      note: trans.__('Of the median'),
+      kind: 'figure' as const
+    },
+    speedup: {
+      title: trans.__('over eager'),
+      note: trans.__('Against eager, as far as the interval allows'),
+      kind: 'words' as const
+    },
+    compile: {
+      title: trans.__('first call'),
+      note: trans.__(
+        'Compile time: the first call in a process and caches of its own'
+      ),
+      kind: 'figure' as const
+    },
+    throughput: {
+      title: trans.__('throughput'),
+      note: trans.__('Items of the batch per second'),
+      kind: 'figure' as const
+    },
+    memory: {
+      title: trans.__('memory'),
+      note: trans.__('Peak memory of a call above what was allocated before'),
+      kind: 'figure' as const
+    },
+    accuracy: {
+      title: trans.__('results'),
+      note: trans.__(
+        "Whether they agree with eager's, and their largest difference"
+      ),
+      kind: 'words' as const
+    },
+    effective: {
+      title: trans.__('not as requested'),
+      note: trans.__('Settings that torch did not apply as requested'),
+      kind: 'words' as const
+    }
   })
 };
 

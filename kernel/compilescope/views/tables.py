@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy
+from .rows import cold, deploy, sweep
 from .rows.table import Table
 
-TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE)
+TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE, sweep.TABLE)
 """``scripts/generate_types.py`` writes their columns for the panel."""
