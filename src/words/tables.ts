@@ -142,6 +142,139 @@ export const TABLES = {
       note: trans.__('Settings that torch did not apply as requested'),
       kind: 'words' as const
     }
+  }),
+  kernels: (trans: TranslationBundle) => ({
+    name: {
+      title: trans.__('kernel'),
+      kind: 'words' as const
+    },
+    language: {
+      title: trans.__('language'),
+      kind: 'words' as const
+    },
+    direction: {
+      title: trans.__('direction'),
+      kind: 'words' as const
+    },
+    ops: {
+      title: trans.__('fused operators'),
+      kind: 'words' as const
+    },
+    launches: {
+      title: trans.__('launches'),
+      note: trans.__("Launches per call, counted in the wrapper's code"),
+      kind: 'figure' as const
+    },
+    fused: {
+      title: trans.__('fused'),
+      note: trans.__('How many operators of the graph are in this kernel'),
+      kind: 'figure' as const
+    },
+    saved: {
+      title: trans.__('est. saved'),
+      note: trans.__(
+        'Estimated bytes per launch that its operators would exchange through memory as separate kernels'
+      ),
+      kind: 'figure' as const
+    },
+    time: {
+      title: trans.__('time'),
+      note: trans.__(
+        'Measured: what all launches of one call take on their device'
+      ),
+      kind: 'figure' as const
+    },
+    share: {
+      title: trans.__('of peak'),
+      note: trans.__(
+        "Share of the device's peak that the kernel reaches: memory bandwidth or arithmetic, whichever is closer. in cache: faster than memory can be"
+      ),
+      kind: 'figure' as const
+    },
+    bandwidth: {
+      title: trans.__('B/s'),
+      note: trans.__('Estimated bytes over the measured time'),
+      kind: 'figure' as const
+    },
+    flops: {
+      title: trans.__('FLOP/s'),
+      note: trans.__('Estimated operations over the measured time'),
+      kind: 'figure' as const
+    },
+    least: {
+      title: trans.__('est. time'),
+      note: trans.__(
+        'Estimated lower bound for all launches of one call on the target; nothing runs there'
+      ),
+      kind: 'figure' as const
+    },
+    registers: {
+      title: trans.__('regs'),
+      note: trans.__('Registers per thread'),
+      kind: 'figure' as const
+    },
+    spills: {
+      title: trans.__('spills'),
+      note: trans.__('Register spills per thread, in bytes'),
+      kind: 'figure' as const
+    },
+    shared_bytes: {
+      title: trans.__('shared'),
+      note: trans.__('Shared memory per block'),
+      kind: 'figure' as const
+    },
+    occupancy: {
+      title: trans.__('occupancy'),
+      note: trans.__(
+        "Share of a multiprocessor's threads that can be resident, from the compiler's figures"
+      ),
+      kind: 'figure' as const
+    },
+    check: {
+      title: trans.__('check'),
+      note: trans.__('Interpreted without the device, and compared with eager'),
+      kind: 'words' as const
+    },
+    bytes: {
+      title: trans.__('est. bytes'),
+      note: trans.__(
+        'Estimated: what all launches read and write together, from the sizes of their buffers'
+      ),
+      kind: 'figure' as const
+    },
+    operations: {
+      title: trans.__('est. operations'),
+      note: trans.__(
+        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two'
+      ),
+      kind: 'figure' as const
+    },
+    intensity: {
+      title: trans.__('est. op/B'),
+      note: trans.__(
+        'Arithmetic intensity: estimated operations for each estimated byte'
+      ),
+      kind: 'figure' as const
+    },
+    grid: {
+      title: trans.__('grid'),
+      note: trans.__('The launch grid, or the extents of the parallel loop'),
+      kind: 'words' as const
+    },
+    source: {
+      title: trans.__('source'),
+      kind: 'words' as const
+    },
+    python: {
+      title: trans.__('Python'),
+      note: trans.__('Where the Python wrapper launches it'),
+      kind: 'words' as const
+    },
+    cpp: {
+      title: trans.__('C++'),
+      note: trans.__('Where the C++ wrapper launches it'),
+      kind: 'words' as const
+    }
   })
 };
 

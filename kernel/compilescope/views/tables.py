@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, sweep
+from .rows import cold, deploy, sweep, target
 from .rows.table import Table
 
-TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE, sweep.TABLE)
+TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE, sweep.TABLE, target.TABLE)
 """``scripts/generate_types.py`` writes their columns for the panel."""

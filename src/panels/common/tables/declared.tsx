@@ -26,7 +26,7 @@ type HeadChange = Partial<IHead> | false;
 /**
  * What a table of any length adds to a declared column; false leaves it out.
  */
-type ColumnChange<T> =
+export type ColumnChange<T> =
   (Pick<IColumn<T>, 'width' | 'render'> & Partial<IColumn<T>>) | false;
 
 function columnsOf<N extends TableName>(
