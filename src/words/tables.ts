@@ -5,144 +5,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
  * Table → its columns in their order, as a terminal and a cell show them too.
  */
 export const TABLES = {
-  cold: (trans: TranslationBundle) => ({
-    setting: {
-      title: trans.__('setting'),
-      kind: 'words' as const
-    },
-    cold: {
-      title: trans.__('cold caches'),
-      note: trans.__('First call with empty caches, and the difference'),
-      kind: 'figure' as const
-    },
-    cold_parts: {
-      title: trans.__('parts with cold caches'),
-      kind: 'drawing' as const
-    },
-    warm: {
-      title: trans.__('warm caches'),
-      note: trans.__('First call with warm caches, and the difference'),
-      kind: 'figure' as const
-    },
-    warm_parts: {
-      title: trans.__('parts with warm caches'),
-      kind: 'drawing' as const
-    },
-    call: {
-      title: trans.__('later calls'),
-      note: trans.__('Median latency after the first call'),
-      kind: 'figure' as const
-    },
-    change: {
-      title: trans.__('what it changes'),
-      kind: 'words' as const
-    }
-  }),
-  ways: (trans: TranslationBundle) => ({
-    way: {
-      title: trans.__('way'),
-      kind: 'words' as const
-    },
-    cold: {
-      title: trans.__('nothing cached'),
-      note: trans.__('Until the first result, with empty caches'),
-      kind: 'figure' as const
-    },
-    cached: {
-      title: trans.__('cached'),
-      note: trans.__(
-        'Until the first result, with the caches that the first process filled'
-      ),
-      kind: 'figure' as const
-    },
-    shipped: {
-      title: trans.__('as shipped'),
-      note: trans.__(
-        'Until the first result, with empty caches and what is shipped; the size of that'
-      ),
-      kind: 'figure' as const
-    },
-    call: {
-      title: trans.__('later calls'),
-      note: trans.__(
-        "Median latency after the first call; against eager's in the same process, in turns"
-      ),
-      kind: 'figure' as const
-    },
-    memory: {
-      title: trans.__('memory'),
-      note: trans.__('Peak memory until the first result'),
-      kind: 'figure' as const
-    },
-    accurate: {
-      title: trans.__('as eager'),
-      note: trans.__("Whether the results agree with eager's"),
-      kind: 'words' as const
-    },
-    gives_up: {
-      title: trans.__('gives up'),
-      kind: 'words' as const
-    }
-  }),
-  cells: (trans: TranslationBundle) => ({
-    variant: {
-      title: trans.__('variant'),
-      kind: 'words' as const
-    },
-    shape: {
-      title: trans.__('shape'),
-      kind: 'words' as const
-    },
-    state: {
-      title: trans.__('state'),
-      note: trans.__('State, and where it is best'),
-      kind: 'words' as const
-    },
-    latency: {
-      title: trans.__('latency'),
-      note: trans.__('The median time of a call'),
-      kind: 'figure' as const
-    },
-    interval: {
-      title: trans.__('95 % interval'),
-      note: trans.__('Of the median'),
-      kind: 'figure' as const
-    },
-    speedup: {
-      title: trans.__('over eager'),
-      note: trans.__('Against eager, as far as the interval allows'),
-      kind: 'words' as const
-    },
-    compile: {
-      title: trans.__('first call'),
-      note: trans.__(
-        'Compile time: the first call in a process and caches of its own'
-      ),
-      kind: 'figure' as const
-    },
-    throughput: {
-      title: trans.__('throughput'),
-      note: trans.__('Items of the batch per second'),
-      kind: 'figure' as const
-    },
-    memory: {
-      title: trans.__('memory'),
-      note: trans.__('Peak memory of a call above what was allocated before'),
-      kind: 'figure' as const
-    },
-    accuracy: {
-      title: trans.__('results'),
-      note: trans.__(
-        "Whether they agree with eager's, and their largest difference"
-      ),
-      kind: 'words' as const
-    },
-    effective: {
-      title: trans.__('not as requested'),
-      note: trans.__('Settings that torch did not apply as requested'),
-      kind: 'words' as const
-    }
-  }),
   kernels: (trans: TranslationBundle) => ({
     name: {
       title: trans.__('kernel'),
@@ -274,6 +136,257 @@ export const TABLES = {
       title: trans.__('C++'),
       note: trans.__('Where the C++ wrapper launches it'),
       kind: 'words' as const
+    }
+  }),
+  cells: (trans: TranslationBundle) => ({
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    shape: {
+      title: trans.__('shape'),
+      kind: 'words' as const
+    },
+    state: {
+      title: trans.__('state'),
+      note: trans.__('State, and where it is best'),
+      kind: 'words' as const
+    },
+    latency: {
+      title: trans.__('latency'),
+      note: trans.__('The median time of a call'),
+      kind: 'figure' as const
+    },
+    interval: {
+      title: trans.__('95 % interval'),
+      note: trans.__('Of the median'),
+      kind: 'figure' as const
+    },
+    speedup: {
+      title: trans.__('over eager'),
+      note: trans.__('Against eager, as far as the interval allows'),
+      kind: 'words' as const
+    },
+    compile: {
+      title: trans.__('first call'),
+      note: trans.__(
+        'Compile time: the first call in a process and caches of its own'
+      ),
+      kind: 'figure' as const
+    },
+    throughput: {
+      title: trans.__('throughput'),
+      note: trans.__('Items of the batch per second'),
+      kind: 'figure' as const
+    },
+    memory: {
+      title: trans.__('memory'),
+      note: trans.__('Peak memory of a call above what was allocated before'),
+      kind: 'figure' as const
+    },
+    accuracy: {
+      title: trans.__('results'),
+      note: trans.__(
+        "Whether they agree with eager's, and their largest difference"
+      ),
+      kind: 'words' as const
+    },
+    effective: {
+      title: trans.__('not as requested'),
+      note: trans.__('Settings that torch did not apply as requested'),
+      kind: 'words' as const
+    }
+  }),
+  ways: (trans: TranslationBundle) => ({
+    way: {
+      title: trans.__('way'),
+      kind: 'words' as const
+    },
+    cold: {
+      title: trans.__('nothing cached'),
+      note: trans.__('Until the first result, with empty caches'),
+      kind: 'figure' as const
+    },
+    cached: {
+      title: trans.__('cached'),
+      note: trans.__(
+        'Until the first result, with the caches that the first process filled'
+      ),
+      kind: 'figure' as const
+    },
+    shipped: {
+      title: trans.__('as shipped'),
+      note: trans.__(
+        'Until the first result, with empty caches and what is shipped; the size of that'
+      ),
+      kind: 'figure' as const
+    },
+    call: {
+      title: trans.__('later calls'),
+      note: trans.__(
+        "Median latency after the first call; against eager's in the same process, in turns"
+      ),
+      kind: 'figure' as const
+    },
+    memory: {
+      title: trans.__('memory'),
+      note: trans.__('Peak memory until the first result'),
+      kind: 'figure' as const
+    },
+    accurate: {
+      title: trans.__('as eager'),
+      note: trans.__("Whether the results agree with eager's"),
+      kind: 'words' as const
+    },
+    gives_up: {
+      title: trans.__('gives up'),
+      kind: 'words' as const
+    }
+  }),
+  cold: (trans: TranslationBundle) => ({
+    setting: {
+      title: trans.__('setting'),
+      kind: 'words' as const
+    },
+    cold: {
+      title: trans.__('cold caches'),
+      note: trans.__('First call with empty caches, and the difference'),
+      kind: 'figure' as const
+    },
+    cold_parts: {
+      title: trans.__('parts with cold caches'),
+      kind: 'drawing' as const
+    },
+    warm: {
+      title: trans.__('warm caches'),
+      note: trans.__('First call with warm caches, and the difference'),
+      kind: 'figure' as const
+    },
+    warm_parts: {
+      title: trans.__('parts with warm caches'),
+      kind: 'drawing' as const
+    },
+    call: {
+      title: trans.__('later calls'),
+      note: trans.__('Median latency after the first call'),
+      kind: 'figure' as const
+    },
+    change: {
+      title: trans.__('what it changes'),
+      kind: 'words' as const
+    }
+  }),
+  loads: (trans: TranslationBundle) => ({
+    kernel: {
+      title: trans.__('kernel'),
+      kind: 'words' as const
+    },
+    when: {
+      title: trans.__('when'),
+      kind: 'words' as const
+    },
+    steps: {
+      title: trans.__('steps'),
+      kind: 'drawing' as const
+    },
+    compile: {
+      title: trans.__('compile'),
+      kind: 'figure' as const
+    },
+    load: {
+      title: trans.__('load'),
+      kind: 'figure' as const
+    },
+    autotune: {
+      title: trans.__('tune'),
+      kind: 'figure' as const
+    },
+    first_run: {
+      title: trans.__('first run'),
+      kind: 'figure' as const
+    },
+    later_run: {
+      title: trans.__('later run'),
+      note: trans.__('A launch in the next call'),
+      kind: 'figure' as const
+    }
+  }),
+  routes: (trans: TranslationBundle) => ({
+    operator: {
+      title: trans.__('operator'),
+      kind: 'words' as const
+    },
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    registered: {
+      title: trans.__('implemented in'),
+      kind: 'words' as const
+    },
+    via: {
+      title: trans.__('called through'),
+      kind: 'words' as const
+    },
+    gil: {
+      title: trans.__('GIL'),
+      note: trans.__(
+        'How often one call of the wrapper takes the GIL for it, counted in the code'
+      ),
+      kind: 'figure' as const
+    },
+    overhead: {
+      title: trans.__('call overhead'),
+      note: trans.__(
+        'Overhead of calling it in one call of the wrapper, without its own work'
+      ),
+      kind: 'figure' as const
+    },
+    lines: {
+      title: trans.__('lines'),
+      kind: 'words' as const
+    },
+    why: {
+      title: trans.__('why'),
+      kind: 'words' as const
+    }
+  }),
+  entries: (trans: TranslationBundle) => ({
+    entry: {
+      title: trans.__('entry point'),
+      kind: 'words' as const
+    },
+    median: {
+      title: trans.__('median'),
+      kind: 'figure' as const
+    },
+    bar: {
+      title: trans.__('median'),
+      kind: 'drawing' as const
+    },
+    interval: {
+      title: trans.__('95 % interval'),
+      note: trans.__('Of the median'),
+      kind: 'figure' as const
+    },
+    speedup: {
+      title: trans.__('over eager'),
+      note: trans.__('In turns with eager, in the same process'),
+      kind: 'figure' as const
+    }
+  }),
+  files: (trans: TranslationBundle) => ({
+    file: {
+      title: trans.__('file'),
+      kind: 'words' as const
+    },
+    kind: {
+      title: trans.__('kind'),
+      kind: 'words' as const
+    },
+    size: {
+      title: trans.__('size'),
+      kind: 'figure' as const
     }
   })
 };

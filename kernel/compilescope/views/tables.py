@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, sweep, target
+from .rows import cold, deploy, package, routes, sweep, target
 from .rows.table import Table
 
-TABLES: tuple[Table, ...] = (cold.TABLE, deploy.TABLE, sweep.TABLE, target.TABLE)
+TABLES: tuple[Table, ...] = (
+    target.TABLE,
+    sweep.TABLE,
+    deploy.TABLE,
+    cold.TABLE,
+    routes.LOADS,
+    routes.ROUTES,
+    package.ENTRIES,
+    package.FILES,
+)
 """``scripts/generate_types.py`` writes their columns for the panel."""

@@ -4,6 +4,7 @@ import type { Package, PackageFile } from '../../protocol/types';
 import { CodeBlock, useShowAll, useLoaded, ViewFrame } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /** So many files are listed at once. */
@@ -32,34 +33,40 @@ export function Files(props: {
         label={trans.__('Files in figures')}
         name="files"
         caption={trans.__('The files in the package')}
-        heads={[
-          trans.__('File'),
-          trans.__('kind'),
-          { label: trans.__('size'), isNumber: true }
-        ]}
+        heads={declaredHeads('files', trans)}
       >
         {shown.map(file => (
           <tr key={file.path}>
-            <th scope="row" title={file.path}>
-              {file.text === null ? (
-                <code title={contents.absent[file.path]}>
-                  {shorten(file.path)}
-                </code>
-              ) : (
-                <button
-                  type="button"
-                  className="jp-Compilescope-link jp-mod-code"
-                  aria-expanded={opened === file.path}
-                  onClick={() =>
-                    setOpened(opened === file.path ? null : file.path)
-                  }
-                >
-                  {shorten(file.path)}
-                </button>
-              )}
-            </th>
-            <td>{kindTitle(file.kind, trans)}</td>
-            <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+            <DeclaredCells
+              table="files"
+              trans={trans}
+              cells={{
+                file: (
+                  <th scope="row" title={file.path}>
+                    {file.text === null ? (
+                      <code title={contents.absent[file.path]}>
+                        {shorten(file.path)}
+                      </code>
+                    ) : (
+                      <button
+                        type="button"
+                        className="jp-Compilescope-link jp-mod-code"
+                        aria-expanded={opened === file.path}
+                        onClick={() =>
+                          setOpened(opened === file.path ? null : file.path)
+                        }
+                      >
+                        {shorten(file.path)}
+                      </button>
+                    )}
+                  </th>
+                ),
+                kind: <td>{kindTitle(file.kind, trans)}</td>,
+                size: (
+                  <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+                )
+              }}
+            />
           </tr>
         ))}
       </Figures>

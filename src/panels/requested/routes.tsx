@@ -9,6 +9,7 @@ import type {
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
@@ -97,28 +98,7 @@ function RoutesTable(props: {
       label={trans.__('Calls of operators, in figures')}
       name="routes"
       caption={trans.__('How extern and custom operators are called')}
-      heads={[
-        { label: trans.__('Operator') },
-        { label: trans.__('Variant') },
-        { label: trans.__('Implemented in') },
-        { label: trans.__('Called through') },
-        {
-          label: trans.__('GIL'),
-          title: trans.__(
-            'How often one call of the wrapper takes the GIL for it, counted in the code'
-          ),
-          isNumber: true
-        },
-        {
-          label: trans.__('Call overhead'),
-          title: trans.__(
-            'Overhead of calling it in one call of the wrapper, without its own work'
-          ),
-          isNumber: true
-        },
-        { label: trans.__('Lines') },
-        { label: trans.__('Why') }
-      ]}
+      heads={declaredHeads('routes', trans)}
     >
       {props.rows.map((each, index) => (
         <RouteRow key={index} {...each} context={props.context} />
@@ -137,64 +117,82 @@ function RouteRow(
   const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
   return (
     <tr>
-      <th scope="row">
-        <code title={route.operator}>{route.operator}</code>
-      </th>
-      <td>
-        {variant}
-        <span className="jp-Compilescope-muted">
-          {' '}
-          {compilation}
-          {direction === 'backward' && ` ${trans.__('backward')}`}
-        </span>
-      </td>
-      <td>
-        {registeredTitle(route.registered, trans)}{' '}
-        {where && (
-          <SourceLink where={where} context={context} origin={ORIGIN} />
-        )}
-      </td>
-      <td>{viaTitle(route, trans)}</td>
-      <td className="jp-mod-number">{route.gil}</td>
-      <td className="jp-mod-number">
-        {route.us === null ? (
-          <Absent why={route.how || trans.__('Not measured')} />
-        ) : (
-          <span
-            title={[interval && formatInterval(interval), route.how]
-              .filter(Boolean)
-              .join('\n')}
-          >
-            {formatMicroseconds(route.us)}
-          </span>
-        )}
-      </td>
-      <td className="jp-Compilescope-routeLines">
-        <WrapperLines
-          variant={variant}
-          compilation={compilation}
-          of={route}
-          lines={shown}
-          context={context}
-        />
-        {shown.length < lines.length && (
-          <button
-            type="button"
-            className="jp-Compilescope-link"
-            onClick={() => setWhole(true)}
-          >
-            {trans.__('%1 more', lines.length - shown.length)}
-          </button>
-        )}
-      </td>
-      <td className="jp-Compilescope-routeWords">
-        {route.why && <Prose text={route.why} trans={trans} />}
-        {route.remedy && (
-          <div className="jp-Compilescope-remedy">
-            <Prose text={route.remedy} trans={trans} isRemedy />
-          </div>
-        )}
-      </td>
+      <DeclaredCells
+        table="routes"
+        trans={trans}
+        cells={{
+          operator: (
+            <th scope="row">
+              <code title={route.operator}>{route.operator}</code>
+            </th>
+          ),
+          variant: (
+            <td>
+              {variant}
+              <span className="jp-Compilescope-muted">
+                {' '}
+                {compilation}
+                {direction === 'backward' && ` ${trans.__('backward')}`}
+              </span>
+            </td>
+          ),
+          registered: (
+            <td>
+              {registeredTitle(route.registered, trans)}{' '}
+              {where && (
+                <SourceLink where={where} context={context} origin={ORIGIN} />
+              )}
+            </td>
+          ),
+          via: <td>{viaTitle(route, trans)}</td>,
+          gil: <td className="jp-mod-number">{route.gil}</td>,
+          overhead: (
+            <td className="jp-mod-number">
+              {route.us === null ? (
+                <Absent why={route.how || trans.__('Not measured')} />
+              ) : (
+                <span
+                  title={[interval && formatInterval(interval), route.how]
+                    .filter(Boolean)
+                    .join('\n')}
+                >
+                  {formatMicroseconds(route.us)}
+                </span>
+              )}
+            </td>
+          ),
+          lines: (
+            <td className="jp-Compilescope-routeLines">
+              <WrapperLines
+                variant={variant}
+                compilation={compilation}
+                of={route}
+                lines={shown}
+                context={context}
+              />
+              {shown.length < lines.length && (
+                <button
+                  type="button"
+                  className="jp-Compilescope-link"
+                  onClick={() => setWhole(true)}
+                >
+                  {trans.__('%1 more', lines.length - shown.length)}
+                </button>
+              )}
+            </td>
+          ),
+          why: (
+            <td className="jp-Compilescope-routeWords">
+              {route.why && <Prose text={route.why} trans={trans} />}
+              {route.remedy && (
+                <div className="jp-Compilescope-remedy">
+                  <Prose text={route.remedy} trans={trans} isRemedy />
+                </div>
+              )}
+            </td>
+          )
+        }}
+      />
     </tr>
   );
 }
