@@ -138,6 +138,43 @@ export const TABLES = {
       kind: 'words' as const
     }
   }),
+  guards: (trans: TranslationBundle) => ({
+    expression: {
+      title: trans.__('guard'),
+      kind: 'words' as const
+    },
+    source: {
+      title: trans.__('source'),
+      note: trans.__('What is guarded'),
+      kind: 'words' as const
+    },
+    type: {
+      title: trans.__('type'),
+      kind: 'words' as const
+    },
+    line: {
+      title: trans.__('from'),
+      note: trans.__('The source line that caused the guard'),
+      kind: 'words' as const
+    },
+    cost: {
+      title: trans.__('cost'),
+      note: trans.__(
+        'Time of one check, measured on a clone of the guards. The bar is its share of all guards; in a table, relative to the costliest'
+      ),
+      kind: 'figure' as const
+    },
+    hits: {
+      title: trans.__('passed'),
+      note: trans.__('How often the check passed'),
+      kind: 'figure' as const
+    },
+    fails: {
+      title: trans.__('failed'),
+      note: trans.__('How often the check failed'),
+      kind: 'figure' as const
+    }
+  }),
   cells: (trans: TranslationBundle) => ({
     variant: {
       title: trans.__('variant'),

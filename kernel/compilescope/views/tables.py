@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, package, routes, sweep, target
+from .rows import cold, deploy, guards, package, routes, sweep, target
 from .rows.table import Table
 
 TABLES: tuple[Table, ...] = (
     target.TABLE,
+    guards.TABLE,
     sweep.TABLE,
     deploy.TABLE,
     cold.TABLE,
