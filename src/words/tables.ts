@@ -388,6 +388,27 @@ export const TABLES = {
       kind: 'words' as const
     }
   }),
+  steps: (trans: TranslationBundle) => ({
+    step: {
+      title: trans.__('step'),
+      kind: 'words' as const
+    },
+    count: {
+      title: trans.__('%1, steps'),
+      note: trans.__("Steps of this kind in the wrapper's code"),
+      kind: 'figure' as const
+    },
+    time: {
+      title: trans.__('%1, time'),
+      note: trans.__('Host time of these steps in one call'),
+      kind: 'figure' as const
+    },
+    share: {
+      title: trans.__('share'),
+      note: trans.__('Of the sum of all steps'),
+      kind: 'figure' as const
+    }
+  }),
   entries: (trans: TranslationBundle) => ({
     entry: {
       title: trans.__('entry point'),

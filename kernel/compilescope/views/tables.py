@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, guards, package, routes, sweep, target
+from .rows import cold, deploy, guards, package, routes, steps, sweep, target
 from .rows.table import Table
 
 TABLES: tuple[Table, ...] = (
@@ -13,6 +13,7 @@ TABLES: tuple[Table, ...] = (
     cold.TABLE,
     routes.LOADS,
     routes.ROUTES,
+    steps.TABLE,
     package.ENTRIES,
     package.FILES,
 )

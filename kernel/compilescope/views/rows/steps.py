@@ -15,7 +15,7 @@ TABLE = Table(
     (
         Column("step", "step"),
         Column("count", "%1, steps", "Steps of this kind in the wrapper's code", "figure"),
-        Column("time", "%1", "Host time of these steps in one call", "figure"),
+        Column("time", "%1, time", "Host time of these steps in one call", "figure"),
         Column("share", "share", "Of the sum of all steps", "figure"),
     ),
 )
