@@ -5,6 +5,66 @@ import type { TranslationBundle } from '@jupyterlab/translation';
  * Table → its columns in their order, as a terminal and a cell show them too.
  */
 export const TABLES = {
+  variants: (trans: TranslationBundle) => ({
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    median: {
+      title: trans.__('median'),
+      note: trans.__('Median time of a call'),
+      kind: 'figure' as const
+    },
+    interval: {
+      title: trans.__('95 % interval'),
+      note: trans.__('Of the median'),
+      kind: 'figure' as const
+    },
+    estimated: {
+      title: trans.__('est. time'),
+      note: trans.__('Lower bound for the time of its kernels'),
+      kind: 'words' as const
+    },
+    speedup: {
+      title: trans.__('over eager'),
+      note: trans.__('From the rounds that have both'),
+      kind: 'words' as const
+    },
+    host: {
+      title: trans.__('host'),
+      note: trans.__('Until the call returns; its kernels may still run'),
+      kind: 'figure' as const
+    },
+    device: {
+      title: trans.__('device'),
+      note: trans.__('Between two events of the stream around the call'),
+      kind: 'figure' as const
+    },
+    samples: {
+      title: trans.__('samples'),
+      kind: 'figure' as const
+    },
+    calls: {
+      title: trans.__('calls per sample'),
+      note: trans.__('Calls that are timed together as one sample'),
+      kind: 'figure' as const
+    },
+    warmup: {
+      title: trans.__('warm-up calls'),
+      note: trans.__('Calls before the first sample'),
+      kind: 'figure' as const
+    },
+    compile: {
+      title: trans.__('compile'),
+      note: trans.__('Time of the first call'),
+      kind: 'figure' as const
+    },
+    accurate: {
+      title: trans.__('outputs'),
+      note: trans.__("Whether they agree with eager's"),
+      kind: 'words' as const
+    }
+  }),
   kernels: (trans: TranslationBundle) => ({
     name: {
       title: trans.__('kernel'),

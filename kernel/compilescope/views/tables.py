@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, guards, package, routes, steps, sweep, target
+from .rows import cold, deploy, guards, package, routes, steps, sweep, target, variants
 from .rows.table import Table
 
 TABLES: tuple[Table, ...] = (
+    variants.TABLE,
     target.TABLE,
     guards.TABLE,
     sweep.TABLE,

@@ -16,6 +16,7 @@ TABLE = Table(
         Column("stage", "stage", where="text"),
         Column("median", "median", "Median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure"),
+        Column("estimated", "est. time", "Lower bound for the time of its kernels"),
         Column("speedup", "over eager", "From the rounds that have both"),
         Column(
             "host",
@@ -41,7 +42,6 @@ TABLE = Table(
         ),
         Column("warmup", "warm-up calls", "Calls before the first sample", "figure", "panel"),
         Column("compile", "compile", "Time of the first call", "figure"),
-        Column("estimated", "est. time", "Lower bound for the time of its kernels"),
         Column("accurate", "outputs", "Whether they agree with eager's"),
     ),
 )
@@ -73,9 +73,9 @@ def _row(report: Report, variant: VariantReport) -> tuple[str, ...]:
         stage=wording.stage(variant),
         median="" if timing is None else wording.duration(timing.median_us),
         interval="" if timing is None else wording.interval(timing),
+        estimated=target.estimated(variant),
         speedup=_speedup(variant),
         compile=wording.seconds(variant),
-        estimated=target.estimated(variant),
         accurate=wording.accuracy(variant),
     )
 
