@@ -304,14 +304,18 @@ def _column(column: Column) -> str:
     if column.note:
         lines.append(_translated("note", column.note))
     lines.append(f"      kind: {literal(column.kind)} as const")
+    if column.words:
+        words = [_translated(value, words, indent=8) for value, words in column.words.items()]
+        lines.append("\n".join(["      words: {", ",\n".join(words), "      }"]))
     return "\n".join([f"    {column.id}: {{", ",\n".join(lines), "    }"])
 
 
-def _translated(name: str, text: str) -> str:
-    line = f"      {name}: trans.__({literal(text)})"
+def _translated(name: str, text: str, indent: int = 6) -> str:
+    space = " " * indent
+    line = f"{space}{name}: trans.__({literal(text)})"
     if len(line) < WIDTH:
         return line
-    return f"      {name}: trans.__(\n        {literal(text)}\n      )"
+    return f"{space}{name}: trans.__(\n{space}  {literal(text)}\n{space})"
 
 
 def schema() -> str:

@@ -72,7 +72,15 @@ export const TABLES = {
     },
     language: {
       title: trans.__('language'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        triton: trans.__('Triton'),
+        cpp: trans.__('C++'),
+        extern: trans.__('extern'),
+        python: trans.__('Python'),
+        fx: trans.__('FX'),
+        text: trans.__('text')
+      }
     },
     direction: {
       title: trans.__('direction'),
@@ -247,7 +255,17 @@ export const TABLES = {
     state: {
       title: trans.__('state'),
       note: trans.__('State, and where it is best'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        done: trans.__('measured'),
+        failed: trans.__('failed'),
+        crashed: trans.__('crashed'),
+        timeout: trans.__('out of time'),
+        memory: trans.__('out of memory'),
+        cancelled: trans.__('cancelled'),
+        running: trans.__('running'),
+        waiting: trans.__('waiting')
+      }
     },
     latency: {
       title: trans.__('latency'),
@@ -380,7 +398,12 @@ export const TABLES = {
     },
     when: {
       title: trans.__('when'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        compiling: trans.__('while it was compiled'),
+        background: trans.__('in the background'),
+        first_launch: trans.__('at its first launch')
+      }
     },
     steps: {
       title: trans.__('steps'),
@@ -419,11 +442,27 @@ export const TABLES = {
     },
     registered: {
       title: trans.__('implemented in'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        torch: trans.__('torch'),
+        cpp: trans.__('C++'),
+        python: trans.__('Python'),
+        triton: trans.__('Triton, by you'),
+        unknown: trans.__('unknown')
+      }
     },
     via: {
       title: trans.__('called through'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        library: trans.__("ATen's Python binding"),
+        shim: trans.__('C shim'),
+        dispatcher_cpp: trans.__('dispatcher, in C++'),
+        dispatcher_python: trans.__('dispatcher, into Python'),
+        function: trans.__('as a Python function'),
+        torch_ops: trans.__('torch.ops, from Python'),
+        inlined: trans.__('launched as generated')
+      }
     },
     gil: {
       title: trans.__('GIL'),
@@ -500,7 +539,16 @@ export const TABLES = {
     },
     kind: {
       title: trans.__('kind'),
-      kind: 'words' as const
+      kind: 'words' as const,
+      words: {
+        source: trans.__('source'),
+        kernel: trans.__('kernel'),
+        library: trans.__('library'),
+        constants: trans.__('constants'),
+        metadata: trans.__('metadata'),
+        build: trans.__('build'),
+        other: trans.__('other')
+      }
     },
     size: {
       title: trans.__('size'),

@@ -140,12 +140,12 @@ function stepHead(step: Step, title: string): Partial<IHead> {
 }
 
 function whenText(load: KernelLoad, trans: TranslationBundle): string {
-  if (load.call > 0) {
-    return trans.__('at its first launch');
-  }
-  return load.background
-    ? trans.__('in the background')
-    : trans.__('while it was compiled');
+  const { words } = TABLES.loads(trans).when;
+  return load.call > 0
+    ? words.first_launch
+    : load.background
+      ? words.background
+      : words.compiling;
 }
 
 /**

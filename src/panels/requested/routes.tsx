@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type {
   Compilation,
@@ -9,6 +8,7 @@ import type {
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { StudyButton } from '../common/study';
@@ -113,6 +113,7 @@ function RouteRow(
   const { variant, compilation, own: route, context } = props;
   const { trans } = context;
   const { direction, interval_us: interval, where, lines } = route;
+  const columns = TABLES.routes(trans);
   const [isWhole, setWhole] = React.useState(false);
   const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
   return (
@@ -138,13 +139,13 @@ function RouteRow(
           ),
           registered: (
             <td>
-              {registeredTitle(route.registered, trans)}{' '}
+              {columns.registered.words[route.registered]}{' '}
               {where && (
                 <SourceLink where={where} context={context} origin={ORIGIN} />
               )}
             </td>
           ),
-          via: <td>{viaTitle(route, trans)}</td>,
+          via: <td>{columns.via.words[wayOf(route)]}</td>,
           gil: <td className="jp-mod-number">{route.gil}</td>,
           overhead: (
             <td className="jp-mod-number">
@@ -199,45 +200,18 @@ function RouteRow(
 
 const ORIGIN = {};
 
-function registeredTitle(
-  registered: Route['registered'],
-  trans: TranslationBundle
-): string {
-  switch (registered) {
-    case 'torch':
-      return trans.__('torch');
-    case 'cpp':
-      return trans.__('C++');
-    case 'python':
-      return trans.__('Python');
-    case 'triton':
-      return trans.__('Triton, by you');
-    default:
-      return trans.__('unknown');
-  }
-}
-
-function viaTitle(
-  { operator, via, artifact, registered }: Route,
-  trans: TranslationBundle
-): string {
+function wayOf({ operator, via, artifact, registered }: Route) {
   switch (via) {
-    case 'library':
-      return trans.__('ATen’s Python binding');
-    case 'shim':
-      return trans.__('C shim');
     case 'dispatcher':
-      return registered === 'python'
-        ? trans.__('dispatcher, into Python')
-        : trans.__('dispatcher, in C++');
-    case 'inlined':
-      return trans.__('launched as generated');
-    default:
+      return registered === 'python' ? 'dispatcher_python' : 'dispatcher_cpp';
+    case 'python':
       return artifact === 'cpp'
-        ? trans.__('as a Python function')
+        ? 'function'
         : operator.startsWith('extern_kernels.')
-          ? trans.__('ATen’s Python binding')
-          : trans.__('torch.ops, from Python');
+          ? 'library'
+          : 'torch_ops';
+    default:
+      return via;
   }
 }
 

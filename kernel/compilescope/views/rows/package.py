@@ -8,6 +8,16 @@ from ...report import Package, Report, VariantReport
 from .. import wording
 from .table import Column, Table
 
+_KINDS = {
+    "source": "source",
+    "kernel": "kernel",
+    "library": "library",
+    "constants": "constants",
+    "metadata": "metadata",
+    "build": "build",
+    "other": "other",
+}
+
 ENTRIES = Table(
     "entries",
     (
@@ -20,7 +30,11 @@ ENTRIES = Table(
 )
 FILES = Table(
     "files",
-    (Column("file", "file"), Column("kind", "kind"), Column("size", "size", kind="figure")),
+    (
+        Column("file", "file"),
+        Column("kind", "kind", words=_KINDS),
+        Column("size", "size", kind="figure"),
+    ),
 )
 _FILES = 40
 """Rows of the table of files."""
@@ -84,7 +98,7 @@ def files(package: Package) -> list[tuple[str, ...]]:
     left_out = len(package.files) - _FILES
     return [
         *(
-            FILES.row(file=file.path, kind=file.kind, size=wording.size(file.bytes))
+            FILES.row(file=file.path, kind=_KINDS[file.kind], size=wording.size(file.bytes))
             for file in package.files[:_FILES]
         ),
         *([(f"… and {left_out} more", "", "")] if left_out > 0 else []),

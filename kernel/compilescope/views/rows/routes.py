@@ -4,17 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Descriptor, Report, Route, VariantReport
+from ...report import Descriptor, KernelLoad, Report, Route, VariantReport
 from .. import wording
 from .table import Column, Table
+
+_REGISTERED = {
+    "torch": "torch",
+    "cpp": "C++",
+    "python": "Python",
+    "triton": "Triton, by you",
+    "unknown": "unknown",
+}
+_VIA = {
+    "library": "ATen's Python binding",
+    "shim": "C shim",
+    "dispatcher_cpp": "dispatcher, in C++",
+    "dispatcher_python": "dispatcher, into Python",
+    "function": "as a Python function",
+    "torch_ops": "torch.ops, from Python",
+    "inlined": "launched as generated",
+}
+_WHEN = {
+    "compiling": "while it was compiled",
+    "background": "in the background",
+    "first_launch": "at its first launch",
+}
 
 ROUTES = Table(
     "routes",
     (
         Column("operator", "operator"),
         Column("variant", "variant"),
-        Column("registered", "implemented in"),
-        Column("via", "called through"),
+        Column("registered", "implemented in", words=_REGISTERED),
+        Column("via", "called through", words=_VIA),
         Column(
             "gil",
             "GIL",
@@ -35,7 +57,7 @@ LOADS = Table(
     "loads",
     (
         Column("kernel", "kernel"),
-        Column("when", "when"),
+        Column("when", "when", words=_WHEN),
         Column("steps", "steps", kind="drawing", where="panel"),
         Column("compile", "compile", kind="figure"),
         Column("load", "load", kind="figure"),
@@ -45,21 +67,6 @@ LOADS = Table(
     ),
 )
 
-_BY = {
-    "torch": "torch",
-    "cpp": "C++",
-    "python": "Python",
-    "triton": "Triton, by you",
-    "unknown": "not known here",
-}
-_WAYS = {
-    "library": "ATen's Python binding",
-    "shim": "C shim",
-    "dispatcher": "dispatcher",
-    "python": "through Python",
-    "inlined": "launched as generated",
-}
-
 
 def routes(report: Report) -> list[tuple[str, ...]]:
     """Return the operators that are not torch's own, in the order of `ROUTES`."""
@@ -67,8 +74,8 @@ def routes(report: Report) -> list[tuple[str, ...]]:
         ROUTES.row(
             operator=route.operator,
             variant=variant.name,
-            registered=_BY[route.registered],
-            via=_way(route),
+            registered=_REGISTERED[route.registered],
+            via=_VIA[_way(route)],
             gil=str(route.gil),
             overhead="" if route.us is None else wording.duration(route.us),
         )
@@ -89,7 +96,7 @@ def loads(variant: VariantReport) -> list[tuple[str, ...]]:
     return [
         LOADS.row(
             kernel=load.kernel,
-            when="at its first launch" if load.call else "while compiling",
+            when=_WHEN[_when(load)],
             compile="cached" if load.cached and load.compile_us is None else _us(load.compile_us),
             load=_us(load.load_us),
             autotune=_us(load.autotune_us),
@@ -110,8 +117,19 @@ def descriptors(kernel_descriptors: list[Descriptor]) -> str:
 
 
 def _way(route: Route) -> str:
-    into = ", into Python" if route.via == "dispatcher" and route.registered == "python" else ""
-    return _WAYS[route.via] + into
+    if route.via == "dispatcher":
+        return "dispatcher_python" if route.registered == "python" else "dispatcher_cpp"
+    if route.via != "python":
+        return route.via
+    if route.artifact == "cpp":
+        return "function"
+    return "library" if route.operator.startswith("extern_kernels.") else "torch_ops"
+
+
+def _when(load: KernelLoad) -> str:
+    if load.call:
+        return "first_launch"
+    return "background" if load.background else "compiling"
 
 
 def _us(value: float | None) -> str:

@@ -6,12 +6,23 @@ from ...report import Sweep, SweepCell
 from .. import wording
 from .table import Column, Table
 
+_STATES = {
+    "done": "measured",
+    "failed": "failed",
+    "crashed": "crashed",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "cancelled": "cancelled",
+    "running": "running",
+    "waiting": "waiting",
+}
+
 TABLE = Table(
     "cells",
     (
         Column("variant", "variant"),
         Column("shape", "shape"),
-        Column("state", "state", "State, and where it is best"),
+        Column("state", "state", "State, and where it is best", words=_STATES),
         Column("latency", "latency", "The median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure", "panel"),
         Column("speedup", "over eager", "Against eager, as far as the interval allows"),
@@ -117,16 +128,3 @@ def _state(cell: SweepCell, sweep: Sweep) -> str:
     if cell.key == sweep.winner or cell.key in sweep.winners.values():
         return "fastest"
     return "Pareto-optimal" if cell.key in sweep.pareto else _STATES["done"]
-
-
-_STATES = {
-    "done": "measured",
-    "failed": "failed",
-    "crashed": "crashed",
-    "timeout": "out of time",
-    "memory": "out of memory",
-    "cancelled": "cancelled",
-    "running": "running",
-    "waiting": "waiting",
-}
-"""State → the words for it."""

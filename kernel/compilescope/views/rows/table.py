@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 ColumnKind = Literal["words", "figure", "drawing"]
@@ -20,6 +21,8 @@ class Column(NamedTuple):
     kind: ColumnKind = "words"
     where: Literal["everywhere", "panel", "text"] = "everywhere"
     """text: in a terminal and in a cell."""
+    words: Mapping[str, str] = {}
+    """Value → the words for it, where the cells have few values."""
 
 
 class Table(NamedTuple):
@@ -38,6 +41,10 @@ class Table(NamedTuple):
     def in_panel(self) -> list[Column]:
         """The columns in the panel."""
         return [column for column in self.columns if column.where != "text"]
+
+    def words(self, column: str) -> Mapping[str, str]:
+        """Return the words for the values of a column."""
+        return next(declared.words for declared in self.columns if declared.id == column)
 
     @property
     def head(self) -> tuple[str, ...]:

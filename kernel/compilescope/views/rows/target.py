@@ -25,11 +25,20 @@ from ..wrapper_pairs import compared
 from .sweep import quantity
 from .table import Column, Table
 
+_LANGUAGES = {
+    "triton": "Triton",
+    "cpp": "C++",
+    "extern": "extern",
+    "python": "Python",
+    "fx": "FX",
+    "text": "text",
+}
+
 TABLE = Table(
     "kernels",
     (
         Column("name", "kernel"),
-        Column("language", "language"),
+        Column("language", "language", words=_LANGUAGES),
         Column("direction", "direction", where="panel"),
         Column("ops", "fused operators", where="panel"),
         Column(
@@ -122,6 +131,11 @@ class Decided(NamedTuple):
 
     decision: Decision
     times: int
+
+
+def language(kernel: Kernel) -> str:
+    """Return a kernel's language; "extern" for one of a library."""
+    return _LANGUAGES[kernel.language]
 
 
 def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
@@ -285,14 +299,13 @@ def configuration(config: KernelConfig) -> str:
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
-    language = "library call" if kernel.language == "extern" else kernel.language
     estimates = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
     bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
     complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
     return TABLE.row(
         name=kernel.name,
-        language=language,
+        language=language(kernel),
         launches=str(len(launches)) if launches else "",
         fused=str(fusion.nodes) if fusion is not None else "",
         saved=f"\u2248 {wording.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",

@@ -304,13 +304,12 @@ def _break(broken: Break, width: int) -> Iterator[str]:
 
 
 def _kernel(kernel: Kernel) -> str:
-    language = "library call" if kernel.language == "extern" else kernel.language
     times = len({launch.key for launch in kernel.launches})
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
     of = f"of {', '.join(kernel.modules[:4])}" if kernel.modules else ""
-    parts = [f"{kernel.name} ({language}{called}){ops}", of, fused]
+    parts = [f"{kernel.name} ({target_rows.language(kernel)}{called}){ops}", of, fused]
     return ". ".join(part for part in [*parts, routes.descriptors(kernel.descriptors)] if part)
 
 
