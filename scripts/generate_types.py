@@ -68,7 +68,7 @@ def type_of(schema: dict[str, Any]) -> list[str]:
     if "$ref" in schema:
         return [schema["$ref"]]
     if "anyOf" in schema:
-        return [member for each in schema["anyOf"] for member in type_of(each)]
+        return [member for choice in schema["anyOf"] for member in type_of(choice)]
     if "enum" in schema:
         return [literal(value) for value in schema["enum"]]
     if "const" in schema:
@@ -76,7 +76,7 @@ def type_of(schema: dict[str, Any]) -> list[str]:
     kind = schema.get("type")
     if kind == "array":
         if "prefixItems" in schema:
-            return [f"[{', '.join(union(each) for each in schema['prefixItems'])}]"]
+            return [f"[{', '.join(union(item) for item in schema['prefixItems'])}]"]
         items = type_of(schema.get("items", {}))
         return [f"{items[0]}[]" if len(items) == 1 else f"({' | '.join(items)})[]"]
     if kind == "object":
@@ -112,7 +112,7 @@ def member(name: str, schema: dict[str, Any]) -> str:
     below = f"    {union(schema)};"
     if len(below) <= WIDTH:
         return f"  {name}:\n{below}"
-    return "\n".join([f"  {name}:", *(f"    | {each}" for each in type_of(schema))]) + ";"
+    return "\n".join([f"  {name}:", *(f"    | {choice}" for choice in type_of(schema))]) + ";"
 
 
 def interface(name: str, schema: dict[str, Any]) -> str:
@@ -329,20 +329,23 @@ def bare(schema: Any) -> Any:
     if isinstance(schema, dict):
         return {key: bare(value) for key, value in schema.items() if key != "description"}
     if isinstance(schema, list):
-        return [bare(each) for each in schema]
+        return [bare(item) for item in schema]
     return schema
 
 
 def is_current(target: Path, wanted: str, *, check: bool) -> bool:
     """Whether a file is as wanted; unless it is only to be checked, it is from now on."""
-    found = target.read_text(encoding="utf-8") if target.exists() else ""
-    if found == wanted:
+    current = target.read_text(encoding="utf-8") if target.exists() else ""
+    if current == wanted:
         return True
     name = target.relative_to(ROOT)
     if check:
         sys.stdout.writelines(
             difflib.unified_diff(
-                found.splitlines(keepends=True), wanted.splitlines(keepends=True), str(name), "new"
+                current.splitlines(keepends=True),
+                wanted.splitlines(keepends=True),
+                str(name),
+                "new",
             )
         )
         print(f"{name} is out of date: run python scripts/generate_types.py", file=sys.stderr)

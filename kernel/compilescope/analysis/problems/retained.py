@@ -7,26 +7,27 @@ from collections.abc import Collection, Sequence
 from ...report import Compilation, Problem
 
 
-def overwriting(compilations: Sequence[Compilation], kept: Collection[str]) -> list[Problem]:
+def overwriting(compilations: Sequence[Compilation], retained: Collection[str]) -> list[Problem]:
     """The problem of each backward whose code reuses memory that its call keeps.
 
     Parameters
     ----------
-    kept
+    retained
         The ids of those compilations whose backward was first called with ``retain_graph`` or
         ``create_graph``.
     """
     return [
         _problem(compilation)
         for compilation in compilations
-        if compilation.id in kept and _overwrites(compilation)
+        if compilation.id in retained and _overwrites(compilation)
     ]
 
 
 def _overwrites(compilation: Compilation) -> bool:
     """Whether its backward reuses the memory of an input: torch lets it if nothing keeps that."""
     return any(
-        buffer.reuses in {each.name for each in memory.buffers if each.kind == "input"}
+        buffer.reuses
+        in {candidate.name for candidate in memory.buffers if candidate.kind == "input"}
         for memory in compilation.memory
         if memory.direction == "backward"
         for buffer in memory.buffers
