@@ -40,8 +40,10 @@ def _problem(compilation: Compilation) -> Problem:
         severity="error",
         what=f"The backward of {compilation.id} overwrites what retain_graph keeps: the gradients "
         "of its next call are wrong.",
-        why="torch's cache gave it the code of an equal backward that was called without "
-        "retain_graph. The sources, which are generated without the cache, do not overwrite it.",
+        why=(
+            "torch's cache returned the code of an equal backward that was called without "
+            "retain_graph. Code that is generated without the cache does not overwrite it."
+        ),
         remedy="Set torch._functorch.config.donated_buffer = False before compiling; it costs "
         "memory. Then report it to PyTorch.",
         where=compilation.frame,
