@@ -35,10 +35,10 @@ def requirements(torch: str) -> list[str]:
         return lines
     if not re.fullmatch(r"\d+\.\d+\.\d+\S*", torch):
         raise SystemExit(f"TORCH={torch} is no version of torch. Give all of it: TORCH=2.11.0")
-    kept = [line for line in lines if re.split(r"[=<>~ ;]", line)[0] not in TORCHS_OWN]
+    unchanged = [line for line in lines if re.split(r"[=<>~ ;]", line)[0] not in TORCHS_OWN]
     triton = triton_of(torch)
     wanted = f"triton=={triton}" if triton else "triton"
-    return [*kept, f"torch=={torch}", f'{wanted}; platform_system == "Linux"']
+    return [*unchanged, f"torch=={torch}", f'{wanted}; platform_system == "Linux"']
 
 
 if __name__ == "__main__":

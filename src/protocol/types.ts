@@ -115,7 +115,7 @@ export const GUARD_TYPES: Record<string, string> = {
   FALSE_MATCH: 'The tracing depended on this being False.',
   LAMBDA_GUARD: 'A check that torch makes in Python.',
   SYMBOLIC_SHAPE_GUARD:
-    'The code holds for dynamic sizes that stand in this relation.'
+    'The code is valid only for dynamic sizes that satisfy this relation.'
 };
 
 /**

@@ -10,20 +10,20 @@ from .problems.failed_records import failed
 
 NOTHING = "Dynamo put no operation of this frame into a graph"
 CACHED = (
-    "Inductor took this graph from its cache, so it did not make this stage again. "
-    "Compile with torch._inductor.config.force_disable_caches to see it."
+    "Inductor's cache had this graph, so this stage was not generated again. Compile with "
+    "torch._inductor.config.force_disable_caches to see it."
 )
 INFERENCE = "The graph is compiled for inference: no input or parameter needs a gradient."
 TRAINING = "The graph is compiled for training: forward and backward take this stage's place."
-LAZY = "torch compiles the backward pass when it is first run, and that has not happened."
+LAZY = "torch compiles the backward when it first runs, which has not happened."
 SILENT = "torch did not log this stage for this compilation."
-FAILED = "The compilation failed before torch came to this stage: {}."
+FAILED = "The compilation failed before torch reached this stage: {}."
 NO_ID = (
     "torch gave these records no compile id: torch.export and AOTInductor compile whole models, "
     "not Dynamo's frames."
 )
 UNMEASURED = "Guards are measured where compilescope builds a variant itself."
-UNCOUNTED = "torch counts the checks that fail, not those that hold."
+UNCOUNTED = "torch counts the checks that fail, not those that pass."
 _TRAINING_ONLY = ("joint", "forward", "backward", "backward_before_post_grad", "backward_post_grad")
 _INFERENCE_ONLY = ("before_joint", "after_joint", "inference")
 
@@ -65,7 +65,7 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
     if not compilation.cache:
         off = any("cache_disabled" in (r.payload or "") for r in records if _is_timing(r))
         absent["cache"] = (
-            "The compile caches were off." if off else "torch logged no cache's answer."
+            "The compile caches were off." if off else "torch logged no cache hit or miss."
         )
     if compilation.frame is None:
         absent["frame"] = "torch logged no start of this compilation."

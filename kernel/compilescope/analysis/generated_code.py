@@ -116,8 +116,8 @@ def _unit(
     first.others = others
     if others:
         result.absent[f"{direction} graphs"] = (
-            f"torch compiled {len(codes)} {direction} graphs under this one id. The code of all is "
-            "kept (code.others); before and after the post-grad passes only the first is shown."
+            f"torch compiled {len(codes)} {direction} graphs under this id. code.others has the "
+            "code of the others; before and after the post-grad passes only the first is shown."
         )
     return first
 

@@ -11,6 +11,8 @@ import msgspec
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
+from ..isolation.user_state import Snapshot
+from ..progress.progress import Monitor
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import ISOLATES
 from ..torch_api.dynamo.kept_code import KeptCode
@@ -152,6 +154,34 @@ class BuiltVariants:
                 self.code_copies.install(self.code_set())
         elif name in self._builds:
             self.code_copies.install(self._builds[name].code_set)
+
+    def fit(self, wanted: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor) -> list[str]:
+        """The wanted variants whose builds may be called again; outdated builds are dropped.
+
+        Parameters
+        ----------
+        wanted
+            Names and settings; those without a build are left out.
+        snapshot
+            The user's state, which is restored after each check.
+        monitor
+            Ends the checks when the job is cancelled.
+        """
+        fit = []
+        for name, variant in wanted.items():
+            if self.find(name, variant) is None:
+                continue
+            monitor.check()
+            try:
+                is_fit = self.is_fit(name)
+            except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
+                is_fit = False
+            snapshot.restore()
+            if is_fit:
+                fit.append(name)
+            else:
+                self.drop(name)
+        return fit
 
     def is_fit(self, name: str) -> bool:
         """Calls a build once; whether that ran the code compiled when it was built.

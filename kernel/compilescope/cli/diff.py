@@ -108,7 +108,9 @@ def _of_folders(options: argparse.Namespace) -> int:
     if options.json:
         files.print_json(result)
     else:
-        unchanged = [name for name, each in result.reports.items() if _is_unchanged(each)]
+        unchanged = [
+            name for name, difference in result.reports.items() if _is_unchanged(difference)
+        ]
         for name, difference in result.reports.items():
             if name not in unchanged:
                 print(f"{name}:")

@@ -10,25 +10,21 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-import torch
 
 from ..builds.aot_compiled import (
     AOT_COMPILED,
-    COMPILED_BEFORE,
     call_compiled,
-    compilations_of,
     problems_of,
     requested_of,
 )
 from ..builds.build_and_time import build_variants, time_variants
 from ..builds.built_variants import EAGER, BuiltVariants
-from ..builds.capture_graphs import Captured, Key, capture, key_of
-from ..builds.compile_warnings import remarks
+from ..builds.capture_graphs import capture
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..builds.sources import generate, generates, is_ahead
+from ..builds.sources import generates, is_ahead
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
@@ -52,12 +48,12 @@ from ..subject.functions import functions_of
 from ..subject.subject import describe, unwrap
 from ..subject.typed_arguments import evaluate_arguments
 from ..targets import target_variants
-from ..torch_api.dynamo import compile_variant
 from ..torch_api.dynamo.written_settings import written
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled
-from . import report_updates
+from . import code_reports, report_updates
+from .captures import Captures
 from .variants import beside_written
 
 
@@ -109,7 +105,7 @@ class Inspection:
         self._lock = threading.RLock()
         self._order: Sequence[str] = ()
         """The names of the variants that an earlier report of the call had."""
-        self._captures: dict[Key, Captured] = {}
+        self._captures = Captures()
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
         self._questions = VariantGuards(self.fn, subject.name, self._code_copies)
@@ -164,7 +160,7 @@ class Inspection:
         ready = []
         for variant in filter(_runs, present):
             other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
-            captured = self._capture_for(other)
+            captured = self._captures.find(other)
             if other not in present and captured is not None and is_ahead(captured, other):
                 ready.append(other)
         return ready
@@ -173,7 +169,7 @@ class Inspection:
         """Whether `generate` can serve the variant without calling the subject."""
         if not _runs(variant) or self._is_aot_compiled(variant):
             return True
-        return self._capture_for(variant) is not None
+        return self._captures.find(variant) is not None
 
     @in_own_context
     def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
@@ -193,7 +189,7 @@ class Inspection:
                     snapshot.restore()
                     if captured.problem is not None:
                         captured.problem = self._blame(captured.problem)
-                self._captures[key_of(variant)] = captured
+                self._captures.put(variant, captured)
                 report_updates.note_unsaved(self.report, snapshot.unsaved)
 
     @in_own_context
@@ -207,7 +203,8 @@ class Inspection:
             coming = coming[1:]
             monitor.step("generating code", variant=name)
             if self._is_aot_compiled(variant):
-                result = self._opened(name, variant)
+                assert self._aot_compiled is not None, "it was just compared with that"
+                result = code_reports.of_aot_compiled(self._aot_compiled, name, variant)
             elif variant.target is not None:
                 result = target_variants.generate(self._shipment, variants, name, monitor)
             else:
@@ -260,8 +257,7 @@ class Inspection:
         For targets, only the kernels are compiled and checked.
 
         Variants that are built already are timed in turns with the new ones, but keep the timing of
-        an
-        earlier measurement.
+        an earlier measurement.
 
         Parameters
         ----------
@@ -281,7 +277,9 @@ class Inspection:
     def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor)
-            beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
+            requested = {variant.name: variant.requested for variant in self.report.variants}
+            fit = self._builds.fit(requested, snapshot, monitor)
+            beside = [name for name in fit if name not in wanted]
             built = [variant for variant in self.report.variants if variant.name in wanted]
             if any(variant.stage == "built" for variant in built):
                 ready = [
@@ -361,7 +359,7 @@ class Inspection:
         again
             Starts anew even if an earlier measurement could be resumed.
         on_news
-        Called when `measurement` has new samples.
+            Called when `measurement` has new samples.
         """
         wanted = {
             variant.name: variant.requested
@@ -371,7 +369,7 @@ class Inspection:
         measurement = self._measurement
         try:
             with self._open() as snapshot, measurement.under_way(on_news):
-                fit = self._fit(snapshot, monitor, among=wanted)
+                fit = self._builds.fit(wanted, snapshot, monitor)
                 missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
                     self._build(missing, snapshot, monitor)
@@ -469,32 +467,6 @@ class Inspection:
                 )
             self._changed(result.name)
 
-    def _fit(
-        self, snapshot: Snapshot, monitor: Monitor, among: Collection[str] | None = None
-    ) -> list[str]:
-        """The variants whose builds may be called again; outdated builds are dropped.
-
-        Parameters
-        ----------
-        among
-            Which are asked for; all that are kept if None.
-        """
-        fit = []
-        for variant in self.report.variants:
-            is_wanted = among is None or variant.name in among
-            if is_wanted and self._builds.find(variant.name, variant.requested):
-                monitor.check()
-                try:
-                    is_fit = self._builds.is_fit(variant.name)
-                except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
-                    is_fit = False
-                snapshot.restore()
-                if is_fit:
-                    fit.append(variant.name)
-                else:
-                    self._builds.drop(variant.name)
-        return fit
-
     def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
         """Puts timings into the report, and what follows from them; some keep what they have."""
         if not timings:
@@ -544,7 +516,7 @@ class Inspection:
 
     def _keep_guards(self, name: str, variant: Variant) -> None:
         is_captured = _runs(variant) and not self._is_aot_compiled(variant)
-        captured = self._capture_for(variant) if is_captured else None
+        captured = self._captures.find(variant) if is_captured else None
         if captured is not None and captured.askable is not None:
             self._questions.keep(name, captured.askable)
 
@@ -587,35 +559,18 @@ class Inspection:
         coming: Sequence[Variant],
     ) -> VariantReport:
         if variant.backend is None:
-            absent = {"compilations": "Eager compiles nothing."}
-            return VariantReport(name=name, requested=variant, absent=absent)
-        captured = self._capture_for(variant)
+            return code_reports.of_eager(name, variant)
+        captured = self._captures.find(variant)
         assert captured is not None, "generate() is for variants whose capture is there"
         shared = [
             next_variant
             for next_variant in coming
             if _runs(next_variant)
             and not self._is_aot_compiled(next_variant)
-            and self._capture_for(next_variant) is captured
+            and self._captures.find(next_variant) is captured
         ]
-        sources = generate(captured, name, variant, on_step=on_step, coming=shared)
-        problems = sources.problems
-        if captured.problem is not None:
-            problems.insert(0, captured.problem)
-        else:
-            problems += remarks(sources.compilations, self.fn)
-        failed = any(problem.severity == "error" for problem in problems)
-        return VariantReport(
-            name=name,
-            requested=variant,
-            stage="failed" if failed else "sources",
-            config=compile_variant.differing_settings(compile_variant.settings_of(variant))
-            if variant.backend == "inductor"
-            else {},
-            effective=sources.effective,
-            cuda_graphs=sources.cuda_graphs,
-            compilations=sources.compilations,
-            problems=problems,
+        return code_reports.generated(
+            captured, name, variant, fn=self.fn, on_step=on_step, coming=shared
         )
 
     def _is_aot_compiled(self, variant: Variant) -> bool:
@@ -629,31 +584,6 @@ class Inspection:
             return False
         compiled = self._aot_compiled
         return not (self._is_aot_compiled(variant.requested) and compiled and compiled.lacking())
-
-    def _opened(self, name: str, variant: Variant) -> VariantReport:
-        """What ``aot_compile`` returned, as far as it says it itself."""
-        assert self._aot_compiled is not None, "the caller has looked"
-        compilations = compilations_of(self._aot_compiled, name)
-        absent = {"compile_time": COMPILED_BEFORE}
-        return VariantReport(
-            name=name, requested=variant, stage="built", compilations=compilations, absent=absent
-        )
-
-    def _capture_for(self, variant: Variant) -> Captured | None:
-        key = dynamic, fullgraph, guard_filter = key_of(variant)
-        exact = self._captures.get(key)
-        if exact is not None:
-            return exact
-        # Without a break, a full graph is the same graph; without symbols, so is a static one.
-        for (other_dynamic, other_full, other_filter), captured in self._captures.items():
-            whole = captured.problem is None and len(captured.graphs) == 1
-            same_graph = other_full == fullgraph or whole
-            same_sizes = other_dynamic == dynamic or (
-                not other_dynamic and not dynamic and not _symbolic(captured)
-            )
-            if same_graph and same_sizes and other_filter == guard_filter:
-                return captured
-        return None
 
     def _blame(self, problem: Problem) -> Problem:
         """Returns a problem of the capture, or the subject's own where it fails in eager too."""
@@ -672,15 +602,3 @@ _READY = {True: ("built",), False: ("sources", "built")}
 def _runs(variant: Variant) -> bool:
     """Whether it is compiled, and for a device that is here."""
     return variant.backend is not None and variant.target is None
-
-
-def _symbolic(captured: Captured) -> bool:
-    return any(
-        isinstance(value, torch.SymInt)
-        or (
-            isinstance(value, torch.Tensor)
-            and any(isinstance(s, torch.SymInt) for s in value.shape)
-        )
-        for graph in captured.graphs
-        for value in graph.inputs
-    )

@@ -1,4 +1,4 @@
-"""Formats times: the only place that chooses a unit."""
+"""Formats times and sizes: the only place that chooses a unit."""
 
 from __future__ import annotations
 
@@ -16,6 +16,17 @@ def duration(time_us: float) -> str:
         if abs(time_us) < limit * 0.9995:
             return f"{_three_digits(time_us * factor)} {unit}"
     return f"{_three_digits(time_us * 1e-6)} s"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes, with up to three significant digits and the unit that fits."""
+    units = ("B", "KiB", "MiB", "GiB", "TiB")
+    exponent = 0
+    while count >= 1024 and exponent < len(units) - 1:
+        count /= 1024
+        exponent += 1
+    digits = 0 if exponent == 0 or count >= 100 else 1 if count >= 10 else 2
+    return f"{count:.{digits}f} {units[exponent]}"
 
 
 def _three_digits(value: float) -> str:

@@ -246,7 +246,7 @@ def _kernel_text(
     parts.append(
         Template(KERNEL_MAIN.strip()).substitute(
             variables=repr(sliced.variables),
-            made=repr([out for out in sliced.outs if out not in sliced.variables]),
+            outputs=repr([out for out in sliced.outs if out not in sliced.variables]),
             highs=repr(highs),
             inputs=repr(reference.inputs or {}),
             shapes=repr(_shapes(reference, nodes)),

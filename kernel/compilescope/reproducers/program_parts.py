@@ -118,7 +118,7 @@ threads = torch.get_num_threads()
 
 KERNEL_MAIN = """
 VARIABLE_NAMES = $variables
-MADE = $made  # what the launch returns
+OUTPUT_NAMES = $outputs  # what the launch returns
 HIGH = $highs  # of integers that index: below what
 NODES = $inputs  # of the graph, which the arguments hold
 NODE_SHAPES = $shapes
@@ -157,10 +157,10 @@ def main():
             values = filled(True)
             expected = reference(*node_values(values).values())
         exact = in_float64(reference, node_values(values).values())
-    made = launch(*values)
+    outputs = launch(*values)
     if reference is not None:
         known = dict(zip(VARIABLE_NAMES, values))
-        known |= dict(zip(MADE, [made] if len(MADE) == 1 else made or []))
+        known |= dict(zip(OUTPUT_NAMES, [outputs] if len(OUTPUT_NAMES) == 1 else outputs or []))
         for name, value in expected.items():
             agrees &= compare(name, known[name], value, exact and exact[name], values)
     if why_unchecked:

@@ -9,6 +9,7 @@ from ..analysis.figures.wording import place as place
 from ..report import AS_WRITTEN, Report, Timing, VariantReport
 from ..report.references import is_reference
 from ..report.units import duration as duration
+from ..report.units import size as size
 from ..report.variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
@@ -40,7 +41,7 @@ def seconds(variant: VariantReport) -> str:
     if variant.compile_time is None:
         return ""
     warm = "" if variant.compile_time.cold else " (warm caches)"
-    return f"{variant.compile_time.total_s:.2f} s{warm}"
+    return f"{duration(variant.compile_time.total_s * 1e6)}{warm}"
 
 
 def stage(variant: VariantReport) -> str:

@@ -3,6 +3,8 @@ import * as React from 'react';
 import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
 import { Absent } from '../common';
 import { formatMicroseconds } from '../../words/format';
+import { TABLES } from '../../words/tables';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures, type IHead } from '../common/tables/figures';
 import { Part } from '../common/study';
 import { kindClass } from './timeline/colours';
@@ -21,6 +23,7 @@ export function LoadsPart(props: {
   if (loads.length === 0) {
     return null;
   }
+  const columns = TABLES.loads(trans);
   const end = Math.max(
     0,
     ...loads.flatMap(drawn).map(({ start_us, us }) => start_us + us)
@@ -36,16 +39,12 @@ export function LoadsPart(props: {
         label={trans.__('Kernels as they were loaded, in figures')}
         name="loads"
         caption={trans.__('Compile and load time of each kernel')}
-        heads={[
-          { label: trans.__('Kernel') },
-          { label: trans.__('when') },
-          { spoken: trans.__('Its steps, drawn') },
-          stepHead('compile', trans.__('compile')),
-          stepHead('load', trans.__('load')),
-          stepHead('autotune', trans.__('tune')),
-          stepHead('first_run', trans.__('first run')),
-          { label: trans.__('later run'), isNumber: true }
-        ]}
+        heads={declaredHeads('loads', trans, {
+          compile: stepHead('compile', columns.compile.title),
+          load: stepHead('load', columns.load.title),
+          autotune: stepHead('autotune', columns.autotune.title),
+          first_run: stepHead('first_run', columns.first_run.title)
+        })}
       >
         {loads.map((load, index) => (
           <LoadRow key={index} load={load} end={end} trans={trans} />
@@ -80,61 +79,73 @@ function LoadRow(props: {
   );
   return (
     <tr title={load.how}>
-      <th scope="row">
-        <code title={load.kernel}>{load.kernel}</code>{' '}
-        <span className="jp-Compilescope-muted">{load.compilation}</span>
-      </th>
-      <td>{whenText(load, trans)}</td>
-      <td>
-        <span className="jp-Compilescope-loadBar" aria-hidden="true">
-          {drawn(load).map(({ step, start_us, us }, place) => (
-            <span
-              key={place}
-              className={kindClass(step)}
-              style={{
-                left: `${part(start_us, end)}%`,
-                width: `${part(us, end)}%`
-              }}
-            />
-          ))}
-        </span>
-      </td>
-      {load.compile_us === null && load.cached ? (
-        <td className="jp-mod-number jp-Compilescope-muted">
-          {trans.__('cached')}
-        </td>
-      ) : (
-        figure(load.compile_us)
-      )}
-      {figure(load.load_us)}
-      {load.autotune_us === null ? (
-        <td className="jp-mod-number jp-Compilescope-muted">–</td>
-      ) : (
-        figure(load.autotune_us)
-      )}
-      {figure(load.first_run_us, true)}
-      {figure(load.warm_run_us)}
+      <DeclaredCells
+        table="loads"
+        trans={trans}
+        cells={{
+          kernel: (
+            <th scope="row">
+              <code title={load.kernel}>{load.kernel}</code>{' '}
+              <span className="jp-Compilescope-muted">{load.compilation}</span>
+            </th>
+          ),
+          when: <td>{whenText(load, trans)}</td>,
+          steps: (
+            <td>
+              <span className="jp-Compilescope-loadBar" aria-hidden="true">
+                {drawn(load).map(({ step, start_us, us }, place) => (
+                  <span
+                    key={place}
+                    className={kindClass(step)}
+                    style={{
+                      left: `${part(start_us, end)}%`,
+                      width: `${part(us, end)}%`
+                    }}
+                  />
+                ))}
+              </span>
+            </td>
+          ),
+          compile:
+            load.compile_us === null && load.cached ? (
+              <td className="jp-mod-number jp-Compilescope-muted">
+                {trans.__('cached')}
+              </td>
+            ) : (
+              figure(load.compile_us)
+            ),
+          load: figure(load.load_us),
+          autotune:
+            load.autotune_us === null ? (
+              <td className="jp-mod-number jp-Compilescope-muted">–</td>
+            ) : (
+              figure(load.autotune_us)
+            ),
+          first_run: figure(load.first_run_us, true),
+          later_run: figure(load.warm_run_us)
+        }}
+      />
     </tr>
   );
 }
 
-function stepHead(step: Step, title: string): IHead {
+function stepHead(step: Step, title: string): Partial<IHead> {
   const label = (
     <>
       <span className={`${kindClass(step)} jp-mod-swatch`} aria-hidden="true" />
       {title}
     </>
   );
-  return { label, isNumber: true };
+  return { label };
 }
 
 function whenText(load: KernelLoad, trans: TranslationBundle): string {
-  if (load.call > 0) {
-    return trans.__('at its first launch');
-  }
-  return load.background
-    ? trans.__('in the background')
-    : trans.__('while it was compiled');
+  const { words } = TABLES.loads(trans).when;
+  return load.call > 0
+    ? words.first_launch
+    : load.background
+      ? words.background
+      : words.compiling;
 }
 
 /**

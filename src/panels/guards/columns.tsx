@@ -4,6 +4,7 @@ import type { Guard } from '../../protocol/types';
 import { Absent, Badge, Bar, compareNumbers, SourceLink } from '../common';
 import { formatCount, formatNanoseconds } from '../../words/format';
 import type { IColumn } from '../common';
+import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import type { IViewContext } from '../views';
 import type { Content, IBranch, IEntry } from './rows';
 import { compareSources } from './rows';
@@ -41,35 +42,25 @@ export interface IColumnContext {
 export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
   const { context, view } = options;
   const { trans } = context;
-  return [
-    {
-      id: 'expression',
-      label: trans.__('Guard'),
+  return declaredColumns<IEntry, 'guards'>('guards', trans, {
+    expression: {
       width: 'minmax(120px, 3fr)',
       render: ({ guard }) => <Expression guard={guard} trans={trans} />,
       compare: (a, b) => compareSources(a.guard.expression, b.guard.expression)
     },
-    {
-      id: 'source',
-      label: trans.__('Source'),
-      title: trans.__('What is guarded'),
+    source: {
       width: 'minmax(80px, 1.4fr)',
       from: 620,
       render: ({ guard }) => <code title={guard.source}>{guard.source}</code>,
       compare: (a, b) => compareSources(a.guard.source, b.guard.source)
     },
-    {
-      id: 'type',
-      label: trans.__('Type'),
+    type: {
       width: 'minmax(80px, 1fr)',
       from: 820,
       render: ({ guard }) => <span title={guard.type}>{guard.type}</span>,
       compare: (a, b) => compareSources(a.guard.type, b.guard.type)
     },
-    {
-      id: 'line',
-      label: trans.__('From'),
-      title: trans.__('The source line that caused the guard'),
+    line: {
       width: 'minmax(70px, 150px)',
       from: 460,
       render: ({ guard }) => (
@@ -82,7 +73,7 @@ export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
       hits: ({ guard }) => guard.hits,
       fails: ({ guard }) => guard.fails
     })
-  ];
+  });
 }
 
 /**
@@ -98,10 +89,22 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     ) =>
     (content: Content) =>
       content.kind === 'guard' ? own(content.entry.guard) : all(content.branch);
-  return [
-    {
-      id: 'guard',
-      label: trans.__('Guard'),
+  const { hits, ...costs } = counts<Content>(options, {
+    cost: value(
+      guard => guard.cost_ns,
+      branch => branch.cost
+    ),
+    hits: value(
+      guard => guard.hits,
+      () => null
+    ),
+    fails: value(
+      guard => guard.fails,
+      branch => branch.fails
+    )
+  });
+  return declaredColumns<Content, 'guards'>('guards', trans, {
+    expression: {
       width: 'minmax(120px, 1fr)',
       render: content =>
         content.kind === 'guard' ? (
@@ -110,9 +113,8 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
           <BranchName branch={content.branch} trans={trans} />
         )
     },
-    {
-      id: 'type',
-      label: trans.__('Type'),
+    source: false,
+    type: {
       width: 'minmax(80px, 275px)',
       from: 880,
       render: content => {
@@ -123,10 +125,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
         return <span title={text}>{text}</span>;
       }
     },
-    {
-      id: 'line',
-      label: trans.__('From'),
-      title: trans.__('The source line that caused the guard'),
+    line: {
       width: 'minmax(70px, 120px)',
       from: 460,
       render: content =>
@@ -134,44 +133,19 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
           <Origin guard={content.entry.guard} context={context} view={view} />
         ) : null
     },
-    ...counts<Content>(options, {
-      cost: value(
-        guard => guard.cost_ns,
-        branch => branch.cost
-      ),
-      hits: value(
-        guard => guard.hits,
-        () => null
-      ),
-      fails: value(
-        guard => guard.fails,
-        branch => branch.fails
-      )
-    }).map(column =>
-      column.id === 'hits'
-        ? {
-            ...column,
-            render: (content: Content) =>
-              content.kind === 'guard' ? column.render(content) : null
-          }
-        : column
-    )
-  ];
+    ...costs,
+    hits: hits && {
+      ...hits,
+      render: content =>
+        content.kind === 'guard' ? hits.render(content) : null
+    }
+  });
 }
 
 function counts<T>(
-  {
-    context,
-    scale,
-    noCost,
-    noCounts,
-    hasCosts,
-    hasHits,
-    hasFails
-  }: IColumnContext,
+  { scale, noCost, noCounts, hasCosts, hasHits, hasFails }: IColumnContext,
   value: Record<'cost' | 'hits' | 'fails', (row: T) => number | null>
-): IColumn<T>[] {
-  const { trans } = context;
+): Record<'cost' | 'hits' | 'fails', ColumnChange<T>> {
   const count = (row: T, what: 'hits' | 'fails') => {
     const number = value[what](row);
     return number === null ? (
@@ -182,15 +156,10 @@ function counts<T>(
       </span>
     );
   };
-  const columns: IColumn<T>[] = [
-    {
-      id: 'cost',
-      label: trans.__('Cost'),
-      title: trans.__(
-        'Time of one check, measured on a clone of the guards. The bar is its share of all guards; in a table, relative to the costliest'
-      ),
+  // A column of dashes tells nothing.
+  return {
+    cost: hasCosts && {
       width: '104px',
-      isNumber: true,
       render: row => {
         const cost = value.cost(row);
         return cost === null ? (
@@ -204,34 +173,19 @@ function counts<T>(
       },
       compare: (a, b) => compareNumbers(value.cost(a), value.cost(b))
     },
-    {
-      id: 'hits',
-      label: trans.__('Passed'),
-      title: trans.__('How often the check passed'),
+    hits: hasHits && {
       width: '48px',
-      isNumber: true,
       from: 560,
       render: row => count(row, 'hits'),
       compare: (a, b) => compareNumbers(value.hits(a), value.hits(b))
     },
-    {
-      id: 'fails',
-      label: trans.__('Failed'),
-      title: trans.__('How often the check failed'),
+    fails: hasFails && {
       width: '48px',
-      isNumber: true,
       from: 400,
       render: row => count(row, 'fails'),
       compare: (a, b) => compareNumbers(value.fails(a), value.fails(b))
     }
-  ];
-  // A column of dashes tells nothing.
-  return columns.filter(
-    ({ id }) =>
-      (id !== 'cost' || hasCosts) &&
-      (id !== 'hits' || hasHits) &&
-      (id !== 'fails' || hasFails)
-  );
+  };
 }
 
 function Expression(props: {

@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
+import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import { Elided } from '../common/tables/elided';
 import {
   formatBytes,
@@ -16,7 +17,7 @@ import { fusionColumns } from './fusionColumns';
 import type { IRow, ITimeSum } from './rows';
 import { languageTitle, sumText, timeText } from './phrases';
 import { directionTitle } from '../../words/directions';
-import { targetColumns } from './targetColumns';
+import { NO_TARGET, targetColumns } from './targetColumns';
 import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
@@ -65,14 +66,7 @@ export function columnsOf(
     of(a).localeCompare(of(b), undefined, { numeric: true });
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
     compareNumbers(of(a), of(b));
-  const launchColumn = (
-    id: 'python' | 'cpp',
-    label: string,
-    title: string
-  ): IColumn<IRow> => ({
-    id,
-    label,
-    title,
+  const launchColumn = (id: 'python' | 'cpp'): ColumnChange<IRow> => ({
     width: '58px',
     from: from(580, 1040, 1120),
     hasValue: row => row[id].length > 0,
@@ -86,10 +80,8 @@ export function columnsOf(
       />
     )
   });
-  return [
-    {
-      id: 'name',
-      label: trans.__('Kernel'),
+  return declaredColumns<IRow, 'kernels'>('kernels', trans, {
+    name: {
       width: 'minmax(200px, 3fr)',
       compare: byText(({ kernel }) => kernel.name),
       render: ({ kernel }) => (
@@ -108,26 +100,20 @@ export function columnsOf(
         </>
       )
     },
-    {
-      id: 'language',
-      label: trans.__('Language'),
+    language: {
       width: '68px',
       from: from(720, 1240, 880),
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
-    {
-      id: 'direction',
-      label: trans.__('Direction'),
+    direction: {
       width: '74px',
       from: from(1080, 1320, 1300),
       hasValue: ({ kernel }) => kernel.direction !== 'inference',
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
-    {
-      id: 'ops',
-      label: trans.__('Fused operators'),
+    ops: {
       width: 'minmax(120px, 2fr)',
       from: from(980, 1460),
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
@@ -135,12 +121,8 @@ export function columnsOf(
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
       )
     },
-    {
-      id: 'launches',
-      label: trans.__('Launches'),
-      title: trans.__('Launches per call, counted in the wrapper’s code'),
+    launches: {
       width: '62px',
-      isNumber: true,
       from: from(undefined, 330, 800),
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
@@ -149,16 +131,10 @@ export function columnsOf(
       { fused: from(640, 1100, 1360), saved: from(860, 1180, 1440) },
       trans
     ),
-    ...(isTimed ? timeColumns(latencyUs, trans) : []),
-    ...(target !== null ? targetColumns(target, trans) : []),
-    {
-      id: 'bytes',
-      label: trans.__('Est. bytes'),
-      title: trans.__(
-        'Estimated: what all launches read and write together, from the sizes of their buffers'
-      ),
+    ...(isTimed ? timeColumns(latencyUs, trans) : NO_TIMES),
+    ...(target !== null ? targetColumns(trans) : NO_TARGET),
+    bytes: {
       width: '80px',
-      isNumber: true,
       from: from(700, 560, 960),
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
@@ -171,14 +147,8 @@ export function columnsOf(
         />
       )
     },
-    {
-      id: 'operations',
-      label: trans.__('Est. operations'),
-      title: trans.__(
-        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two'
-      ),
+    operations: {
       width: '96px',
-      isNumber: true,
       from: from(1240, 1580),
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
@@ -191,14 +161,8 @@ export function columnsOf(
         />
       )
     },
-    {
-      id: 'intensity',
-      label: trans.__('Est. op/B'),
-      title: trans.__(
-        'Arithmetic intensity: estimated operations for each estimated byte'
-      ),
+    intensity: {
       width: '74px',
-      isNumber: true,
       from: from(1380, 1680),
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
@@ -210,10 +174,7 @@ export function columnsOf(
         />
       )
     },
-    {
-      id: 'grid',
-      label: trans.__('Grid'),
-      title: trans.__('The launch grid, or the extents of the parallel loop'),
+    grid: {
       width: 'minmax(56px, 1fr)',
       from: from(1530, 1780),
       compare: byText(({ kernel }) => kernel.grid),
@@ -224,9 +185,7 @@ export function columnsOf(
           <Absent why={kernel.absent.grid ?? trans.__('Launch grid unknown')} />
         )
     },
-    {
-      id: 'source',
-      label: trans.__('Source'),
+    source: {
       width: 'minmax(84px, 150px)',
       from: from(420, 640, 1040),
       compare: byText(({ sources: [first] }) =>
@@ -244,18 +203,17 @@ export function columnsOf(
           />
         )
     },
-    launchColumn(
-      'python',
-      trans.__('Python'),
-      trans.__('Where the Python wrapper launches it')
-    ),
-    launchColumn(
-      'cpp',
-      trans.__('C++'),
-      trans.__('Where the C++ wrapper launches it')
-    )
-  ];
+    python: launchColumn('python'),
+    cpp: launchColumn('cpp')
+  });
 }
+
+const NO_TIMES = {
+  time: false,
+  share: false,
+  bandwidth: false,
+  flops: false
+} as const;
 
 /**
  * What was measured. Without the sign and the slant of an estimate.
@@ -266,7 +224,7 @@ export function columnsOf(
 function timeColumns(
   latencyUs: number | null,
   trans: TranslationBundle
-): IColumn<IRow>[] {
+): Record<keyof typeof NO_TIMES, ColumnChange<IRow>> {
   const none = ({ kernel }: IRow) => (
     <Absent why={kernel.absent.time ?? trans.__('Not measured')} />
   );
@@ -277,20 +235,13 @@ function timeColumns(
         ? timeText(time, trans)
         : undefined;
   const column = (
-    id: string,
-    label: string,
-    title: string,
     width: string,
     from: number | undefined,
     of: (time: ITimeSum) => number | null,
     show: (time: ITimeSum, value: number) => React.ReactNode
-  ): IColumn<IRow> => ({
-    id,
-    label,
-    title,
+  ): ColumnChange<IRow> => ({
     width,
     from,
-    isNumber: true,
     compare: (a, b) =>
       compareNumbers(a.time && of(a.time), b.time && of(b.time)),
     render: row => {
@@ -302,11 +253,8 @@ function timeColumns(
       );
     }
   });
-  return [
-    column(
-      'time',
-      trans.__('Time'),
-      trans.__('Measured: what all launches of one call take on their device'),
+  return {
+    time: column(
       '84px',
       undefined,
       ({ us }) => us,
@@ -326,12 +274,7 @@ function timeColumns(
           formatMicroseconds(us)
         )
     ),
-    column(
-      'share',
-      trans.__('Of peak'),
-      trans.__(
-        'Share of the device’s peak that the kernel reaches: memory bandwidth or arithmetic, whichever is closer. “In cache”: faster than memory can be'
-      ),
+    share: column(
       '108px',
       440,
       time => peakShare(time)?.share ?? null,
@@ -350,25 +293,19 @@ function timeColumns(
         );
       }
     ),
-    column(
-      'bandwidth',
-      trans.__('B/s'),
-      trans.__('Estimated bytes over the measured time'),
+    bandwidth: column(
       '66px',
       860,
       time => time.bytes_per_s,
       (_, rate) => formatRate(rate)
     ),
-    column(
-      'flops',
-      trans.__('FLOP/s'),
-      trans.__('Estimated operations over the measured time'),
+    flops: column(
       '66px',
       940,
       time => time.operations_per_s,
       (_, rate) => formatRate(rate)
     )
-  ];
+  };
 }
 
 function LaunchCell(props: {

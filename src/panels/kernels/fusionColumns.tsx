@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { IColumn } from '../common';
 import { Absent, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
+import type { ColumnChange } from '../common/tables/declared';
 import { Estimate } from '../common/estimate';
 import type { IRow } from './rows';
 
@@ -18,7 +18,7 @@ export function fusionColumns(
     readonly saved: number | undefined;
   },
   trans: TranslationBundle
-): IColumn<IRow>[] {
+): Record<'fused' | 'saved', ColumnChange<IRow>> {
   const fused = ({ kernel }: IRow) => kernel.fusion?.nodes ?? null;
   // A library's kernel is one operator: there is nothing to fuse.
   const saved = ({ kernel }: IRow) =>
@@ -26,13 +26,9 @@ export function fusionColumns(
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
     trans.__('Unknown for this kernel');
-  return [
-    {
-      id: 'fused',
-      label: trans.__('Fused'),
-      title: trans.__('How many operators of the graph are in this kernel'),
+  return {
+    fused: {
       width: '52px',
-      isNumber: true,
       from: from.fused,
       hasValue: row => fused(row) !== null,
       compare: (a, b) => compareNumbers(fused(a), fused(b)),
@@ -45,14 +41,8 @@ export function fusionColumns(
         );
       }
     },
-    {
-      id: 'saved',
-      label: trans.__('Est. saved'),
-      title: trans.__(
-        'Estimated bytes per launch that its operators would exchange through memory as separate kernels'
-      ),
+    saved: {
       width: '80px',
-      isNumber: true,
       from: from.saved,
       hasValue: row => saved(row) !== null,
       compare: (a, b) => compareNumbers(saved(a), saved(b)),
@@ -77,5 +67,5 @@ export function fusionColumns(
         );
       }
     }
-  ];
+  };
 }

@@ -5,6 +5,7 @@ import {
   formatMicroseconds,
   formatShare
 } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import type { IRow, ISum, ITimeSum } from './rows';
 
 /**
@@ -14,20 +15,7 @@ export function languageTitle(
   language: Kernel['language'],
   trans: TranslationBundle
 ): string {
-  switch (language) {
-    case 'cpp':
-      return trans.__('C++');
-    case 'triton':
-      return trans.__('Triton');
-    case 'extern':
-      return trans.__('extern');
-    case 'python':
-      return trans.__('Python');
-    case 'fx':
-      return trans.__('FX');
-    case 'text':
-      return trans.__('text');
-  }
+  return TABLES.kernels(trans).language.words[language];
 }
 
 /**

@@ -1,43 +1,43 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { IColumn } from '../common';
 import { Absent, compareNumbers } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
   formatShare
 } from '../../words/format';
+import type { ColumnChange } from '../common/tables/declared';
 import { CheckBadge } from './check';
 import { Estimate } from '../common/estimate';
 import { leastText, limitText } from './phrases';
 import type { IRow } from './rows';
 
+export const NO_TARGET = {
+  least: false,
+  registers: false,
+  spills: false,
+  shared_bytes: false,
+  occupancy: false,
+  check: false
+} as const;
+
 /**
  * The columns of kernels for a device that is not there: what the compiler says
  * of them, what they take at best, and whether they compute what they should.
- *
- * @param target - What the device is called.
  */
 export function targetColumns(
-  target: string,
   trans: TranslationBundle
-): IColumn<IRow>[] {
+): Record<keyof typeof NO_TARGET, ColumnChange<IRow>> {
   const resource = (
     id: string,
-    label: string,
-    title: string,
     width: string,
     from: number | undefined,
     show: (value: number, row: IRow) => React.ReactNode
-  ): IColumn<IRow> => {
+  ): ColumnChange<IRow> => {
     const of = ({ kernel }: IRow) => kernel.resources[id] ?? null;
     return {
-      id,
-      label,
-      title,
       width,
       from,
-      isNumber: true,
       hasValue: row => of(row) !== null,
       compare: (a, b) => compareNumbers(of(a), of(b)),
       render: row => {
@@ -50,16 +50,9 @@ export function targetColumns(
       }
     };
   };
-  return [
-    {
-      id: 'least',
-      label: trans.__('Est. time'),
-      title: trans.__(
-        'Estimated lower bound for all launches of one call on %1; nothing runs there',
-        target
-      ),
+  return {
+    least: {
       width: '82px',
-      isNumber: true,
       compare: (a, b) => compareNumbers(a.least.value, b.least.value),
       render: row => (
         <Estimate
@@ -73,53 +66,21 @@ export function targetColumns(
         />
       )
     },
-    resource(
-      'registers',
-      trans.__('Regs'),
-      trans.__('Registers per thread'),
-      '48px',
-      520,
-      value => value
-    ),
-    resource(
-      'spills',
-      trans.__('Spills'),
-      trans.__('Register spills per thread, in bytes'),
-      '58px',
-      600,
-      value =>
-        value > 0 ? (
-          <span className="jp-Compilescope-spills">{formatBytes(value)}</span>
-        ) : (
-          value
-        )
-    ),
-    resource(
-      'shared_bytes',
-      trans.__('Shared'),
-      trans.__('Shared memory per block'),
-      '70px',
-      680,
-      value => formatBytes(value)
-    ),
-    resource(
-      'occupancy',
-      trans.__('Occupancy'),
-      trans.__(
-        'Share of a multiprocessor’s threads that can be resident, from the compiler’s figures'
-      ),
-      '78px',
-      430,
-      (value, { kernel }) => (
-        <span title={limitText(kernel.limit, trans)}>{formatShare(value)}</span>
+    registers: resource('registers', '48px', 520, value => value),
+    spills: resource('spills', '58px', 600, value =>
+      value > 0 ? (
+        <span className="jp-Compilescope-spills">{formatBytes(value)}</span>
+      ) : (
+        value
       )
     ),
-    {
-      id: 'check',
-      label: trans.__('Check'),
-      title: trans.__(
-        'Interpreted without the device, and compared with eager'
-      ),
+    shared_bytes: resource('shared_bytes', '70px', 680, value =>
+      formatBytes(value)
+    ),
+    occupancy: resource('occupancy', '78px', 430, (value, { kernel }) => (
+      <span title={limitText(kernel.limit, trans)}>{formatShare(value)}</span>
+    )),
+    check: {
       width: '92px',
       from: 360,
       compare: (a, b) => rank(a) - rank(b),
@@ -135,7 +96,7 @@ export function targetColumns(
         />
       )
     }
-  ];
+  };
 }
 
 /** What differs comes first. */

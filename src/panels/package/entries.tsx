@@ -4,6 +4,7 @@ import type { Entry } from '../../protocol/types';
 import { Absent, Bar } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval, formatRatio } from '../../words/format';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /**
@@ -22,37 +23,51 @@ export function Entries(props: {
       <Figures
         label={trans.__('Entries in figures')}
         caption={trans.__('Latency by entry point')}
-        heads={[
-          trans.__('Entry point'),
-          { label: trans.__('median'), isNumber: true },
-          {},
-          { label: trans.__('95 % interval'), isNumber: true },
-          { label: trans.__('× eager'), isNumber: true }
-        ]}
+        heads={declaredHeads('entries', trans)}
       >
         {entries.map(({ name, timing, why }) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
             {timing ? (
+              <DeclaredCells
+                table="entries"
+                trans={trans}
+                cells={{
+                  entry: <th scope="row">{name}</th>,
+                  median: (
+                    <td className="jp-mod-number">
+                      <strong>{formatMicroseconds(timing.median_us)}</strong>
+                    </td>
+                  ),
+                  bar: (
+                    <td>
+                      <Bar
+                        share={longest > 0 ? timing.median_us / longest : 0}
+                      />
+                    </td>
+                  ),
+                  interval: (
+                    <td className="jp-mod-number">
+                      {formatInterval(timing.interval_us)}
+                      {timing.few && <small> {trans.__('(min–max)')}</small>}
+                    </td>
+                  ),
+                  speedup: (
+                    <td className="jp-mod-number">
+                      {timing.speedup?.text ??
+                        (timing.ratio === null
+                          ? ''
+                          : formatRatio(timing.ratio))}
+                    </td>
+                  )
+                }}
+              />
+            ) : (
               <>
-                <td className="jp-mod-number">
-                  <strong>{formatMicroseconds(timing.median_us)}</strong>
-                </td>
-                <td>
-                  <Bar share={longest > 0 ? timing.median_us / longest : 0} />
-                </td>
-                <td className="jp-mod-number">
-                  {formatInterval(timing.interval_us)}
-                  {timing.few && <small> {trans.__('(min–max)')}</small>}
-                </td>
-                <td className="jp-mod-number">
-                  {timing.ratio === null ? '' : formatRatio(timing.ratio)}
+                <th scope="row">{name}</th>
+                <td colSpan={4}>
+                  <Absent why={why || trans.__('Not measured')} /> {why}
                 </td>
               </>
-            ) : (
-              <td colSpan={4}>
-                <Absent why={why || trans.__('Not measured')} /> {why}
-              </td>
             )}
           </tr>
         ))}

@@ -1,9 +1,10 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Package, PackageFile } from '../../protocol/types';
+import type { Package } from '../../protocol/types';
 import { CodeBlock, useShowAll, useLoaded, ViewFrame } from '../common';
 import { formatBytes } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import type { IViewContext } from '../views';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /** So many files are listed at once. */
@@ -24,6 +25,7 @@ export function Files(props: {
 }): JSX.Element {
   const { contents, variant, context } = props;
   const { trans } = context;
+  const kinds = TABLES.files(trans).kind.words;
   const [opened, setOpened] = React.useState<string | null>(null);
   const [shown, showAll] = useShowAll(contents.files, FILES, trans);
   return (
@@ -32,34 +34,40 @@ export function Files(props: {
         label={trans.__('Files in figures')}
         name="files"
         caption={trans.__('The files in the package')}
-        heads={[
-          trans.__('File'),
-          trans.__('kind'),
-          { label: trans.__('size'), isNumber: true }
-        ]}
+        heads={declaredHeads('files', trans)}
       >
         {shown.map(file => (
           <tr key={file.path}>
-            <th scope="row" title={file.path}>
-              {file.text === null ? (
-                <code title={contents.absent[file.path]}>
-                  {shorten(file.path)}
-                </code>
-              ) : (
-                <button
-                  type="button"
-                  className="jp-Compilescope-link jp-mod-code"
-                  aria-expanded={opened === file.path}
-                  onClick={() =>
-                    setOpened(opened === file.path ? null : file.path)
-                  }
-                >
-                  {shorten(file.path)}
-                </button>
-              )}
-            </th>
-            <td>{kindTitle(file.kind, trans)}</td>
-            <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+            <DeclaredCells
+              table="files"
+              trans={trans}
+              cells={{
+                file: (
+                  <th scope="row" title={file.path}>
+                    {file.text === null ? (
+                      <code title={contents.absent[file.path]}>
+                        {shorten(file.path)}
+                      </code>
+                    ) : (
+                      <button
+                        type="button"
+                        className="jp-Compilescope-link jp-mod-code"
+                        aria-expanded={opened === file.path}
+                        onClick={() =>
+                          setOpened(opened === file.path ? null : file.path)
+                        }
+                      >
+                        {shorten(file.path)}
+                      </button>
+                    )}
+                  </th>
+                ),
+                kind: <td>{kinds[file.kind]}</td>,
+                size: (
+                  <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+                )
+              }}
+            />
           </tr>
         ))}
       </Figures>
@@ -118,26 +126,4 @@ function FileText(props: {
 export function shorten(path: string): string {
   const name = path.split('/').pop()!;
   return name.replace(/^(\w{8})\w{20,}/, '$1…');
-}
-
-function kindTitle(
-  kind: PackageFile['kind'],
-  trans: TranslationBundle
-): string {
-  switch (kind) {
-    case 'source':
-      return trans.__('source');
-    case 'kernel':
-      return trans.__('kernel');
-    case 'library':
-      return trans.__('library');
-    case 'constants':
-      return trans.__('constants');
-    case 'metadata':
-      return trans.__('metadata');
-    case 'build':
-      return trans.__('build');
-    default:
-      return trans.__('other');
-  }
 }

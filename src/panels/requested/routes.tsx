@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type {
   Compilation,
@@ -9,6 +8,8 @@ import type {
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
+import { TABLES } from '../../words/tables';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
@@ -97,28 +98,7 @@ function RoutesTable(props: {
       label={trans.__('Calls of operators, in figures')}
       name="routes"
       caption={trans.__('How extern and custom operators are called')}
-      heads={[
-        { label: trans.__('Operator') },
-        { label: trans.__('Variant') },
-        { label: trans.__('Implemented in') },
-        { label: trans.__('Called through') },
-        {
-          label: trans.__('GIL'),
-          title: trans.__(
-            'How often one call of the wrapper takes the GIL for it, counted in the code'
-          ),
-          isNumber: true
-        },
-        {
-          label: trans.__('Call overhead'),
-          title: trans.__(
-            'Overhead of calling it in one call of the wrapper, without its own work'
-          ),
-          isNumber: true
-        },
-        { label: trans.__('Lines') },
-        { label: trans.__('Why') }
-      ]}
+      heads={declaredHeads('routes', trans)}
     >
       {props.rows.map((each, index) => (
         <RouteRow key={index} {...each} context={props.context} />
@@ -133,113 +113,105 @@ function RouteRow(
   const { variant, compilation, own: route, context } = props;
   const { trans } = context;
   const { direction, interval_us: interval, where, lines } = route;
+  const columns = TABLES.routes(trans);
   const [isWhole, setWhole] = React.useState(false);
   const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
   return (
     <tr>
-      <th scope="row">
-        <code title={route.operator}>{route.operator}</code>
-      </th>
-      <td>
-        {variant}
-        <span className="jp-Compilescope-muted">
-          {' '}
-          {compilation}
-          {direction === 'backward' && ` ${trans.__('backward')}`}
-        </span>
-      </td>
-      <td>
-        {registeredTitle(route.registered, trans)}{' '}
-        {where && (
-          <SourceLink where={where} context={context} origin={ORIGIN} />
-        )}
-      </td>
-      <td>{viaTitle(route, trans)}</td>
-      <td className="jp-mod-number">{route.gil}</td>
-      <td className="jp-mod-number">
-        {route.us === null ? (
-          <Absent why={route.how || trans.__('Not measured')} />
-        ) : (
-          <span
-            title={[interval && formatInterval(interval), route.how]
-              .filter(Boolean)
-              .join('\n')}
-          >
-            {formatMicroseconds(route.us)}
-          </span>
-        )}
-      </td>
-      <td className="jp-Compilescope-routeLines">
-        <WrapperLines
-          variant={variant}
-          compilation={compilation}
-          of={route}
-          lines={shown}
-          context={context}
-        />
-        {shown.length < lines.length && (
-          <button
-            type="button"
-            className="jp-Compilescope-link"
-            onClick={() => setWhole(true)}
-          >
-            {trans.__('%1 more', lines.length - shown.length)}
-          </button>
-        )}
-      </td>
-      <td className="jp-Compilescope-routeWords">
-        {route.why && <Prose text={route.why} trans={trans} />}
-        {route.remedy && (
-          <div className="jp-Compilescope-remedy">
-            <Prose text={route.remedy} trans={trans} isRemedy />
-          </div>
-        )}
-      </td>
+      <DeclaredCells
+        table="routes"
+        trans={trans}
+        cells={{
+          operator: (
+            <th scope="row">
+              <code title={route.operator}>{route.operator}</code>
+            </th>
+          ),
+          variant: (
+            <td>
+              {variant}
+              <span className="jp-Compilescope-muted">
+                {' '}
+                {compilation}
+                {direction === 'backward' && ` ${trans.__('backward')}`}
+              </span>
+            </td>
+          ),
+          registered: (
+            <td>
+              {columns.registered.words[route.registered]}{' '}
+              {where && (
+                <SourceLink where={where} context={context} origin={ORIGIN} />
+              )}
+            </td>
+          ),
+          via: <td>{columns.via.words[wayOf(route)]}</td>,
+          gil: <td className="jp-mod-number">{route.gil}</td>,
+          overhead: (
+            <td className="jp-mod-number">
+              {route.us === null ? (
+                <Absent why={route.how || trans.__('Not measured')} />
+              ) : (
+                <span
+                  title={[interval && formatInterval(interval), route.how]
+                    .filter(Boolean)
+                    .join('\n')}
+                >
+                  {formatMicroseconds(route.us)}
+                </span>
+              )}
+            </td>
+          ),
+          lines: (
+            <td className="jp-Compilescope-routeLines">
+              <WrapperLines
+                variant={variant}
+                compilation={compilation}
+                of={route}
+                lines={shown}
+                context={context}
+              />
+              {shown.length < lines.length && (
+                <button
+                  type="button"
+                  className="jp-Compilescope-link"
+                  onClick={() => setWhole(true)}
+                >
+                  {trans.__('%1 more', lines.length - shown.length)}
+                </button>
+              )}
+            </td>
+          ),
+          why: (
+            <td className="jp-Compilescope-routeWords">
+              {route.why && <Prose text={route.why} trans={trans} />}
+              {route.remedy && (
+                <div className="jp-Compilescope-remedy">
+                  <Prose text={route.remedy} trans={trans} isRemedy />
+                </div>
+              )}
+            </td>
+          )
+        }}
+      />
     </tr>
   );
 }
 
 const ORIGIN = {};
 
-function registeredTitle(
-  registered: Route['registered'],
-  trans: TranslationBundle
-): string {
-  switch (registered) {
-    case 'torch':
-      return trans.__('torch');
-    case 'cpp':
-      return trans.__('C++');
-    case 'python':
-      return trans.__('Python');
-    case 'triton':
-      return trans.__('Triton, by you');
-    default:
-      return trans.__('unknown');
-  }
-}
-
-function viaTitle(
-  { operator, via, artifact, registered }: Route,
-  trans: TranslationBundle
-): string {
+function wayOf({ operator, via, artifact, registered }: Route) {
   switch (via) {
-    case 'library':
-      return trans.__('ATen’s Python binding');
-    case 'shim':
-      return trans.__('C shim');
     case 'dispatcher':
-      return registered === 'python'
-        ? trans.__('dispatcher, into Python')
-        : trans.__('dispatcher, in C++');
-    case 'inlined':
-      return trans.__('launched as generated');
-    default:
+      return registered === 'python' ? 'dispatcher_python' : 'dispatcher_cpp';
+    case 'python':
       return artifact === 'cpp'
-        ? trans.__('as a Python function')
+        ? 'function'
         : operator.startsWith('extern_kernels.')
-          ? trans.__('ATen’s Python binding')
-          : trans.__('torch.ops, from Python');
+          ? 'library'
+          : 'torch_ops';
+    default:
+      return via;
   }
 }
 

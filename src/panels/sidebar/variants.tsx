@@ -12,12 +12,19 @@ import { Processes } from './processes';
 import { Section } from './section';
 import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
+import { TABLES } from '../../words/tables';
 
 /**
  * A name of more letters has a line of its own where the sidebar is narrow.
  */
 const LONG = 14;
+
+/**
+ * The style sheet aligns these columns.
+ */
+const TEXT = { isNumber: false };
 
 /**
  * The variants and what was measured of them; the processes of a trace.
@@ -46,39 +53,28 @@ export function Variants({
         className={`jp-Compilescope-variants${isEstimated ? ' jp-mod-targets' : ''}`}
       >
         <TableHead
-          heads={[
-            trans.__('variant'),
-            isEstimated
-              ? {
-                  label: trans.__('est. time'),
-                  title: trans.__('Lower bound for the time of its kernels')
-                }
-              : {
-                  label: trans.__('median'),
-                  title: trans.__('Median time of a call')
-                },
-            {
-              label: trans.__('over eager'),
-              title: trans.__('As far as the measurement allows')
-            },
-            {
-              label: trans.__('compile'),
-              title: trans.__('Time of the first call')
-            },
-            {
+          heads={declaredHeads('variants', trans, {
+            median: !isEstimated && TEXT,
+            interval: false,
+            estimated: isEstimated && TEXT,
+            speedup: TEXT,
+            host: false,
+            device: false,
+            samples: false,
+            calls: false,
+            warmup: false,
+            compile: TEXT,
+            accurate: {
               label: (
                 <>
                   <span aria-hidden="true">✓</span>
                   <span className="jp-Compilescope-hidden">
-                    {trans.__('accurate')}
+                    {TABLES.variants(trans).accurate.title}
                   </span>
                 </>
-              ),
-              title: isEstimated
-                ? trans.__('Kernels that agree with eager, interpreted')
-                : trans.__('Same result as eager')
+              )
             }
-          ]}
+          })}
         />
         <tbody>
           {variants.map(variant => (
@@ -120,7 +116,7 @@ function Row(props: {
   onShow: (name: string) => void;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { variant, side, trans } = props;
+  const { variant, isEstimated, side, trans } = props;
   const { median_us, interval_us, speedup, compile_s, accurate } = variant;
   const { target } = variant;
   const stages: Record<string, string> = {
@@ -130,92 +126,127 @@ function Row(props: {
   };
   const isEager = variant.requested.backend === null;
   const recompiles = variant.compilations.length;
+  const time = (
+    <td title={interval_us ? formatInterval(interval_us) : undefined}>
+      {target && isEstimated ? (
+        <Estimated target={target} trans={trans} />
+      ) : median_us === null ? (
+        <None />
+      ) : (
+        formatMicroseconds(median_us)
+      )}
+      {interval_us && (
+        <span className="jp-Compilescope-interval">
+          {formatInterval(interval_us)}
+        </span>
+      )}
+    </td>
+  );
   return (
     <tr
       className={`jp-mod-${variant.stage}${props.isLong ? ' jp-mod-long' : ''}`}
     >
-      <th scope="row">
-        <button
-          type="button"
-          className="jp-Compilescope-link"
-          title={
-            side
-              ? trans.__('%1: shown on the %2', variant.name, side)
-              : trans.__('Show the code of %1', variant.name)
-          }
-          onClick={() => props.onShow(variant.name)}
-        >
-          {variant.name}
-        </button>
-        {target && (
-          <span
-            className="jp-Compilescope-targetName"
-            title={trans.__(
-              'The code is for %1; nothing runs on it',
-              title(target)
-            )}
-          >
-            {target.title}
-          </span>
-        )}
-        {target && !props.isEstimated && (
-          <Estimated target={target} trans={trans} />
-        )}
-        <span className="jp-Compilescope-stage">
-          {isEager && variant.stage === 'sources'
-            ? trans.__('not compiled')
-            : target && variant.stage !== 'failed'
-              ? targetStage(target, trans)
-              : (stages[variant.stage] ?? variant.stage)}
-          {recompiles > 1 &&
-            ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
-        </span>
-      </th>
-      <td title={interval_us ? formatInterval(interval_us) : undefined}>
-        {target && props.isEstimated ? (
-          <Estimated target={target} trans={trans} />
-        ) : median_us === null ? (
-          <None />
-        ) : (
-          formatMicroseconds(median_us)
-        )}
-        {interval_us && (
-          <span className="jp-Compilescope-interval">
-            {formatInterval(interval_us)}
-          </span>
-        )}
-      </td>
-      <td
-        className={isEager ? undefined : speedupClass(speedup)}
-        title={speedup?.detail}
-      >
-        {isEager ? (
-          <span className="jp-Compilescope-muted">{trans.__('baseline')}</span>
-        ) : (
-          (speedup?.text ?? <None />)
-        )}
-      </td>
-      <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
-      <td>
-        {target && accurate === null ? (
-          <Checked target={target} trans={trans} />
-        ) : accurate === null ? (
-          <None />
-        ) : accurate ? (
-          <span className="jp-mod-ok" title={trans.__('Same result as eager')}>
-            <span aria-hidden="true">✓</span>
-            <span className="jp-Compilescope-hidden">{trans.__('yes')}</span>
-          </span>
-        ) : (
-          <span
-            className="jp-mod-bad"
-            title={trans.__('Differs from eager by more than the tolerance')}
-          >
-            <span aria-hidden="true">✗</span>
-            <span className="jp-Compilescope-hidden">{trans.__('no')}</span>
-          </span>
-        )}
-      </td>
+      <DeclaredCells
+        table="variants"
+        trans={trans}
+        cells={{
+          variant: (
+            <th scope="row">
+              <button
+                type="button"
+                className="jp-Compilescope-link"
+                title={
+                  side
+                    ? trans.__('%1: shown on the %2', variant.name, side)
+                    : trans.__('Show the code of %1', variant.name)
+                }
+                onClick={() => props.onShow(variant.name)}
+              >
+                {variant.name}
+              </button>
+              {target && (
+                <span
+                  className="jp-Compilescope-targetName"
+                  title={trans.__(
+                    'The code is for %1; nothing runs on it',
+                    title(target)
+                  )}
+                >
+                  {target.title}
+                </span>
+              )}
+              {target && !isEstimated && (
+                <Estimated target={target} trans={trans} />
+              )}
+              <span className="jp-Compilescope-stage">
+                {isEager && variant.stage === 'sources'
+                  ? trans.__('not compiled')
+                  : target && variant.stage !== 'failed'
+                    ? targetStage(target, trans)
+                    : (stages[variant.stage] ?? variant.stage)}
+                {recompiles > 1 &&
+                  ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
+              </span>
+            </th>
+          ),
+          median: !isEstimated && time,
+          interval: false,
+          estimated: isEstimated && time,
+          speedup: (
+            <td
+              className={isEager ? undefined : speedupClass(speedup)}
+              title={speedup?.detail}
+            >
+              {isEager ? (
+                <span className="jp-Compilescope-muted">
+                  {trans.__('baseline')}
+                </span>
+              ) : (
+                (speedup?.text ?? <None />)
+              )}
+            </td>
+          ),
+          host: false,
+          device: false,
+          samples: false,
+          calls: false,
+          warmup: false,
+          compile: (
+            <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
+          ),
+          accurate: (
+            <td>
+              {target && accurate === null ? (
+                <Checked target={target} trans={trans} />
+              ) : accurate === null ? (
+                <None />
+              ) : accurate ? (
+                <span
+                  className="jp-mod-ok"
+                  title={trans.__('Same result as eager')}
+                >
+                  <span aria-hidden="true">✓</span>
+                  <span className="jp-Compilescope-hidden">
+                    {trans.__('yes')}
+                  </span>
+                </span>
+              ) : (
+                <span
+                  className="jp-mod-bad"
+                  title={trans.__(
+                    'Differs from eager by more than the tolerance'
+                  )}
+                >
+                  <span aria-hidden="true">✗</span>
+                  <span className="jp-Compilescope-hidden">
+                    {trans.__('no')}
+                  </span>
+                </span>
+              )}
+            </td>
+          )
+        }}
+      />
     </tr>
   );
 }

@@ -11,6 +11,7 @@ import {
 import { formatOperations } from '../../words/operations';
 import { formatInterval } from '../../words/format';
 import { speedupClass } from '../common/speedup';
+import { declaredColumns } from '../common/tables/declared';
 import { againstEager, stateKind, stateTitle, stepText } from './phrases';
 import type { IRow } from './rows';
 
@@ -30,82 +31,54 @@ export function columnsOf(
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
     compareNumbers(of(a), of(b));
   const number = (
-    id: string,
-    label: string,
-    title: string,
     width: string,
     from: number | undefined,
     of: (row: IRow) => number | null,
     format: (value: number) => string
-  ): IColumn<IRow> => ({
-    id,
-    label,
-    title,
+  ) => ({
     width,
     from: from && from + more,
-    isNumber: true,
-    isDescendingFirst: isMoreBetter(id),
     // The best on top; where there is none, at the bottom.
-    compare: isMoreBetter(id)
-      ? byNumber(of)
-      : (a, b) => compareNumbers(of(a) ?? Infinity, of(b) ?? Infinity),
-    render: row => {
+    isDescendingFirst: false,
+    compare: (a: IRow, b: IRow) =>
+      compareNumbers(of(a) ?? Infinity, of(b) ?? Infinity),
+    render: (row: IRow) => {
       const value = of(row);
       return value === null ? none : format(value);
     }
   });
-  return [
-    {
-      id: 'variant',
-      label: trans.__('Variant'),
+  const throughput = ({ cell }: IRow) => cell.throughput_per_s;
+  return declaredColumns<IRow, 'cells'>('cells', trans, {
+    variant: {
       width: 'minmax(76px, 3fr)',
       compare: byText(({ cell }) => cell.name),
       render: ({ cell }) => <span title={cell.name}>{cell.name}</span>
     },
-    ...(hasShapes
-      ? [
-          {
-            id: 'shape',
-            label: trans.__('Shape'),
-            width: 'minmax(48px, 1fr)',
-            compare: byText(({ cell }) => cell.shape),
-            render: ({ cell }: IRow) => (
-              <span title={cell.arguments.join('\n')}>{cell.shape}</span>
-            )
-          }
-        ]
-      : []),
-    {
-      id: 'state',
-      label: trans.__('State'),
-      title: trans.__('State, and where it is best'),
+    shape: hasShapes && {
+      width: 'minmax(48px, 1fr)',
+      compare: byText(({ cell }) => cell.shape),
+      render: ({ cell }) => (
+        <span title={cell.arguments.join('\n')}>{cell.shape}</span>
+      )
+    },
+    state: {
       width: 'minmax(80px, 112px)',
       compare: byText(row => standingText(row, trans)),
       render: row => <State row={row} trans={trans} />
     },
-    number(
-      'latency',
-      trans.__('latency'),
-      trans.__('The median time of a call'),
+    latency: number(
       '72px',
       undefined,
       ({ latency }) => latency,
       formatMicroseconds
     ),
-    {
-      id: 'interval',
-      label: trans.__('95 % interval'),
-      title: trans.__('Of the median'),
+    interval: {
       width: '108px',
-      isNumber: true,
       from: 950 + more,
       render: ({ cell: { timing } }) =>
         timing && !timing.few ? formatInterval(timing.interval_us) : ''
     },
-    {
-      id: 'words',
-      label: trans.__('over eager'),
-      title: trans.__('Against eager, as far as the interval allows'),
+    speedup: {
       width: '136px',
       from: 540 + more,
       compare: byNumber(({ cell }) => cell.timing?.ratio ?? null),
@@ -119,51 +92,22 @@ export function columnsOf(
         </span>
       )
     },
-    number(
-      'compile',
-      trans.__('first call'),
-      trans.__(
-        'Compile time: the first call in a process and caches of its own'
-      ),
-      '72px',
-      390,
-      ({ compile }) => compile,
-      formatSeconds
-    ),
-    number(
-      'throughput',
-      trans.__('%1/s', sweep.unit),
-      trans.__('Throughput per second'),
-      '76px',
-      1260,
-      ({ cell }) => cell.throughput_per_s,
-      formatOperations
-    ),
-    number(
-      'memory',
-      trans.__('memory'),
-      trans.__('Peak memory of a call above what was allocated before'),
-      '76px',
-      830,
-      ({ cell }) => cell.memory_bytes,
-      formatBytes
-    ),
-    {
-      id: 'accuracy',
-      label: trans.__('results'),
-      title: trans.__(
-        'Whether they agree with eager’s, and their largest difference'
-      ),
+    compile: number('72px', 390, ({ compile }) => compile, formatSeconds),
+    throughput: {
+      ...number('76px', 1260, throughput, formatOperations),
+      label: trans.__('%1/s', sweep.unit),
+      isDescendingFirst: true,
+      compare: byNumber(throughput)
+    },
+    memory: number('76px', 830, ({ cell }) => cell.memory_bytes, formatBytes),
+    accuracy: {
       width: '92px',
       from: 740 + more,
       compare: byNumber(({ error }) => error),
       isDescendingFirst: true,
       render: row => <Accuracy row={row} trans={trans} />
     },
-    {
-      id: 'effective',
-      label: trans.__('not as requested'),
-      title: trans.__('Settings that torch did not apply as requested'),
+    effective: {
       width: 'minmax(110px, 2fr)',
       from: 1390 + more,
       compare: byNumber(({ cell }) => cell.effective.length),
@@ -178,14 +122,7 @@ export function columnsOf(
         </span>
       )
     }
-  ];
-}
-
-/**
- * Whether the larger figure is the better one.
- */
-function isMoreBetter(column: string): boolean {
-  return column === 'throughput';
+  });
 }
 
 function standingText(

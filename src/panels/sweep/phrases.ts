@@ -3,6 +3,7 @@ import { isEnded, isFinished } from '../../model/sweep';
 import type { Sweep, SweepCell } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 import { formatSeconds } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import type { IRow } from './rows';
 import { comparison } from '../../words/comparison';
 
@@ -13,16 +14,7 @@ export function stateTitle(
   state: SweepCell['state'],
   trans: TranslationBundle
 ): string {
-  return {
-    waiting: trans.__('waiting'),
-    running: trans.__('running'),
-    done: trans.__('measured'),
-    failed: trans.__('failed'),
-    crashed: trans.__('crashed'),
-    timeout: trans.__('out of time'),
-    memory: trans.__('out of memory'),
-    cancelled: trans.__('cancelled')
-  }[state];
+  return TABLES.cells(trans).state.words[state];
 }
 
 /**

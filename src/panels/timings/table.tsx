@@ -3,7 +3,8 @@ import * as React from 'react';
 import { Absent, Badge } from '../common';
 import { formatCount } from '../../words/format';
 import { formatInterval, formatMicroseconds } from '../../words/format';
-import { Figures, type IHead } from '../common/tables/figures';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
+import { Figures } from '../common/tables/figures';
 import { speedupClass } from '../common/speedup';
 import { keepingText } from './phrases';
 import type { ITimed } from './rows';
@@ -26,31 +27,14 @@ export function TimesTable(props: {
       <Figures
         label={trans.__('Times in figures')}
         caption={trans.__('Latency by variant')}
-        heads={[
-          { label: trans.__('Variant') },
-          { label: trans.__('median'), isNumber: true },
-          {
-            label: trans.__('95 % interval'),
-            title: trans.__('Of the median'),
-            isNumber: true
-          },
-          {
-            label: trans.__('over %1', baseline),
-            title: trans.__('From the rounds that have both')
-          },
-          ...(hasDevice ? deviceHeads(trans) : []),
-          { label: trans.__('samples'), isNumber: true },
-          {
-            label: trans.__('calls per sample'),
-            title: trans.__('Calls that are timed together as one sample'),
-            isNumber: true
-          },
-          {
-            label: trans.__('warm-up calls'),
-            title: trans.__('Calls before the first sample'),
-            isNumber: true
-          }
-        ]}
+        heads={declaredHeads('variants', trans, {
+          estimated: false,
+          speedup: { label: trans.__('over %1', baseline) },
+          host: hasDevice && {},
+          device: hasDevice && {},
+          compile: false,
+          accurate: false
+        })}
       >
         {rows.map(row => (
           <Row key={row.name} row={row} hasDevice={hasDevice} trans={trans} />
@@ -61,21 +45,6 @@ export function TimesTable(props: {
   );
 }
 
-function deviceHeads(trans: TranslationBundle): IHead[] {
-  return [
-    {
-      label: trans.__('host'),
-      title: trans.__('Until the call returns; its kernels may still run'),
-      isNumber: true
-    },
-    {
-      label: trans.__('device'),
-      title: trans.__('Between two events of the stream around the call'),
-      isNumber: true
-    }
-  ];
-}
-
 function Row(props: {
   row: ITimed;
   hasDevice: boolean;
@@ -83,64 +52,75 @@ function Row(props: {
 }): JSX.Element {
   const { row, trans } = props;
   const none = <Absent why={trans.__('Not measured')} />;
+  const time = (us: number | null) => (
+    <td className="jp-mod-number">
+      {us === null ? none : formatMicroseconds(us)}
+    </td>
+  );
+  const count = (value: number) => (
+    <td className="jp-mod-number">{formatCount(value)}</td>
+  );
   return (
     <tr>
-      <th scope="row">
-        <Swatch colour={row.colour} />
-        <span title={row.name}>{row.name}</span>
-        {!row.isInTurns && (
-          <Badge
-            title={trans.__(
-              'Measured after the build, not in the same rounds as the others'
-            )}
-          >
-            {trans.__('from the build')}
-          </Badge>
-        )}
-        {!row.settled && (
-          <Badge
-            kind="warning"
-            title={trans.__(
-              'The warm-up reached its time limit while times still changed'
-            )}
-          >
-            {trans.__('not settled')}
-          </Badge>
-        )}
-      </th>
-      <td className="jp-mod-number">
-        {row.median === null ? none : formatMicroseconds(row.median)}
-      </td>
-      <td className="jp-mod-number">
-        {row.few ? (
-          <Absent why={trans.__('Too few samples for an interval')} />
-        ) : row.interval ? (
-          formatInterval(row.interval)
-        ) : (
-          none
-        )}
-      </td>
-      <td
-        className={row.speedup ? speedupClass(row.speedup) : undefined}
-        title={row.speedup?.detail}
-      >
-        {comparison(row, trans)}
-      </td>
-      {props.hasDevice && (
-        <>
-          <td className="jp-mod-number">
-            {row.host === null ? none : formatMicroseconds(row.host)}
-          </td>
-          <td className="jp-mod-number">
-            {row.deviceTime === null
-              ? none
-              : formatMicroseconds(row.deviceTime)}
-          </td>
-        </>
-      )}
-      <td className="jp-mod-number">{formatCount(row.samples.length)}</td>
-      <td className="jp-mod-number">{formatCount(row.calls)}</td>
-      <td className="jp-mod-number">{formatCount(row.warmup)}</td>
+      <DeclaredCells
+        table="variants"
+        trans={trans}
+        cells={{
+          variant: (
+            <th scope="row">
+              <Swatch colour={row.colour} />
+              <span title={row.name}>{row.name}</span>
+              {!row.isInTurns && (
+                <Badge
+                  title={trans.__(
+                    'Measured after the build, not in the same rounds as the others'
+                  )}
+                >
+                  {trans.__('from the build')}
+                </Badge>
+              )}
+              {!row.settled && (
+                <Badge
+                  kind="warning"
+                  title={trans.__(
+                    'The warm-up reached its time limit while times still changed'
+                  )}
+                >
+                  {trans.__('not settled')}
+                </Badge>
+              )}
+            </th>
+          ),
+          median: time(row.median),
+          interval: (
+            <td className="jp-mod-number">
+              {row.few ? (
+                <Absent why={trans.__('Too few samples for an interval')} />
+              ) : row.interval ? (
+                formatInterval(row.interval)
+              ) : (
+                none
+              )}
+            </td>
+          ),
+          estimated: false,
+          speedup: (
+            <td
+              className={row.speedup ? speedupClass(row.speedup) : undefined}
+              title={row.speedup?.detail}
+            >
+              {comparison(row, trans)}
+            </td>
+          ),
+          host: props.hasDevice && time(row.host),
+          device: props.hasDevice && time(row.deviceTime),
+          samples: count(row.samples.length),
+          calls: count(row.calls),
+          warmup: count(row.warmup),
+          compile: false,
+          accurate: false
+        }}
+      />
     </tr>
   );
 }

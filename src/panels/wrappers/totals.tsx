@@ -6,7 +6,8 @@ import { Wide } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IPair } from './pair';
 import type { IGraph } from './types';
-import { TableHead } from '../common/tables/figures';
+import { TableHead, type Heads } from '../common/tables/figures';
+import { TABLES } from '../../words/tables';
 
 const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 
@@ -31,6 +32,16 @@ export function Totals(props: {
   );
   const sides = SIDES.filter(side => graph[side] !== null);
   const measured = sides.filter(side => graph[side]?.whole_us !== null);
+  const isTimed = (side: Steps['artifact']) => measured.includes(side);
+  const columns = TABLES.steps(trans);
+  const headsOf = (wrapper: string, timed: boolean): Heads => {
+    const { count, time, share } = columns;
+    return (timed ? [count, time, share] : [count]).map(column => ({
+      label: column.title.replace('%1', wrapper),
+      title: column.note,
+      isNumber: true
+    }));
+  };
   const longest = Math.max(
     0,
     ...measured.map(side =>
@@ -57,12 +68,8 @@ export function Totals(props: {
         <table className="jp-Compilescope-figures jp-Compilescope-stepFigures">
           <TableHead
             heads={[
-              trans.__('Kind of step'),
-              ...sides.map(side => ({
-                label: title(side),
-                isNumber: true,
-                span: measured.includes(side) ? 3 : 1
-              }))
+              columns.step.title,
+              ...sides.flatMap(side => headsOf(title(side), isTimed(side)))
             ]}
           />
           <tbody>
@@ -77,7 +84,7 @@ export function Totals(props: {
                     <td className="jp-mod-number">
                       {each[side]?.count ?? '–'}
                     </td>
-                    {measured.includes(side) && (
+                    {isTimed(side) && (
                       <Figures
                         us={each[side]?.us ?? null}
                         whole={graph[side]?.sum_us ?? 0}
@@ -97,7 +104,7 @@ export function Totals(props: {
                     <td className="jp-mod-number">
                       {graph[side]?.steps.length}
                     </td>
-                    {measured.includes(side) && (
+                    {isTimed(side) && (
                       <Figures us={graph[side]?.sum_us ?? null} whole={0} />
                     )}
                   </React.Fragment>
@@ -108,7 +115,7 @@ export function Totals(props: {
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td />
-                    {measured.includes(side) && (
+                    {isTimed(side) && (
                       <Figures us={graph[side]?.whole_us ?? null} whole={0} />
                     )}
                   </React.Fragment>

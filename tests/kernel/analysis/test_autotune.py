@@ -65,7 +65,7 @@ def test_templates_beside_library_calls():
         ("mm", False, "1.2 times the best"),
         ("odd", False, "3 times the best"),
         ("triton_mm_9", False, "it could not be compiled or run"),
-        ("triton_mm_11", False, "not measured: torch left it out beforehand"),
+        ("triton_mm_11", False, "not measured: torch pruned it"),
     ]
     best = autotuning.choices[0]
     assert best.kind == "triton template"

@@ -187,21 +187,21 @@ def hinted(configs: str, *, stored: bool = False) -> Kernel:
     return Kernel(name="triton_per_fused_softmax_sin_0", language="triton", source=source)
 
 
-def test_pointers_that_count_as_aligned_on_one_side_alone_are_named() -> None:
+def test_pointers_that_only_one_side_assumes_to_be_aligned_are_named() -> None:
     python, cpp = hinted(PYTHON), hinted(CPP, stored=True)
-    counts = "alone it counts on in_ptr0 being aligned to 16 bytes"
+    aligned = "alignment of in_ptr0 to 16 bytes is assumed only"
     assert launching(python, cpp) == (
-        f"The same code; there {counts}; torch launches it with store_cubin = True for False."
+        f"The same code; {aligned} there; torch launches it with store_cubin = True for False."
     )
     assert launching(cpp, python) == (
-        f"The same code; here {counts}; torch launches it with store_cubin = False for True."
+        f"The same code; {aligned} here; torch launches it with store_cubin = False for True."
     )
     first, none = hinted(f"[{{(0,): {ALIGNED}}}]"), hinted("[{}]")
     assert launching(hinted(f"[{{(1,): {ALIGNED}}}]"), first) == (
-        "The same code; here alone it counts on in_out_ptr0 being aligned to 16 bytes; "
-        f"there {counts}."
+        "The same code; alignment of in_out_ptr0 to 16 bytes is assumed only here; "
+        f"{aligned} there."
     )
-    assert launching(none, first).startswith("The same code; here alone it counts on in_out_ptr0")
+    assert launching(none, first).startswith("The same code; alignment of in_out_ptr0 to 16 bytes")
     assert launching(python, hinted(PYTHON)) == ""
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from compilescope.builds.capture_graphs import Captured
 from compilescope.builds.sources import Sources, generate
-from compilescope.inspection import inspection
+from compilescope.inspection import code_reports
 from compilescope.report import Compilation, Report
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
@@ -105,7 +105,7 @@ def test_builds_alone_say_what_sources_and_builds_say(
         generated.append(variant)
         return generate(captured, variant, *args, **kwargs)
 
-    monkeypatch.setattr(inspection, "generate", counted)
+    monkeypatch.setattr(code_reports, "generate", counted)
     report = inspected(name, is_shown=False)
     assert generated == completed
     assert [variant.name for variant in report.variants] == [

@@ -127,7 +127,7 @@ def test_what_is_not_known_stays_an_expression() -> None:
         strides=["wide", "1"],
         block=["BLOCK", "16"],
         line=4,
-        why="It is built in a loop: anew at every turn, in every block.",
+        why="It is built in a loop: in each iteration, in each block.",
     )
     broken = Kernel(name="k", language="triton", source="def (: make_tensor_descriptor")
     assert find_descriptors(broken, []) == []

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import errno
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import compilescope as cs
@@ -22,38 +16,20 @@ import pytest
 import torch
 import torch._inductor.config
 from compilescope.builds import compare_with_eager
-from compilescope.report import Problem, Report
-from compilescope.session.session import Session
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
-from torch._inductor import cpp_builder
 from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.lowering import lowerings
 
 from .. import subjects
 from ..subjects import Call
+from .failing import inspect, the_problem
 
 pytestmark = pytest.mark.slow
 
 HERE = str(Path(__file__))
 X = torch.randn(4, 8)
-
-
-def inspect(call: Call, **options: Any) -> Report:
-    return Session().inspect(call.fn, call.args, call.kwargs, **options)
-
-
-def the_problem(report: Report, stage: str = "failed") -> Problem:
-    """The one problem that every variant has."""
-    compiled = [variant for variant in report.variants if variant.requested.backend is not None]
-    assert {one.stage for one in compiled} == {stage}
-    problems = [one.problems for one in compiled]
-    assert all(len(problem) == 1 for problem in problems), problems
-    assert {problem[0].what for problem in problems} == {problems[0][0].what}
-    assert problems[0][0].why
-    assert problems[0][0].remedy
-    return problems[0][0]
 
 
 def fails(x: torch.Tensor) -> torch.Tensor:
@@ -352,19 +328,6 @@ def test_a_custom_operator_without_a_fake(opaque: Any) -> None:
     assert "https://" in problem.remedy
 
 
-def test_no_compiler() -> None:
-    cpp_builder.cpp_compiler_search.cache_clear()
-    try:
-        with torch._inductor.config.patch({"cpp.cxx": (None, "/nonexistent/g++")}):
-            report = inspect(Call(subjects.plain, (X,)))
-    finally:
-        cpp_builder.cpp_compiler_search.cache_clear()
-    problem = the_problem(report)
-    assert problem.what == "No working C++ compiler was found."
-    assert "apt-get install g++" in problem.remedy
-    assert report.environment.compiler == ""
-
-
 def test_a_cpp_compile_error_shows_the_generated_line(monkeypatch: pytest.MonkeyPatch) -> None:
     real = CppScheduling.define_kernel
 
@@ -388,90 +351,6 @@ def test_a_cpp_compile_error_shows_the_generated_line(monkeypatch: pytest.Monkey
         assert ".no_such_thing()" in (code.python or code.cpp or "")
 
 
-def test_a_planted_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        lowerings, torch.ops.aten.sin.default, lowerings[torch.ops.aten.cos.default]
-    )
-    report = inspect(Call(subjects.plain, (X,)), variants=["python"])
-    problem = the_problem(report, "built")
-    assert problem.severity == "error"
-    assert problem.what == "output differs from eager's by more than its tolerance."
-    (error,) = report.variant("python").accuracy
-    expected = ((X.cos() - X.sin()).sum(1)).abs().max().item()
-    assert not error.ok
-    assert error.max_abs == pytest.approx(expected, rel=1e-3)
-    assert f"off by {error.max_abs:.3g}" in problem.why
-
-
-def test_a_planted_wrong_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        lowerings, torch.ops.aten.cos.default, lowerings[torch.ops.aten.sin.default]
-    )
-    x = X.clone().requires_grad_()
-    report = inspect(Call(lambda x: x.sin(), (x,)), variants=["python"])
-    problem = the_problem(report, "built")
-    assert problem.what == "args[0].grad differs from eager's by more than its tolerance."
-    assert {error.path: error.ok for error in report.variant("python").accuracy} == {
-        "output": True,
-        "args[0].grad": False,
-    }
-    assert x.grad is None
-
-
-class TestCacheFolder:
-    """Of the folder that torch keeps its builds in."""
-
-    @pytest.mark.parametrize("run", [False, True])
-    def test_a_file_in_its_way(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: bool
-    ) -> None:
-        file = tmp_path / "cache"
-        file.write_text("not a folder")
-        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(file))
-        problem = the_problem(inspect(Call(subjects.plain, (X,)), run=run))
-        assert problem.what == f"{file} cannot be made: a file is in its way."
-        assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
-
-    @pytest.mark.parametrize(
-        ("number", "told"),
-        [
-            (errno.ENOSPC, "is full"),
-            (errno.EROFS, "is on a read-only file system"),
-            (errno.EACCES, "may not be written to"),
-        ],
-    )
-    def test_full_or_read_only(
-        self, monkeypatch: pytest.MonkeyPatch, number: int, told: str
-    ) -> None:
-        def refuse(*_: Any, **options: Any) -> str:
-            raise OSError(number, os.strerror(number), "/cache")
-
-        monkeypatch.setattr(tempfile, "mkdtemp", refuse)
-        problem = the_problem(inspect(Call(subjects.plain, (X,))))
-        assert "/cache" in problem.what
-        assert told in problem.what
-        assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
-
-    def test_full_while_code_is_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from torch._inductor import codecache
-
-        def refuse(path: Any, *_: Any, **__: Any) -> None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache/code.py")
-
-        monkeypatch.setattr(codecache, "write_atomic", refuse)
-        problem = the_problem(inspect(Call(subjects.plain, (X,))))
-        assert "is full" in problem.what
-
-
-def test_dropout_says_why_it_is_not_compared() -> None:
-    report = inspect(Call(lambda x: torch.nn.functional.dropout(x), (X,)), variants=["python"])
-    variant = report.variant("python")
-    assert variant.stage == "built"
-    assert variant.accuracy == []
-    assert "random" in variant.absent["accuracy"]
-    assert variant.problems == []
-
-
 def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
     output = (
         "In file included from a.cpp:1:\n"
@@ -486,92 +365,10 @@ def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
     assert "x.cpp" in problem.detail
 
 
-class TestFullDisk:
-    """The folder that is named is the one that is full."""
-
-    @pytest.mark.parametrize(
-        ("output", "file", "variable"),
-        [
-            (
-                "x.cpp:3:63: fatal error: error writing to {tmp}/ccZ.s: No space left on device",
-                "{tmp}/ccZ.s",
-                "TMPDIR",
-            ),
-            (
-                (
-                    "{tmp}/ccB.s: Assembler messages:\n"
-                    "{tmp}/ccB.s: Fatal error: can't write 3887 bytes to section .debug_str of "
-                    "{cache}/x.o: 'No space left on device'"
-                ),
-                "{cache}/x.o",
-                "TORCHINDUCTOR_CACHE_DIR",
-            ),
-            (
-                (
-                    "/usr/bin/ld: final link failed: No space left on device\n"
-                    "collect2: error: ld returned 1 exit status"
-                ),
-                "{cache}/x.so",
-                "TORCHINDUCTOR_CACHE_DIR",
-            ),
-        ],
-        ids=["compiler", "assembler", "linker"],
-    )
-    def test_of_the_compiler(
-        self,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        output: str,
-        file: str,
-        variable: str,
-    ) -> None:
-        folders = {"tmp": str(tmp_path / "tmp"), "cache": str(tmp_path / "tmp" / "cache")}
-        monkeypatch.setattr(tempfile, "tempdir", folders["tmp"])
-        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", folders["cache"])
-        command = ["g++", "x.cpp", "-o", folders["cache"] + "/x.so"]
-        error = inductor.CppCompileError(command, output.format(**folders))
-        problem = failures.explain(error)
-        assert problem.what == f"The disk of {file.format(**folders)} is full."
-        assert variable in problem.remedy
-        assert "too old" not in problem.why
-
-    def test_of_an_open_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        free = {tmp_path / "tmp": 0, tmp_path / "cache": 10**9}
-        for folder in free:
-            folder.mkdir()
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
-        usage = {folder: SimpleNamespace(free=most) for folder, most in free.items()}
-        monkeypatch.setattr(shutil, "disk_usage", usage.__getitem__)
-        problem = failures.explain(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-        assert problem.what == f"The disk of {tmp_path / 'tmp'} is full."
-        assert "TMPDIR" in problem.remedy
-
-
 def test_a_failure_leaves_no_thread_behind() -> None:
     before = threading.active_count()
     inspect(Call(fails, (X,)))
     assert threading.active_count() == before
-
-
-def test_a_file_in_the_way_of_the_cache_folder_when_torch_is_loaded(tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    folder.write_text("in the way")
-    code = """
-import compilescope as cs
-try:
-    cs.inspect(len, ([],))
-except cs.CompilescopeError as error:
-    print(error.problem.what, error.problem.remedy)
-"""
-    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == (
-        f"{folder} cannot be used. Remove what is in its way, or set TORCHINDUCTOR_CACHE_DIR to a "
-        "folder, and restart.\n"
-    )
 
 
 def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
@@ -584,25 +381,6 @@ def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
         graph_break for compilation in report.compilations for graph_break in compilation.breaks
     ]
     assert [frame.function for frame in found.stack] == ["broken"]
-
-
-def test_a_call_that_returns_nothing_says_that_nothing_was_compared() -> None:
-    def nothing(x: torch.Tensor) -> None:
-        x.add(1)
-
-    report = cs.inspect(nothing, (torch.randn(3),), variants="python")
-    variant = report.variant("python")
-    assert variant.accuracy == []
-    assert "returns nothing" in variant.absent["accuracy"]
-
-
-def test_a_value_that_is_no_tensor_is_said_to_equal_eager_s() -> None:
-    variants = {"one": cs.Variant(backend="eager")}
-    for call in (lambda x: x.shape[0], lambda x: x.to("meta")):
-        variant = cs.inspect(call, (torch.randn(3),), variants=variants).variant("one")
-        assert variant.stage == "built"
-        assert variant.accuracy == []
-        assert variant.absent["accuracy"].startswith("What the call gives holds no tensor")
 
 
 class Uses(torch.nn.Module):
@@ -639,28 +417,3 @@ def test_what_torch_compile_refuses_at_once_is_its_own_failure() -> None:
     assert report.problems == []
     (problem,) = report.variant("one").problems
     assert "does not support compiling torch.jit.script" in problem.what
-
-
-def test_another_type_is_no_difference_that_is_measured() -> None:
-    def gives(x: torch.Tensor) -> Any:
-        return x.float() if torch.compiler.is_compiling() else x.double()
-
-    report = cs.inspect(gives, (X,), variants={"one": cs.Variant(backend="eager")})
-    (problem,) = report.variant("one").problems
-    assert problem.what == (
-        "output (dtype torch.float32 instead of torch.float64) is not what eager gives."
-    )
-    assert "off by" not in problem.why
-
-
-def test_nested_tensors_are_compared_part_by_part() -> None:
-    parts = [torch.randn(2, 3), torch.randn(4, 3)]
-    nested = torch.nested.nested_tensor(parts, layout=torch.jagged)
-    variants = {"one": cs.Variant(backend="aot_eager")}
-    report = cs.inspect(lambda x: x.sin(), (nested,), variants=variants)
-    assert report.problems == []
-    accuracy = report.variant("one").accuracy
-    assert [(error.path, error.ok) for error in accuracy] == [
-        ("output[0]", True),
-        ("output[1]", True),
-    ]

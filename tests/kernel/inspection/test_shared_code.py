@@ -17,7 +17,8 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.report import Code, Report, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
-from compilescope.torch_api.inductor import codegen, equal_kernels, other_wrapper
+from compilescope.torch_api.inductor import codegen, other_wrapper
+from compilescope.torch_api.inductor.equal_kernels import recorded_kernel, reuse
 from torch import nn
 from torch.nn import functional
 
@@ -93,7 +94,7 @@ def test_what_is_shared_is_torchs_own(subject: str, monkeypatch: pytest.MonkeyPa
     torch.manual_seed(0)
     create, dynamic = SUBJECTS[subject]
     call = create()
-    proven = equal_kernels.is_proven()
+    proven = reuse.is_proven()
     repeated, generated = _counted(monkeypatch)
     shared = _sources(call, dynamic)
     assert bool(repeated) == proven
@@ -117,9 +118,9 @@ def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
         expected = _codes(_sources(call, False))
 
     def unlike(*_: Any) -> None:
-        raise equal_kernels._UnlikeError
+        raise recorded_kernel.UnlikeError
 
-    monkeypatch.setattr(equal_kernels, "_repeat", unlike)
+    monkeypatch.setattr(reuse, "repeat", unlike)
     assert _codes(_sources(call, False)) == expected
 
 
@@ -142,7 +143,7 @@ def test_the_wrapper_that_is_there_ahead_is_torchs_own(
     inspection = session.inspections[subject]
     assert isinstance(inspection, Inspection)
     before = len(generated)
-    if equal_kernels.is_proven():
+    if reuse.is_proven():
         assert inspection.ready()
         session.add(subject, wanted[-1])
         assert len(generated) == before
@@ -206,7 +207,7 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
 
 
 def _share_nothing(patch: pytest.MonkeyPatch) -> None:
-    for module in (equal_kernels, other_wrapper):
+    for module in (reuse, other_wrapper):
         patch.setattr(module, "is_proven", lambda: False)
 
 
@@ -253,7 +254,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[None], list[None]]:
     """The kernels that are repeated from now on, and the graphs that are generated."""
     repeated: list[None] = []
     generated: list[None] = []
-    repeat, generate = equal_kernels._repeat, codegen.generate
+    repeat, generate = reuse.repeat, codegen.generate
 
     def counted_repeat(*args: Any) -> None:
         repeat(*args)
@@ -263,6 +264,6 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[None], list[None]]:
         generated.append(None)
         generate(*args)
 
-    monkeypatch.setattr(equal_kernels, "_repeat", counted_repeat)
+    monkeypatch.setattr(reuse, "repeat", counted_repeat)
     monkeypatch.setattr(codegen, "generate", counted_generate)
     return repeated, generated

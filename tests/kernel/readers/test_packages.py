@@ -316,7 +316,7 @@ def test_a_package_without_compiled_code_says_so(tmp_path: Path) -> None:
         archive.writestr("exported/archive_format", "pt2")
     (variant,) = cs.open_package(path).variants
     assert variant.package is not None
-    assert "Nothing in it was compiled" in variant.package.absent["code"]
+    assert "It has no compiled model" in variant.package.absent["code"]
     assert [file.language for file in variant.package.files] == ["json", "text"]
 
 

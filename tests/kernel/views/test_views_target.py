@@ -130,7 +130,7 @@ def test_the_text_marks_estimates() -> None:
     assert "target mi300x: Instinct MI300X" in shown
     row = next(line for line in shown.splitlines() if "50 % (registers)" in line)
     figures = (
-        "triton 1 2 ≈ 4 KiB ≥ 20.1 µs memory 32 0 B 4,096 B 4 50 % (registers) "
+        "Triton 1 2 ≈ 4.00 KiB ≥ 20.1 µs memory 32 0 B 4.00 KiB 4 50 % (registers) "
         "agrees, within 1.0e-07"
     )
     assert " ".join(row.split()) == f"{figures} triton_poi_fused_add_0"

@@ -54,7 +54,7 @@ compilation 0/0  cell, line 3  1 kernel, 1 guard, 1 graph break  (as in python)
     → Take the print out.
   Any change to these makes the call recompile:
     1 weight: the same type, shape, strides and device
-  cpp_fused_add_0 (cpp): aten.add
+  cpp_fused_add_0 (C++): aten.add
 
 report.save("report.html")                   everything, in one file
 report.compilation("0/0").kernels[0].source  a kernel
@@ -95,7 +95,7 @@ def test_many_kernels_are_counted_not_listed() -> None:
         Kernel(name=f"kernel_{number}", language="extern") for number in range(30)
     ]
     shown = text.render(made)
-    assert "kernel_11 (library call)" in shown
+    assert "kernel_11 (extern)" in shown
     assert "kernel_12" not in shown
     assert "… and 18 more: .kernels" in shown
 

@@ -24,7 +24,7 @@ import { expect, test } from '../helpers/test';
  * A time, on however slow a machine.
  */
 const TIME = /\d [µm]s/;
-const TIMES = { name: 'Time', exact: true };
+const TIMES = { name: 'time', exact: true };
 
 // The size of the README's picture.
 test.use({ viewport: { width: 1920, height: 1080 } });

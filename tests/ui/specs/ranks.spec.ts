@@ -44,7 +44,7 @@ def rank(number, how):
                       remedy="Have the graph captured as a whole.", setting=SETTING)],
         partitions=[r.Partition(name="the inference graph", captured=False, compilation="0/0",
                                 kernels=2, why=EVIL)],
-        how="By torch's rules, from the code: nothing of it ran here.")
+        how="Predicted from the code by torch's rules: nothing ran here.")
     return made
 
 reports = [rank(0, "sum"), rank(1, "max")]

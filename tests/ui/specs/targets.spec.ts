@@ -42,7 +42,7 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
   await test.step('kernels: estimates, resources, checks', async () => {
     const view = await openView(panel, 'Kernels');
     const table = view.getByRole('grid', { name: 'Kernels' });
-    for (const name of ['Est. time', 'Regs', 'Occupancy', 'Check']) {
+    for (const name of ['est. time', 'regs', 'occupancy', 'check']) {
       await expect(
         table.getByRole('columnheader', { name, exact: true })
       ).toBeVisible();

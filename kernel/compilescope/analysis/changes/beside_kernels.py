@@ -163,7 +163,7 @@ def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
             what=f"sizes in the graphs of {compilation.id}",
             baseline=first[0],
             here=first[1],
-            why=f"The same operations on other sizes, in {count_of(len(resized), 'stage')}.",
+            why=f"The same operations on different sizes, in {count_of(len(resized), 'stage')}.",
         )
     yield from _stages(baseline, compilation)
 
@@ -180,7 +180,7 @@ def _stages(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
         yield Change(kind="graphs", what=f"graphs of {compilation.id}", baseline=left, here=right)
 
 
-_BEHIND = "Passes behind AOTAutograd made something else of it."
+_BEHIND = "Passes after AOTAutograd changed it."
 
 
 def _operators(graph: Graph) -> Counter[str]:
@@ -194,7 +194,7 @@ def _nodes(graph: Graph, only: Counter[str]) -> str:
     listed = [
         f"{number} times {name}" if number > 1 else name for name, number in only.most_common()
     ]
-    return f"{text}, alone with {_some(listed)}"
+    return f"{text}, only here: {_some(listed)}"
 
 
 def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
@@ -248,7 +248,7 @@ def _expressions(guards: Sequence[Guard]) -> Counter[str]:
 
 
 def _count(number: int, only: Counter[str]) -> str:
-    return f"{number}, alone with {_some(list(only))}" if only else str(number)
+    return f"{number}, only here: {_some(list(only))}" if only else str(number)
 
 
 def _breaks(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:

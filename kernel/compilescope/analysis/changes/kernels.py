@@ -62,7 +62,7 @@ def _compare(
             change.compilation = compilation.id if compilation is not None else ""
             change.baseline_compilation = baseline.id if baseline is not None else ""
             if compilation is None or baseline is None:
-                change.why = "This compilation is there in one of the two only."
+                change.why = "Only one of the two has this compilation."
             yield change
 
 
@@ -151,9 +151,9 @@ def _where_work_went(
             f"Part of what {partner.name if partner else ''} does there is done by {_listed(who)}."
         )
     else:
-        sentence = f"What it does is done by {_listed(sharing)} {place}."
+        sentence = f"Its work is done by {_listed(sharing)} {place}."
         if partner:
-            sentence = f"It also does what is done by {_listed(sharing)} {place}."
+            sentence = f"It also does the work of {_listed(sharing)} {place}."
     kernels = [kernel, *sharing, *([partner] if partner else [])]
     return " ".join([sentence, *_blamed(kernels, fusions)])
 
@@ -167,7 +167,7 @@ def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
     for name in fusions:
         mark = _EVIDENCE.get(name)
         if mark is not None and any(mark in kernel.source for kernel in kernels):
-            yield f"torch does {name} for the Python wrapper only."
+            yield f"torch applies {name} for the Python wrapper only."
 
 
 def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
@@ -193,11 +193,11 @@ def _why_code_differs(theirs: Kernel, ours: Kernel, differing_settings: str) -> 
         return f"Sizes are constants here, and arguments there ({', '.join(symbols[0])})."
     kinds = [launch_settings(kernel.source).get("heuristic", "") for kernel in (theirs, ours)]
     if all(kinds) and kinds[0] != kinds[1]:
-        return f"torch took another kind of kernel: {kinds[1]} here, and {kinds[0]} there."
+        return f"torch chose a different kind of kernel: {kinds[1]} here, and {kinds[0]} there."
     if theirs.nodes and ours.nodes and set(theirs.nodes) != set(ours.nodes):
-        return "It does other operations: the graph differs."
+        return "Its operations differ: the graphs are not the same."
     return (
-        f"Other code for the same operations, under {differing_settings}."
+        f"Different code for the same operations, under {differing_settings}."
         if differing_settings
         else ""
     )

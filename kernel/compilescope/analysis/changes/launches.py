@@ -17,7 +17,7 @@ _SHOWN = 3
 def launching(theirs: Kernel, ours: Kernel) -> str:
     """What differs in the launch of two kernels; empty where nothing does."""
     if ours.language == "extern" and ours.name != theirs.name:
-        return "The same operator of a library, by another of its names."
+        return "The same library operator under a different name."
     if ours.language != "triton":
         return ""
     left, right = launch_settings(theirs.source), launch_settings(ours.source)
@@ -47,7 +47,7 @@ def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[s
     for hints, side in ((ours - theirs, "here"), (theirs - ours, "there")):
         if hints:
             names = _some([arguments[place][0] for place, *_ in sorted(hints)])
-            yield f"{side} alone it counts on {names} being aligned to 16 bytes"
+            yield f"alignment of {names} to 16 bytes is assumed only {side}"
 
 
 def _hints(settings: Mapping[str, str]) -> set[tuple[int, str, int]] | None:

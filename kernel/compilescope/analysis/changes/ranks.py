@@ -58,7 +58,7 @@ def _of_variants(
     name = variant.name
     if variant.stage != other.stage:
         yield RankDifference(
-            what=f"{name}: how far it came",
+            what=f"{name}: stage reached",
             kind="compilations",
             here=variant.stage,
             there=other.stage,
@@ -198,7 +198,7 @@ def _of_guards(
             kind="guards",
             here=_listed(only),
             there=_listed(missing),
-            why="The ranks recompile at different calls, and wait for each other then.",
+            why="The ranks recompile at different calls, and then wait for each other.",
         )
 
 
@@ -220,8 +220,10 @@ def _in_order(
                 here=mine,
                 there=yours,
                 serious=True,
-                why="Every rank of a group has to call the same collectives in the same order: "
-                "this hangs, or mixes up data.",
+                why=(
+                    "Every rank of a group has to call the same collectives in the same order: "
+                    "otherwise the job hangs, or data is mixed up."
+                ),
             )
             return
 

@@ -17,7 +17,7 @@ _AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
 _INDUCTOR = {
     "wrappers": "the wrappers",
     "kernels": "the kernels",
-    "stages": "the graphs behind AOTAutograd",
+    "stages": "the graphs after AOTAutograd",
     "autotunings": "autotuning",
     "crossings": "operators that are called through Python",
 }
@@ -98,14 +98,14 @@ def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) 
     start = f"Against {baseline.name}: "
     if changes.only_inductor:
         return start + (
-            f"the back end {variant.requested.backend} generates no kernels and no wrapper; "
+            f"the backend {variant.requested.backend} generates no kernels and no wrapper; "
             f"{_graphs(changes.changes)}."
         )
     if only_inductor(baseline):
         kernels = sum(len(compilation.kernels) for compilation in variant.compilations)
         return start + (
-            f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper, where the back end "
-            f"{baseline.requested.backend} has neither."
+            f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper; the backend "
+            f"{baseline.requested.backend} generates neither."
         )
     parts = [_kernels(changes.kernels), _wrapper(baseline, variant), *_rest(changes.changes)]
     if useless := in_vain(variant, changes.switches):

@@ -21,7 +21,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
 
     Parameters
     ----------
-    found
+    measured
         The ratio of the other's time over this one's.
     over
         The other variant's name.

@@ -10,11 +10,11 @@ from ...torch_api.trace.node_origins import NotedNodes, Trail
 
 By = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
 UNKNOWN = (
-    "The report was read from a trace, which says where nodes come from, not by which of torch's "
-    "ways: the operator's own code or a decomposition."
+    "The report was read from a trace, which records where nodes come from, but not whether "
+    "the operator's own code or a decomposition added them."
 )
-REMOVED = "Nothing reads it, or it was computed already: a pass took it out."
-ADDED = "A pass added it; torch notes no operator that it stands for."
+REMOVED = "A pass removed it: its result is unused, or was already computed."
+ADDED = "A pass added it; torch records no operator for it."
 _STAGES = ("inference", "forward", "backward")
 _PASSES = (
     ("before_pre_grad", "pre_grad"),

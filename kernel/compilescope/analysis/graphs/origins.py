@@ -12,11 +12,14 @@ from .provenance import read_mapping
 
 _BEFORE_AOT = ("before_pre_grad", "pre_grad")
 NO_ORIGINS = (
-    "torch recorded no mapping from this stage's nodes to Dynamo's: a trace file only has one of "
-    "the graph after the post-grad passes, if provenance tracking was on."
+    "torch recorded no mapping from this stage's nodes to Dynamo's: a trace has one only for "
+    "the graph after the post-grad passes, and only with provenance tracking."
 )
-NO_DYNAMO = "Dynamo's graph is not there, so there is nothing to lead back to."
-SOME = "{count} of {total} nodes have none: torch does not note what passes and write-backs add."
+NO_DYNAMO = "Dynamo's graph is missing, so nodes cannot be traced back to it."
+SOME = (
+    "{count} of {total} nodes have none: torch records no origin of what passes and write-backs "
+    "add."
+)
 _NEEDLESS = ("placeholder", "output", "get_attr")
 
 

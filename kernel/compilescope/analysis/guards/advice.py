@@ -71,7 +71,7 @@ def raise_limit(limit: int) -> Advice:
     """The advice for a frame that was compiled too often."""
     return Advice(
         kind="limit",
-        what="Lets a function be compiled more often before torch leaves it to eager.",
+        what="Allows more compilations of a function before torch falls back to eager.",
         code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
     )
 
@@ -110,8 +110,10 @@ class _Adviser:
     def stance(self) -> Advice:
         return Advice(
             kind="stance",
-            what="From there on, new cases run in eager instead of being compiled. Put it behind "
-            "the calls that shall be compiled.",
+            what=(
+                "From then on, new cases run in eager instead of being compiled. Put it after "
+                "the calls that should be compiled."
+            ),
             code='torch.compiler.set_stance("eager_on_recompile")',
             where=self.caller,
         )
@@ -120,7 +122,7 @@ class _Adviser:
         if "duck sizing" in reason:
             yield Advice(
                 kind="duck_shape",
-                what="Sizes that happen to be equal at first get symbols of their own.",
+                what="Sizes that are equal at the first call get separate symbols.",
                 code="torch.fx.experimental._config.use_duck_shape = False",
                 where=self.frame,
             )
@@ -134,8 +136,8 @@ class _Adviser:
             yield from self._before(
                 failure,
                 "mark_unbacked",
-                f"Size {at} of {{0}} is one symbol for 0 and 1 too. What branches on it no longer "
-                "compiles.",
+                f"Size {at} of {{0}} becomes one symbol that includes 0 and 1. Code that branches "
+                "on it no longer compiles.",
                 f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
             )
             return
@@ -203,21 +205,26 @@ class _Adviser:
         whole = "." not in failure.old and "e" not in failure.old
         static = "integer attributes of the nn.Module" in reason
         constant = failure.kind == "global"
-        what = "A tensor's value is not guarded. For a number that only enters into arithmetic."
+        what = (
+            "A tensor's value is not guarded. Suitable for a number that is used only in "
+            "arithmetic."
+        )
         once = static or constant
         yield from self._rebound(failure, "tensor", what, "torch.tensor({0})", once=once)
         if static:
             yield from self._dynamic(
                 "module_int",
                 "torch._dynamo.config.allow_unspec_int_on_nn_module = True",
-                "Numbers among a module's attributes may change; from the first compilation on.",
+                "Integer attributes of modules are symbols from the first compilation on.",
             )
         elif not whole and self.settings.get("specialize_float") is True:
             yield from self._dynamic(
                 "specialize_float",
                 "torch._dynamo.config.specialize_float = False",
-                "Numbers are symbols from the first compilation on; floats are constants by "
-                "specialize_float now.",
+                (
+                    "Numbers are symbols from the first compilation on; specialize_float makes "
+                    "floats constants now."
+                ),
             )
         elif not constant:
             yield from self._dynamic()
@@ -239,7 +246,7 @@ class _Adviser:
         name = match.group(1)
         yield Advice(
             kind="hoist",
-            what="Makes the object once, before the loop, and passes the same one to every call.",
+            what="Creates the object once, before the loop, and passes it to every call.",
             code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(name, name)}",
             where=self.caller,
         )

@@ -49,7 +49,7 @@ def why_of(kind: str, expression: str, note: str, *, python_access: bool) -> str
     if kind in ("LAMBDA_GUARD", "SYMBOLIC_SHAPE_GUARD"):
         return _relation(expression, note)
     if python_access:
-        return "torch comes by this value through a Python function."
+        return "torch gets this value by calling a Python function."
     return ""
 
 
@@ -59,12 +59,12 @@ def _torchs(note: str) -> str:
         return note.removeprefix("HINT: ")
     if _ZERO_ONE in note:
         return (
-            "Sizes 0 and 1 are compiled for on their own, so a dynamic size is at least 2. "
+            "Sizes 0 and 1 are specialized, so a dynamic size is at least 2. "
             "torch._dynamo.decorators.mark_unbacked(tensor, dim) avoids that."
         )
     if _DUCK in note:
         return (
-            "Two sizes were equal when the code was compiled, so torch took them for one. "
+            "Two sizes were equal when the code was compiled, so torch gave them one symbol. "
             "torch.fx.experimental._config.use_duck_shape = False avoids that."
         )
     return ""
@@ -82,7 +82,7 @@ def _constant(expression: str) -> str:
             "after it has changed once, unless torch._dynamo.config.specialize_float is set; "
             "as a tensor it is an input from the start."
         )
-    return "This value is a constant in the graph: the tracing depended on it."
+    return "This value is a constant in the graph, because tracing depended on it."
 
 
 def _relation(expression: str, note: str) -> str:
@@ -90,9 +90,9 @@ def _relation(expression: str, note: str) -> str:
         return "Hooks on saved tensors are compiled into the backward. torch always checks them."
     if " is " in expression:
         return (
-            "These were one and the same object when the code was compiled: a module used in two "
-            "places, a tied weight."
+            "These were the same object when the code was compiled: a module used in two "
+            "places, or a tied weight."
         )
     if ".size()" in expression or ".stride()" in expression or ".storage_offset()" in expression:
-        return "The code holds for dynamic sizes that stand in this relation."
+        return "The code is valid only for dynamic sizes that satisfy this relation."
     return ""

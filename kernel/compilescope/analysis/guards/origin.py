@@ -75,13 +75,13 @@ class Files:
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = list(dict.fromkeys(files))
-        self.found: dict[str, str] = {}
+        self._full_names: dict[str, str] = {}
 
     def __call__(self, short: str) -> str:
         """The full name if it is known, otherwise the short one."""
-        if short not in self.found:
-            self.found[short] = self._find(short)
-        return self.found[short]
+        if short not in self._full_names:
+            self._full_names[short] = self._find(short)
+        return self._full_names[short]
 
     def _find(self, short: str) -> str:
         ending = [file for file in self.files if file.endswith(short)]

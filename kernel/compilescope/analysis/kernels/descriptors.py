@@ -30,11 +30,11 @@ _FIRST = 90
 """The first compute capability with TMA."""
 
 _BY_BLOCK = "Each block builds it in global memory before it uses it."
-_IN_LOOP = "It is built in a loop: anew at every turn, in every block."
-_LOWERED = "On this device Triton makes ordinary loads and stores of it: there is no TMA."
+_IN_LOOP = "It is built in a loop: in each iteration, in each block."
+_LOWERED = "This device has no TMA: Triton compiles it to ordinary loads and stores."
 _PYTHON = (
-    "The Python wrapper wraps the tensor anew at each call, and Triton's launcher encodes the "
-    "descriptor when it launches."
+    "The Python wrapper wraps the tensor at each call, and Triton's launcher encodes the "
+    "descriptor at each launch."
 )
 _CPP = (
     "The C++ wrapper fills a descriptor on its stack and has the driver encode it at each call, "

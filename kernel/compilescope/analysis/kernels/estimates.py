@@ -19,9 +19,7 @@ NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be est
 NO_FORMULA = "There is no formula for {}."
 NO_SHAPE = "The graph does not give the shape of {}."
 NO_BYTES = "The size of an element of {} is not known."
-ONLY_LAYOUT = (
-    "It brings what {} needs into another layout; the graph does not say which buffers those are."
-)
+ONLY_LAYOUT = "It copies inputs of {} into another layout; the graph does not say which buffers."
 DIFFERENT = "Its launches are of different sizes; each launch has its own estimate."
 _FIELDS = ("estimated_bytes", "estimated_operations")
 _ITEM = ("operator.getitem", "_operator.getitem")

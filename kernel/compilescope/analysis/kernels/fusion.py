@@ -10,13 +10,10 @@ from ..graphs.operation_counts import is_product, operator_name
 from ..text.sizes import Hints, UnknownSize
 from .estimates import Traffic, library_nodes
 
-ALONE = "It holds one operator: there is nothing between operators that could stay inside it."
-BETWEEN = (
-    "It holds one operator, and what it reads and what reads it are library calls: Inductor does "
-    "not fuse into these."
-)
-UNMAPPED = "torch does not say which operators it computes."
-LIBRARY = "A library computes it. Inductor fuses nothing into a library call."
+ALONE = "It has a single operator, so no intermediate result stays inside the kernel."
+BETWEEN = "It has a single operator between extern kernels, and Inductor fuses nothing into those."
+UNMAPPED = "torch does not record which operators it computes."
+LIBRARY = "It is an extern kernel, and Inductor fuses nothing into those."
 LAYOUT = "layout"
 """A kernel that computes nothing: it copies a value into other strides."""
 _HEURISTIC = re.compile(r"@triton_heuristics\.(\w+)\(")

@@ -14,10 +14,10 @@ Artifact = Literal["python", "cpp", "aot"]
 Definition = tuple[Mark, list[str]]
 """Where a kernel is defined: its region and the lines of the text that it is a region of."""
 
-NO_SOURCE = "A library's kernel: torch calls it, it does not generate it."
-NOT_FOUND = "The generated code launches this kernel, but does not hold its source."
-NO_GRID = "The kernel's source and its launch do not say how its work is spread."
-NOT_LAUNCHED = "No line of the wrapper launches this kernel itself."
+NO_SOURCE = "An extern kernel: torch calls a library and generates no source."
+NOT_FOUND = "The generated code launches this kernel, but does not contain its source."
+NO_GRID = "The grid cannot be read from the kernel's source or from its launch."
+NOT_LAUNCHED = "No line of the wrapper launches this kernel directly."
 NO_NODES = "torch recorded no graph nodes for this kernel; provenance tracking may be off."
 NO_LINES = (
     "torch recorded no source line for this kernel. Nodes that a compiler pass adds have none, nor "

@@ -16,17 +16,20 @@ from ...torch_api.trace.artifact_names import ENTRY, KERNEL_LOAD
 WRAPPER = "C++ wrapper"
 """The row of the library that holds a C++ wrapper and, on a CPU, its kernels."""
 
-_ON_HOST = "On a CPU a launch is the kernel's own work; on the first, memory is touched first."
+_ON_HOST = (
+    "On a CPU, a launch is the kernel's own work; the first one also touches its memory "
+    "for the first time."
+)
 _WITH_WRAPPER = (
-    "The wrapper and the kernels in it are one library. Its first run is no Python function's."
+    "The wrapper and its kernels are one library; its first run is not visible from Python."
 )
 _LAUNCHED_IN_C = (
-    "The first launch is Python's, which compiles, loads and tunes; later ones are the C++ "
-    "wrapper's own and are not seen from Python."
+    "Python makes the first launch, which compiles, loads and tunes the kernel; the C++ "
+    "wrapper makes the later ones, which are not visible from Python."
 )
-_HOST_PART = "On the host: until the launch returns, its kernel perhaps still running."
-_ELSEWHERE = "A compile process compiled it meanwhile."
-_IN_THREAD = "A compile thread compiled it meanwhile."
+_HOST_PART = "Host time: until the launch returns; the kernel may still be running."
+_ELSEWHERE = "A compile process compiled it in parallel."
+_IN_THREAD = "A compile thread compiled it in parallel."
 _DRAWN: dict[str, LoadStep] = {
     "compile": "compile",
     "load": "load",

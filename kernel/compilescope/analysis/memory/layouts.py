@@ -9,12 +9,10 @@ from ..graphs.operation_counts import operator_name
 from ..kernels.fusion import LAYOUT
 from ..wrapper.launches import nodes_of
 
-ASKED = "The program asks for it, or an operator's own code does: a copy in other strides."
-PASS = "A pass over the graph put it there."
-NEEDED = "A kernel of its own copies it: what reads it next wants these strides."
-CHOSEN = (
-    "Inductor chose these strides. In the graph the value has others; nothing is copied for it."
-)
+ASKED = "The program, or an operator's own code, asks for a copy with other strides."
+PASS = "A graph pass inserted it."
+NEEDED = "A separate kernel copies it: its next reader needs these strides."
+CHOSEN = "Inductor chose these strides; the value has others in the graph. Nothing is copied."
 _COPIES = frozenset(
     (
         "clone",

@@ -15,11 +15,12 @@ from .storage_lifetimes import Name, Storage, StorageTracker
 from .unfused import unfused_peak
 
 HOW = (
-    "Read from the wrapper's own allocations and frees, for the sizes that torch compiled with. "
-    "What libraries take inside a call, and what an allocator adds to round sizes up, is not in it."
+    "Read from the wrapper's own allocations and frees, for the sizes that torch compiled "
+    "with. It does not include what libraries allocate inside a call, nor the allocator's "
+    "rounding."
 )
-UNKNOWN = "The size of {} of {} buffers is not known; they count as nothing."
-DEVICES = "The memory of {} counts together."
+UNKNOWN = "The size of {} of {} buffers is not known; they count as 0 bytes."
+DEVICES = "The memory of {} is counted together."
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 

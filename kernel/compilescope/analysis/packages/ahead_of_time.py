@@ -69,7 +69,7 @@ def add_dumped(
             compilation.kernels = compilation.kernels or kernels
 
 
-OF_PACKAGE = "A package holds what was compiled ahead of time, and nothing of how it came to be."
+OF_PACKAGE = "A package contains the compiled model, not how it was compiled."
 
 
 def hand_over(package: Package) -> None:

@@ -125,7 +125,9 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
                 )
             else:
                 if info.compress_type not in _METHODS:
-                    raise zipfile.BadZipFile(f"{name} is compressed as torch compresses nothing")
+                    raise zipfile.BadZipFile(
+                        f"{name} is compressed in a way that torch does not use"
+                    )
                 with archive.open(info) as stream:
                     file.text = _text(stream, info.file_size)
                 left -= info.file_size
@@ -133,7 +135,7 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
         package.files.append(file)
     if not by_model:
         shared.model = ""
-        shared.absent["code"] = "Nothing in it was compiled: it has no folder data/aotinductor."
+        shared.absent["code"] = "It has no compiled model: the folder data/aotinductor is missing."
         _fill(shared, shared.files)
         return [shared]
     for package in by_model.values():

@@ -45,8 +45,10 @@ def _fake_kernel(record: Record) -> Problem:
         return Problem(
             severity="warning",
             what=f"{name} has no fake kernel",
-            why="torch could not tell the shapes of its results without running it, and took those "
-            "of the example.",
+            why=(
+                "torch could not infer the shapes of its results without running it, and used "
+                "those of the example."
+            ),
             remedy=f"Register one: @torch.library.register_fake({_qualified(operator)!r}).",
             facts=facts,
         )

@@ -23,16 +23,16 @@ _KINDS = {
     "NVUniversalGemmCaller": "cutlass template",
     "config": "config",
 }
-NOT_MEASURED = "not measured: torch left it out beforehand"
+NOT_MEASURED = "not measured: torch pruned it"
 NO_DEVICE = "not measured: there is no device"
 FAILED = "it could not be compiled or run"
 SLOWER = "{:.3g} times the best"
 AS_FAST = "as fast as the best"
 ONE = "There is one candidate only, so nothing was measured."
 NEEDS_FREEZING = (
-    " C++ templates take part where weights are constants: with no gradients and "
-    "torch._inductor.config.freezing = True, set before compiling (as an option of torch.compile "
-    "it does not reach Dynamo)."
+    " C++ templates compete only where weights are constants: without gradients and with "
+    "torch._inductor.config.freezing = True, set before compiling (as an option of "
+    "torch.compile it does not reach Dynamo)."
 )
 CACHED = "torch took the configuration from its autotune cache, so nothing was measured."
 NO_BEST = "No candidate could be measured; torch took its default."

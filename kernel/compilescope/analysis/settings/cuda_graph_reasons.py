@@ -23,13 +23,15 @@ _CONFIG = "torch._inductor.config."
 PARTS = f"{_CONFIG}graph_partition = True"
 _MEANINGS = {
     "graph partition": Meaning(
-        "By default torch captures a graph part by part, around what cannot be captured, and the "
-        "C++ wrapper is not generated in parts.",
+        (
+            "By default torch partitions a graph around what cannot be captured, and the C++ "
+            "wrapper does not support partitions."
+        ),
         "Have the graph captured as a whole, or use the Python wrapper.",
         f"{_CONFIG}graph_partition = False",
     ),
     "cpp wrapper enabled": Meaning(
-        "This torch captures no CUDA graph around a C++ wrapper, whatever is set.",
+        "This version of torch captures no CUDA graphs of a C++ wrapper.",
         "Use the Python wrapper, or torch 2.12 or later.",
     ),
     "mutated inputs": Meaning(
@@ -39,36 +41,42 @@ _MEANINGS = {
         "torch._dynamo.mark_static_address(argument)",
     ),
     "input storage mutation": Meaning(
-        "An argument gets other memory (set_), which a replay cannot do.",
-        "Do that outside of what is compiled.",
+        "An argument's storage is replaced (set_), which a replay cannot do.",
+        "Do that outside the compiled function.",
     ),
     "cpu device": Meaning(
-        "A CUDA graph holds work of the GPU only, and some of this is done on the CPU.",
-        "Move those tensors to the GPU, or have what is around them captured in parts.",
+        "A CUDA graph records only GPU work, and some of this runs on the CPU.",
+        "Move those tensors to the GPU, or let torch partition the graph around them.",
         PARTS,
     ),
     "multiple devices": Meaning(
-        "One CUDA graph is of one GPU, and this uses several devices.",
-        "Compile the part on each device by itself.",
+        "A CUDA graph records one GPU, and this uses several devices.",
+        "Compile the part on each device separately.",
     ),
     "symbolic shapes": Meaning(
-        "A CUDA graph is of one size, and graphs with sizes that change were asked to be left out.",
+        "A CUDA graph has fixed sizes, and a setting skips graphs with dynamic sizes.",
         "Record one for each size that occurs, or pad to a few sizes.",
         f"{_CONFIG}triton.cudagraph_skip_dynamic_graphs = False",
     ),
     "incompatible op": Meaning(
-        "The operator cannot be recorded: it waits for the GPU, or what it does depends on values.",
-        "Have what is around it captured in parts, or keep it out with torch.compiler.disable.",
+        (
+            "The operator cannot be recorded: it synchronizes with the GPU, or depends on the "
+            "values of tensors."
+        ),
+        "Let torch partition the graph around it, or exclude it with torch.compiler.disable.",
         PARTS,
     ),
     "re-recording limit": Meaning(
-        "The graph was recorded again and again: tensors that it takes to stay in place did not.",
-        "Keep parameters and buffers where they are between calls.",
+        (
+            "The graph was recorded again too often: tensors that it expects at fixed addresses "
+            "moved."
+        ),
+        "Keep parameters and buffers at the same addresses between calls.",
         f"{_CONFIG}triton.cudagraph_unexpected_rerecord_limit = 1024",
     ),
     "non-Tensor inputs": Meaning(
-        "The graph takes something that is no tensor, which a replay could not pass on.",
-        "Pass tensors, or numbers that Dynamo takes as constants.",
+        "The graph has an input that is not a tensor, which a replay cannot pass.",
+        "Pass tensors, or numbers that Dynamo treats as constants.",
     ),
     "caching allocator": Meaning(
         "CUDA graphs keep their memory in pools of the caching allocator, which is off.",
@@ -76,8 +84,8 @@ _MEANINGS = {
         "torch.cuda.caching_allocator_enable(True)",
     ),
     "override_cudagraphs": Meaning(
-        "The code says so itself, with torch.compiler's override of CUDA graphs.",
-        "Take the override away.",
+        "The code turns them off, with torch.compiler's override of CUDA graphs.",
+        "Remove the override.",
     ),
     "bisector": Meaning(
         "torch's compiler bisector has turned CUDA graphs off.", "End the bisection."

@@ -17,11 +17,11 @@ SETTING = "triton.cudagraphs"
 PARTITION = "graph_partition"
 _BACKEND = "cudagraphs"
 _NO_GPU = "CUDA graphs record launches on a GPU, and this runs on the CPU."
-_BY_RULE = "By torch's rules, from the code: nothing of it ran here."
+_BY_RULE = "Predicted from the code by torch's rules: nothing ran here."
 _COUNTED = "Counted while the built variant was called."
 _IN_PARTS = (
-    "Move that to the GPU; or use the Python wrapper with graph_partition, by which what is around "
-    "it is captured in parts."
+    "Move that to the GPU; or use the Python wrapper with graph_partition, which captures the "
+    "parts around it."
 )
 _STATIC = ("_parameters_", "_buffers_", "parameters", "buffers")
 
@@ -137,7 +137,7 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     graphs.how = _COUNTED
     _conclude(graphs)
     if not counted.recorded and graphs.outcome == "captured":
-        graphs.outcome, graphs.why = "unknown", "None was recorded, and torch said nothing of it."
+        graphs.outcome, graphs.why = "unknown", "None was recorded, and torch gave no reason."
     if counted.again:
         graphs.why = (
             f"{graphs.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()

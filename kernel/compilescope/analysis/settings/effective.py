@@ -92,7 +92,7 @@ def _backend(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[
         actual=str(variant.backend),
         why=""
         if uses_inductor
-        else "Only Inductor generates wrappers and kernels, and takes modes and options.",
+        else "Only Inductor generates wrappers and kernels, and accepts modes and options.",
     )
 
 
@@ -115,7 +115,7 @@ def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Itera
         requested=requested,
         actual=actual,
         differs=differs,
-        why="torch generated a Python wrapper all the same." if differs else "",
+        why="torch generated a Python wrapper anyway." if differs else "",
     )
 
 
@@ -208,7 +208,7 @@ def _dynamic(
     why = remedy = ""
     if variant.dynamic and constant:
         why = f"{constant.source} is always {constant.value} here: {constant.reason}."
-        remedy = "See the line: what it does needs this very size."
+        remedy = "See the line: it requires exactly this size."
     elif variant.dynamic is False and symbols:
         why = "These sizes were marked with torch._dynamo.mark_dynamic."
         remedy = "Take the marks away."

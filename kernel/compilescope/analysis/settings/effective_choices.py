@@ -14,8 +14,8 @@ from ..wrapper.crossings import device_of
 _TUNED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "_linear", "linear_pointwise")
 _REDUCTIONS = ("sum", "mean", "var", "amax", "amin", "prod", "norm", "softmax")
 _CONSTANT = (
-    "On a CPU there is a choice for products with a constant matrix only, and parameters are "
-    "constants when they are frozen."
+    "On a CPU, torch autotunes only products with a constant matrix, and parameters are "
+    "constants only when they are frozen."
 )
 _LAUNCHER = "use_static_cuda_launcher"
 _FREEZE = "Set torch._inductor.config.freezing = True, and call under torch.no_grad()."
@@ -55,7 +55,7 @@ def autotuning(
             why = _CONSTANT
         if cpu and not settings.get("freezing"):
             remedy, code = _FREEZE, _FREEZE_CODE
-        why = why or "torch had one way only to carry it out."
+        why = why or "torch had only one implementation."
     actual = f"{len(measured)} measured" if measured else "nothing measured"
     if not operators and not measured:
         actual = "nothing to choose from"
@@ -81,10 +81,10 @@ def launcher(
     requested = "on" if settings[_LAUNCHER] else "off"
     if variant.cpp_wrapper:
         actual = "not needed"
-        why = "The C++ wrapper launches kernels itself, by the driver's own call."
+        why = "The C++ wrapper launches kernels itself, with the driver's own call."
     else:
         actual = "allowed" if settings[_LAUNCHER] else "off"
-        why = "A kernel that it cannot take goes through Triton's own; torch reports none of them."
+        why = "Kernels that it does not support use Triton's launcher; torch does not report which."
     yield Effective(
         setting="static launcher",
         requested=requested,
@@ -138,7 +138,7 @@ def fusions(
             requested=", ".join(off),
             actual="off",
             differs=True,
-            why="torch does these for the Python wrapper only.",
+            why="torch applies these for the Python wrapper only.",
             remedy="Compare with the Python wrapper.",
             trial=msgspec.structs.replace(variant, cpp_wrapper=False),
             operators=off,

@@ -23,18 +23,29 @@ _MATH = "matrix products and a softmax"
 _RULES = {
     "cudnn": "On compute capability 9 and 10, with cuDNN 9.15.1 or later, torch's first choice is "
     "cuDNN: for half precision with a head size of at most 128 and a multiple of 8.",
-    "flash": "torch takes flash attention, after cuDNN's where that comes first, for half "
-    "precision without a mask and a head size of at most 256, from compute capability 8.0 on.",
-    "efficient": "torch takes memory-efficient attention for what flash attention does not: "
-    "float32, or a mask.",
-    "math": "No fused kernel takes the call: none takes float64, odd head sizes, or tensors that "
-    "are not of four dimensions.",
+    "flash": (
+        "torch uses flash attention, after cuDNN's where that comes first, for half "
+        "precision without a mask and a head size of at most 256, from compute capability "
+        "8.0 on."
+    ),
+    "efficient": (
+        "torch uses memory-efficient attention for what flash attention does not "
+        "support: float32, or a mask."
+    ),
+    "math": (
+        "No fused kernel supports the call: none supports float64, odd head sizes, or "
+        "tensors that are not four-dimensional."
+    ),
 }
 _HIP_RULES = {
-    "flash": "torch takes AOTriton's flash attention for half precision without a mask and a head "
-    "size of at most 512.",
-    "efficient": "torch takes AOTriton's memory-efficient attention for what flash attention does "
-    "not: float32, or a mask.",
+    "flash": (
+        "torch uses AOTriton's flash attention for half precision without a mask and a "
+        "head size of at most 512."
+    ),
+    "efficient": (
+        "torch uses AOTriton's memory-efficient attention for what flash attention "
+        "does not support: float32, or a mask."
+    ),
 }
 
 
@@ -96,7 +107,7 @@ def _convolutions(compilation: Compilation, build: Build) -> Iterator[Decision]:
             name = node.target.removeprefix("torch.ops.aten.").partition(".")[0]
             if name in ("convolution", "convolution_backward"):
                 rule = (
-                    f"torch's builds for this device have {library}, and its layout is taken: "
+                    f"torch's builds for this device have {library}, and its layout is used: "
                     "channels last where the input or the weight is."
                 )
                 decision = Decision(

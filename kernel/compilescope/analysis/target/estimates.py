@@ -190,12 +190,12 @@ def _how(device: Device, artifacts: set[Artifact], requested: Variant | None, tf
         f"{device.source.date}; dense rates, {rates})."
     )
     if any(_replays(requested, artifact) for artifact in artifacts):
-        return f"{text} Starting: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
+        return f"{text} Launch overhead: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
     overheads = " and ".join(
         f"{LAUNCH_US[artifact]:g} µs a launch from {_WRAPPERS[artifact]}"
         for artifact in sorted(artifacts)
     )
-    return f"{text} Starting: {overheads}, as on the host of an H200." if overheads else text
+    return f"{text} Launch overhead: {overheads}, as on the host of an H200." if overheads else text
 
 
 _WRAPPERS: dict[Artifact, str] = {"python": "Python", "cpp": "C++"}

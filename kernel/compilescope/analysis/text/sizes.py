@@ -81,7 +81,7 @@ def size_of(text: str, hints: Hints, used: dict[str, int]) -> int:
         tree = ast.parse(text, mode="eval").body
         return _value(tree, hints, used)
     except (SyntaxError, ValueError, TypeError, ZeroDivisionError, RecursionError) as error:
-        raise UnknownSize(f"The size {text} cannot be told.") from error
+        raise UnknownSize(f"The size {text} cannot be evaluated.") from error
 
 
 def count_of(shape: Sequence[str], hints: Hints, used: dict[str, int]) -> int:

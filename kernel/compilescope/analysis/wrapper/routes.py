@@ -37,17 +37,17 @@ _ORIGINAL = r"# Original path: (?P<file>.+):(?P<line>\d+)\n(?:#.*\n)*{name} = "
 _USERS_OWN = re.compile(r"\bcustom_kernel=True\b")
 _ITEM = re.compile(r"(\w+)\.(\w+)(?:\.(\w+))?$")
 
-_INLINED = "The Triton kernel stands in the generated code and is launched as generated ones are."
+_INLINED = "The generated code contains the Triton kernel and launches it like generated kernels."
 _LIBRARY = (
-    "The Python wrapper calls ATen's own binding, which lets go of the GIL and takes it again."
+    "The Python wrapper calls ATen's Python binding, which releases the GIL and acquires it again."
 )
-_SHIM = "The C++ wrapper calls a function of torch's C shim for it."
-_DISPATCHER = "The C++ wrapper hands its arguments to the dispatcher, boxed, and never sees Python."
+_SHIM = "The C++ wrapper calls its function in torch's C shim."
+_DISPATCHER = "The C++ wrapper passes boxed arguments to the dispatcher; Python is not involved."
 _THROUGH = (
-    "The C++ wrapper hands its arguments to the dispatcher, which takes the GIL for the kernel."
+    "The C++ wrapper passes its arguments to the dispatcher, which acquires the GIL for the kernel."
 )
-_TORCH_OPS = "The Python wrapper calls it through torch.ops, which goes to the dispatcher in C++."
-_AND_BACK = "The dispatcher takes the GIL once more for the kernel, which is written in Python."
+_TORCH_OPS = "The Python wrapper calls it through torch.ops and the C++ dispatcher."
+_AND_BACK = "The dispatcher acquires the GIL again for the kernel, which is written in Python."
 
 
 class _Reached(NamedTuple):
@@ -145,7 +145,7 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
         return _Reached(operator, "library", 1, _LIBRARY)
     place = written(operator)
     if place:
-        why = f"{_TORCH_OPS} {_AND_BACK} It stands in {place}."
+        why = f"{_TORCH_OPS} {_AND_BACK} Its kernel is in {place}."
         return _Reached(operator, "python", 2, why, REGISTER)
     return _Reached(operator, "python", 1, _TORCH_OPS, SWITCH)
 

@@ -513,7 +513,7 @@ GUARD_TYPES: dict[str, str] = {
     "TRUE_MATCH": "The tracing depended on this being True.",
     "FALSE_MATCH": "The tracing depended on this being False.",
     "LAMBDA_GUARD": "A check that torch makes in Python.",
-    "SYMBOLIC_SHAPE_GUARD": "The code holds for dynamic sizes that stand in this relation.",
+    "SYMBOLIC_SHAPE_GUARD": "The code is valid only for dynamic sizes that satisfy this relation.",
 }
 """Type of a guard → why torch adds one. Types of a newer torch may be missing."""
 

@@ -40,8 +40,8 @@ _AGREES = 0.1
 NOT_BUILT = "The variant could not be built again. {}"
 NO_GRAPH = "The call runs no graph that Inductor compiled."
 GRAPHS_TRAIN = (
-    "Under CUDA graphs a forward is only replayed where its backward follows, so neither can be "
-    "measured by itself."
+    "With CUDA graphs, a forward is replayed only if its backward follows, so neither can be "
+    "measured alone."
 )
 TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most} at most."
 
@@ -54,7 +54,7 @@ def study_layers(study: StudyContext) -> None:
     variant = msgspec.structs.replace(variant, options={**variant.options, **timer_settings})
     graphs: list[KeptGraph] = []
     frames: list[KeptFrame] = []
-    study.monitor.step("building, to see its layers", variant=report.name, fraction=0.1)
+    study.monitor.step("building to measure layers", variant=report.name, fraction=0.1)
     folder = caches.new_folder()
     try:
         study.snapshot.restore()
@@ -112,7 +112,7 @@ class _Looking:
         """Measures the layers and adds them to the report."""
         study, report = self._study, self._study.report
         backward, restore = self._backward, self._snapshot.restore
-        study.monitor.step("looking at the layers", variant=report.name, fraction=0.5)
+        study.monitor.step("measuring layers", variant=report.name, fraction=0.5)
         recording = record(self._call, backward, restore, self._graphs, self._frames)
         count = len(recording.all_units)
         if not count or count > _MOST_COMPILATIONS:
@@ -277,12 +277,14 @@ class _Looking:
 
 
 PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
-RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
+RECOMPILED = "torch recompiled while the layers were timed: calls change what its guards check."
 APART = (
     "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
     "with warm caches: other load on the machine makes them disagree."
 )
-IDLE = "The device's work is done later than the kernels' own time explains: gaps between them."
+IDLE = (
+    "The device finishes later than the kernels' own time explains: there are gaps between kernels."
+)
 
 
 def _nothing() -> None:

@@ -14,34 +14,42 @@ from .recording import Frame, Recording, Unit
 
 _Terms = dict[str, float]
 
-STAND_INS = " Stand-ins return at once what wrappers returned: their times vary by more."
-GUARDS = "The whole call, less a call of the bytecode that Dynamo made."
-GUARDS_INNER = "Its frame called through Dynamo, less a call of the bytecode that Dynamo made."
-BYTECODE = "A call of the bytecode that Dynamo made, less one of the graph that it calls."
-BROKEN = (
-    "A call of the bytecode that Dynamo made, less its graph and the frames that it calls: what "
-    "runs in eager around the graph break, and the bytecode itself."
+STAND_INS = (
+    " Measured with stubs that return the wrappers' results at once: the wrappers' own "
+    "times vary more."
 )
-WITH_AOT = " What AOTAutograd does is in it, as that could not be called by itself."
-AROUND = "The whole call, less the compiled frames in it."
-MERGED = "The whole call, less the compiled graphs in it: its frames could not be called alone."
+GUARDS = "The whole call minus a call of Dynamo's bytecode."
+GUARDS_INNER = "A call of its frame through Dynamo minus a call of Dynamo's bytecode."
+BYTECODE = "A call of Dynamo's bytecode minus a call of its graph."
+BROKEN = (
+    "A call of Dynamo's bytecode minus its graph and the frames that it calls: the bytecode "
+    "itself, and what runs in eager around the graph break."
+)
+WITH_AOT = " It includes AOTAutograd, which could not be called alone."
+AROUND = "The whole call minus its compiled frames."
+MERGED = "The whole call minus its compiled graphs: its frames could not be called alone."
 ENGINE = (
-    "The backward by autograd's engine, less what AOTAutograd does in it: the engine, and the "
+    "The backward run by the autograd engine minus AOTAutograd's part: the engine, and "
     "operations that are not compiled."
 )
-AOT = "A call of what the bytecode calls as its graph, less one of Inductor's entry."
-AOT_BACKWARD = "A call of the autograd function's backward, less one of Inductor's entry."
-INDUCTOR = "A call of Inductor's CompiledFxGraph, less one of the wrapper."
+AOT = "A call of the graph that the bytecode calls minus a call of Inductor's entry point."
+AOT_BACKWARD = "A call of the autograd function's backward minus a call of Inductor's entry point."
+INDUCTOR = "A call of Inductor's CompiledFxGraph minus a call of the wrapper."
 WRAPPER = "A call of the wrapper{less}."
-LESS_LAUNCHES = ", less its launches"
-LESS_KERNELS = ", less its kernels"
-LAUNCHES_CPU = "Its {count} launches made again without the wrapper, less the kernels' own time."
-KERNELS_AGAIN = "Its {count} launches made again without the wrapper."
-LAUNCHES_GPU = "Its {count} launches made again without the wrapper, until the host is done."
-LAUNCHES_DRIVER = "The driver's calls in the wrapper, by torch's profiler."
-REPLAY = "The whole call, less the same with CUDA graphs replaced: what replaying them costs."
-KERNELS_CPU = "The ranges that kernels and library calls open, by torch's profiler."
-KERNELS_GPU = "Their time on the device, by torch's profiler; {us:.1f} µs of it beside the host."
+LESS_LAUNCHES = " minus its launches"
+LESS_KERNELS = " minus its kernels"
+LAUNCHES_CPU = "Its {count} launches repeated without the wrapper, minus the kernels' own time."
+KERNELS_AGAIN = "Its {count} launches repeated without the wrapper."
+LAUNCHES_GPU = "Its {count} launches repeated without the wrapper, until the host has finished."
+LAUNCHES_DRIVER = "Driver calls in the wrapper, measured by torch's profiler."
+REPLAY = (
+    "The whole call minus the same call with stubs for the CUDA graphs: the cost of replaying them."
+)
+KERNELS_CPU = "The ranges of kernels and library calls, measured by torch's profiler."
+KERNELS_GPU = (
+    "Their time on the device, measured by torch's profiler; {us:.1f} µs of it "
+    "overlap with the host."
+)
 
 
 _WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels")

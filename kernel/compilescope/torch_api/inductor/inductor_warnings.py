@@ -104,7 +104,9 @@ def vector_instructions() -> str:
     return str(isa) if isa else ""
 
 
-_heard: ContextVar[list[str] | None] = ContextVar("compilescope_heard", default=None)
+_collected: ContextVar[list[str] | None] = ContextVar(
+    "compilescope_inductor_warnings", default=None
+)
 
 
 @contextlib.contextmanager
@@ -112,18 +114,18 @@ def hearing(complaints: list[str]) -> Iterator[None]:
     """Appends Inductor's warnings in this context to ``complaints``; changes no log level."""
     handler = _Handler(logging.WARNING)
     logger = logging.getLogger("torch._inductor")
-    token = _heard.set(complaints)
+    token = _collected.set(complaints)
     logger.addHandler(handler)
     try:
         yield
     finally:
         logger.removeHandler(handler)
-        _heard.reset(token)
+        _collected.reset(token)
 
 
 class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        warnings_seen = _heard.get()
+        warnings_seen = _collected.get()
         if warnings_seen is None:
             return
         try:

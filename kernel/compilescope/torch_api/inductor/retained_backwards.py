@@ -29,7 +29,7 @@ def retaining(compile_ids: set[str]) -> Iterator[None]:
         with patched(CompiledFxGraph, "post_compile", _post_compile):
             yield
     finally:
-        _listening[:] = [each for each in _listening if each is not compile_ids]
+        _listening[:] = [other for other in _listening if other is not compile_ids]
 
 
 def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -96,7 +96,7 @@ def define(definition: Definition) -> None:
         operator.register_fake(definition.fake)
     if definition.backward is not None:
         operator.register_autograd(definition.backward, setup_context=definition.setup_context)
-    _made[definition.name] = operator
+    _libraries[definition.name] = operator
 
 
 def find(name: str) -> Any:
@@ -163,15 +163,15 @@ def _by_schema(name: str) -> Definition:
 
 def _define_schema(definition: Definition) -> None:
     namespace = definition.name.partition("::")[0]
-    before = _made.pop(definition.name, None)
+    before = _libraries.pop(definition.name, None)
     if before is not None:
         before._destroy()
     library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
     library.define(definition.schema)
     assert definition.fake is not None, "by that it was found"
     torch.library.register_fake(definition.name, definition.fake, lib=library)
-    _made[definition.name] = library
+    _libraries[definition.name] = library
 
 
-_made: dict[str, Any] = {}
+_libraries: dict[str, Any] = {}
 """torch itself holds only weak references to them."""

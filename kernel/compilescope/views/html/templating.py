@@ -17,6 +17,7 @@ from ..rows import (
     compilation,
     conditions,
     deploy,
+    guards,
     kernels,
     package,
     plans,
@@ -28,6 +29,7 @@ from ..rows import (
     variants,
     watch,
 )
+from ..rows.table import Column
 from ..wrapper_pairs import as_written, compilations
 from . import highlight, wrappers
 from .style import Styles
@@ -48,6 +50,7 @@ _GLOBALS = {
     "condition_rows": conditions,
     "deploys": deploy,
     "deviations": deviations,
+    "guard_rows": guards,
     "highlight": highlight,
     "is_record": is_record,
     "kernels": kernels,
@@ -106,9 +109,11 @@ def _environment(page: bool) -> Environment:
     return environment
 
 
-def _shown_columns(head: Sequence[str], rows: Sequence[Sequence[str]], sparse: bool) -> list[int]:
+def _shown_columns(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], sparse: bool
+) -> list[int]:
     """Return the columns to show; ``sparse``: without those in which every row is empty."""
-    return [at for at in range(len(head)) if not sparse or any(row[at] for row in rows)]
+    return [at for at in range(len(columns)) if not sparse or any(row[at] for row in rows)]
 
 
 def _title(tag: str, text: str) -> Markup | str:

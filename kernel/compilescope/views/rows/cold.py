@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...report import Report, VariantReport
 from .. import wording
+from .table import Column, Table
 
-HEAD = ("setting", "cold caches", "more", "warm caches", "more", "later calls", "more")
+TABLE = Table(
+    "cold",
+    (
+        Column("setting", "setting"),
+        Column("cold", "cold caches", "First call with empty caches, and the difference", "figure"),
+        Column("cold_parts", "parts with cold caches", kind="drawing", where="panel"),
+        Column("warm", "warm caches", "First call with warm caches, and the difference", "figure"),
+        Column("warm_parts", "parts with warm caches", kind="drawing", where="panel"),
+        Column("call", "later calls", "Median latency after the first call", "figure"),
+        Column("change", "what it changes", where="panel"),
+    ),
+)
 
 
 def studied(report: Report) -> Iterator[VariantReport]:
@@ -21,16 +33,13 @@ def headline(variant: VariantReport) -> str:
 
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:
-    """Return the settings that were measured, in the order of `HEAD`."""
+    """Return the settings that were measured, in the order of `TABLE`."""
     return [
-        (
-            row.label,
-            _seconds(row.cold_s),
-            _more(row.cold_more_s, _seconds),
-            _seconds(row.warm_s),
-            _more(row.warm_more_s, _seconds),
-            "" if row.call_us is None else wording.duration(row.call_us),
-            _more(row.call_more_us, wording.duration),
+        TABLE.row(
+            setting=row.label,
+            cold=_time(_us(row.cold_s), _us(row.cold_more_s)),
+            warm=_time(_us(row.warm_s), _us(row.warm_more_s)),
+            call=_time(row.call_us, row.call_more_us),
         )
         for row in variant.cold
         if row.cold_s is not None or row.warm_s is not None
@@ -47,11 +56,16 @@ def remarks(variant: VariantReport) -> list[str]:
     return [*unmeasured, variant.cold[0].how]
 
 
-def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f} s"
+def _us(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e6
 
 
-def _more(value: float | None, wording_of: Callable[[float], str]) -> str:
-    if not value:
+def _time(us: float | None, more_us: float | None) -> str:
+    """A time, and how much more it is than with the current settings where that is known."""
+    if us is None:
         return ""
-    return f"{'+' if value > 0 else '-'}{wording_of(abs(value))}"
+    time = wording.duration(us)
+    if not more_us:
+        return time
+    sign = "+" if more_us > 0 else "\u2212"
+    return f"{time} ({sign}{wording.duration(abs(more_us))})"

@@ -7,17 +7,35 @@ from collections.abc import Iterator
 from ...report import DeployWay, Report, VariantReport
 from ...report.measurements.recommendation import OBJECTIVES
 from .. import wording
+from .table import Column, Table
 
-HEAD = (
-    "way",
-    "nothing cached",
-    "cached",
-    "as shipped",
-    "later calls",
-    "against eager",
-    "memory",
-    "ships",
-    "as eager",
+TABLE = Table(
+    "ways",
+    (
+        Column("way", "way"),
+        Column("cold", "nothing cached", "Until the first result, with empty caches", "figure"),
+        Column(
+            "cached",
+            "cached",
+            "Until the first result, with the caches that the first process filled",
+            "figure",
+        ),
+        Column(
+            "shipped",
+            "as shipped",
+            "Until the first result, with empty caches and what is shipped; the size of that",
+            "figure",
+        ),
+        Column(
+            "call",
+            "later calls",
+            "Median latency after the first call; against eager's in the same process, in turns",
+            "figure",
+        ),
+        Column("memory", "memory", "Peak memory until the first result", "figure"),
+        Column("accurate", "as eager", "Whether the results agree with eager's"),
+        Column("gives_up", "gives up", where="panel"),
+    ),
 )
 
 HOW = (
@@ -39,18 +57,19 @@ def headline(variant: VariantReport) -> str:
 
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:
-    """Return the ways that were measured, in the order of `HEAD`."""
+    """Return the ways that were measured, in the order of `TABLE`."""
     return [
-        (
-            f"{way.name}{' *' if way.is_pareto else ''}",
-            _seconds(way.cold_s),
-            _seconds(way.cached_s),
-            _seconds(way.shipped_s),
-            "" if way.call_us is None else wording.duration(way.call_us),
-            "" if way.speedup is None else way.speedup.text,
-            "" if way.memory_bytes is None else f"{way.memory_bytes / 1e6:,.0f} MB",
-            "" if way.ship_bytes is None else f"{way.ship_bytes / 1e6:,.2f} MB",
-            _accurate(way),
+        TABLE.row(
+            way=f"{way.name}{' *' if way.is_pareto else ''}",
+            cold=_seconds(way.cold_s),
+            cached=_seconds(way.cached_s),
+            shipped=_with(_seconds(way.shipped_s), _size(way.ship_bytes)),
+            call=_with(
+                "" if way.call_us is None else wording.duration(way.call_us),
+                "" if way.speedup is None else way.speedup.text,
+            ),
+            memory=_size(way.memory_bytes),
+            accurate=_accurate(way),
         )
         for way in variant.ways
         if way.cold_s is not None
@@ -95,4 +114,12 @@ def _accurate(way: DeployWay) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f} s"
+    return "" if value is None else wording.duration(value * 1e6)
+
+
+def _size(value: float | None) -> str:
+    return "" if value is None else wording.size(value)
+
+
+def _with(figure: str, more: str) -> str:
+    return f"{figure} ({more})" if figure and more else figure

@@ -11,11 +11,6 @@ _SOURCES, _MODULES = 4, 4
 """The most items of each kind shown for a kernel."""
 
 
-def language(kernel: Kernel) -> str:
-    """Return a kernel's language, or that it is a library's."""
-    return "library call" if kernel.language == "extern" else kernel.language
-
-
 def modules(kernel: Kernel) -> str:
     """Return the modules that a kernel runs: ``of layers.0, layers.1``; empty if there is none."""
     return f"of {', '.join(kernel.modules[:_MODULES])}" if kernel.modules else ""

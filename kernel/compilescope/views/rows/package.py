@@ -6,9 +6,36 @@ from collections.abc import Iterator
 
 from ...report import Package, Report, VariantReport
 from .. import wording
+from .table import Column, Table
 
-ENTRIES = ("entry", "median", "95 % interval", "vs eager")
-FILES = ("file", "kind", "size")
+_KINDS = {
+    "source": "source",
+    "kernel": "kernel",
+    "library": "library",
+    "constants": "constants",
+    "metadata": "metadata",
+    "build": "build",
+    "other": "other",
+}
+
+ENTRIES = Table(
+    "entries",
+    (
+        Column("entry", "entry point"),
+        Column("median", "median", kind="figure"),
+        Column("bar", "median", kind="drawing", where="panel"),
+        Column("interval", "95 % interval", "Of the median", "figure"),
+        Column("speedup", "over eager", "In turns with eager, in the same process", "figure"),
+    ),
+)
+FILES = Table(
+    "files",
+    (
+        Column("file", "file"),
+        Column("kind", "kind", words=_KINDS),
+        Column("size", "size", kind="figure"),
+    ),
+)
 _FILES = 40
 """Rows of the table of files."""
 
@@ -54,13 +81,13 @@ def lines(package: Package) -> Iterator[str]:
 def entries(package: Package) -> list[tuple[str, ...]]:
     """Return the ways to call it, in the order of `ENTRIES`."""
     return [
-        (entry.name, entry.why or "not measured", "", "")
+        ENTRIES.row(entry=entry.name, median=entry.why or "not measured", interval="", speedup="")
         if entry.timing is None
-        else (
-            entry.name,
-            wording.duration(entry.timing.median_us),
-            wording.interval(entry.timing),
-            wording.speedup(entry.timing),
+        else ENTRIES.row(
+            entry=entry.name,
+            median=wording.duration(entry.timing.median_us),
+            interval=wording.interval(entry.timing),
+            speedup=wording.speedup(entry.timing),
         )
         for entry in package.entries
     ]
@@ -70,6 +97,9 @@ def files(package: Package) -> list[tuple[str, ...]]:
     """Return the files in the order of `FILES`, and how many are left out."""
     left_out = len(package.files) - _FILES
     return [
-        *((file.path, file.kind, f"{file.bytes:,} bytes") for file in package.files[:_FILES]),
+        *(
+            FILES.row(file=file.path, kind=_KINDS[file.kind], size=wording.size(file.bytes))
+            for file in package.files[:_FILES]
+        ),
         *([(f"… and {left_out} more", "", "")] if left_out > 0 else []),
     ]

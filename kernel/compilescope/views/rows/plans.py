@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from ...report import Compilation, Kernel
 from .. import wording
 
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-_STEP = 1024
-
 
 def plans(compilation: Compilation) -> Iterator[str]:
     """The memory of each of a compilation's wrappers, and where layouts change."""
     for memory in compilation.memory:
-        text = f"memory, {memory.direction}: peak {size(memory.peak_bytes)}"
-        text += f"; without reuse {size(memory.peak_without_reuse_bytes)}"
+        text = f"memory, {memory.direction}: peak {wording.size(memory.peak_bytes)}"
+        text += f"; without reuse {wording.size(memory.peak_without_reuse_bytes)}"
         if memory.peak_unfused_bytes is not None:
-            text += f"; unfused {size(memory.peak_unfused_bytes)}"
+            text += f"; unfused {wording.size(memory.peak_unfused_bytes)}"
         if memory.assumed:
             text += f" (for {', '.join(f'{k} = {v}' for k, v in memory.assumed.items())})"
         yield text
@@ -42,14 +39,5 @@ def fusion(kernel: Kernel) -> list[str]:
         return []
     parts = [f"{wording.count(kernel.fusion.nodes, 'operator')} fused"]
     if kernel.fusion.saved_bytes:
-        parts.append(f"about {size(kernel.fusion.saved_bytes)} saved")
+        parts.append(f"about {wording.size(kernel.fusion.saved_bytes)} saved")
     return parts
-
-
-def size(count: float) -> str:
-    """A number of bytes: ``1.50 MiB``."""
-    unit = 0
-    while count >= _STEP and unit < len(_UNITS) - 1:
-        count /= _STEP
-        unit += 1
-    return f"{count:.0f} {_UNITS[unit]}" if unit == 0 else f"{count:.3g} {_UNITS[unit]}"

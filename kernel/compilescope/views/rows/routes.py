@@ -4,38 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Descriptor, Report, Route, VariantReport
+from ...report import Descriptor, KernelLoad, Report, Route, VariantReport
 from .. import wording
+from .table import Column, Table
 
-ROUTES = ("operator", "variant", "implemented in", "way", "GIL", "cost of the way")
-LOADS = ("kernel", "when", "compile", "load", "tune", "first run", "later run")
-
-_BY = {
+_REGISTERED = {
     "torch": "torch",
     "cpp": "C++",
     "python": "Python",
     "triton": "Triton, by you",
-    "unknown": "not known here",
+    "unknown": "unknown",
 }
-_WAYS = {
+_VIA = {
     "library": "ATen's Python binding",
     "shim": "C shim",
-    "dispatcher": "dispatcher",
-    "python": "through Python",
+    "dispatcher_cpp": "dispatcher, in C++",
+    "dispatcher_python": "dispatcher, into Python",
+    "function": "as a Python function",
+    "torch_ops": "torch.ops, from Python",
     "inlined": "launched as generated",
 }
+_WHEN = {
+    "compiling": "while it was compiled",
+    "background": "in the background",
+    "first_launch": "at its first launch",
+}
+
+ROUTES = Table(
+    "routes",
+    (
+        Column("operator", "operator"),
+        Column("variant", "variant"),
+        Column("registered", "implemented in", words=_REGISTERED),
+        Column("via", "called through", words=_VIA),
+        Column(
+            "gil",
+            "GIL",
+            "How often one call of the wrapper takes the GIL for it, counted in the code",
+            "figure",
+        ),
+        Column(
+            "overhead",
+            "call overhead",
+            "Overhead of calling it in one call of the wrapper, without its own work",
+            "figure",
+        ),
+        Column("lines", "lines", where="panel"),
+        Column("why", "why", where="panel"),
+    ),
+)
+LOADS = Table(
+    "loads",
+    (
+        Column("kernel", "kernel"),
+        Column("when", "when", words=_WHEN),
+        Column("steps", "steps", kind="drawing", where="panel"),
+        Column("compile", "compile", kind="figure"),
+        Column("load", "load", kind="figure"),
+        Column("autotune", "tune", kind="figure"),
+        Column("first_run", "first run", kind="figure"),
+        Column("later_run", "later run", "A launch in the next call", "figure"),
+    ),
+)
 
 
 def routes(report: Report) -> list[tuple[str, ...]]:
     """Return the operators that are not torch's own, in the order of `ROUTES`."""
     return [
-        (
-            route.operator,
-            variant.name,
-            _BY[route.registered],
-            _way(route),
-            str(route.gil),
-            "" if route.us is None else wording.duration(route.us),
+        ROUTES.row(
+            operator=route.operator,
+            variant=variant.name,
+            registered=_REGISTERED[route.registered],
+            via=_VIA[_way(route)],
+            gil=str(route.gil),
+            overhead="" if route.us is None else wording.duration(route.us),
         )
         for variant in report.variants
         for compilation in variant.compilations
@@ -52,14 +94,14 @@ def loaded(report: Report) -> Iterator[VariantReport]:
 def loads(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return a variant's kernels in the order of `LOADS`."""
     return [
-        (
-            load.kernel,
-            "at its first launch" if load.call else "while compiling",
-            "cached" if load.cached and load.compile_us is None else _us(load.compile_us),
-            _us(load.load_us),
-            _us(load.autotune_us),
-            _us(load.first_run_us),
-            _us(load.warm_run_us),
+        LOADS.row(
+            kernel=load.kernel,
+            when=_WHEN[_when(load)],
+            compile="cached" if load.cached and load.compile_us is None else _us(load.compile_us),
+            load=_us(load.load_us),
+            autotune=_us(load.autotune_us),
+            first_run=_us(load.first_run_us),
+            later_run=_us(load.warm_run_us),
         )
         for load in variant.kernel_loads
     ]
@@ -75,8 +117,19 @@ def descriptors(kernel_descriptors: list[Descriptor]) -> str:
 
 
 def _way(route: Route) -> str:
-    into = ", into Python" if route.via == "dispatcher" and route.registered == "python" else ""
-    return _WAYS[route.via] + into
+    if route.via == "dispatcher":
+        return "dispatcher_python" if route.registered == "python" else "dispatcher_cpp"
+    if route.via != "python":
+        return route.via
+    if route.artifact == "cpp":
+        return "function"
+    return "library" if route.operator.startswith("extern_kernels.") else "torch_ops"
+
+
+def _when(load: KernelLoad) -> str:
+    if load.call:
+        return "first_launch"
+    return "background" if load.background else "compiling"
 
 
 def _us(value: float | None) -> str:

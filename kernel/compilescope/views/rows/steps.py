@@ -8,6 +8,18 @@ from typing import NamedTuple
 from ...report import STEP_KINDS, Report, Steps
 from .. import wording
 from ..wrapper_pairs import compared
+from .table import Column, Table
+
+TABLE = Table(
+    "steps",
+    (
+        Column("step", "step"),
+        Column("count", "%1, steps", "Steps of this kind in the wrapper's code", "figure"),
+        Column("time", "%1, time", "Host time of these steps in one call", "figure"),
+        Column("share", "share", "Of the sum of all steps", "figure"),
+    ),
+)
+"""The last three are there for each wrapper, with its name for ``%1``."""
 
 
 class Graph(NamedTuple):
@@ -42,12 +54,17 @@ def headline(graph: Graph) -> str:
     return f"{graph.compilation} {graph.direction}: what the wrapper's steps cost ({calls})"
 
 
-def head(graph: Graph) -> tuple[str, ...]:
-    """Return the titles of the columns."""
-    return (
-        "step",
-        *(title for name, _ in graph.wrappers for title in (f"{name}, steps", name, "share")),
-    )
+def columns(graph: Graph) -> list[Column]:
+    """Return the columns: the kind of a step, and those of each wrapper."""
+    step, *of_wrapper = TABLE.columns
+    return [
+        step,
+        *(
+            column._replace(title=column.title.replace("%1", name))
+            for name, _ in graph.wrappers
+            for column in of_wrapper
+        ),
+    ]
 
 
 def rows(graph: Graph) -> list[tuple[str, ...]]:

@@ -4,24 +4,52 @@ from __future__ import annotations
 
 from ...report import Sweep, SweepCell
 from .. import wording
+from .table import Column, Table
 
-HEAD = (
-    "variant",
-    "shape",
-    "median",
-    "vs eager",
-    "throughput",
-    "memory",
-    "compile",
-    "outputs",
-    "",
-    "differs",
+_STATES = {
+    "done": "measured",
+    "failed": "failed",
+    "crashed": "crashed",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "cancelled": "cancelled",
+    "running": "running",
+    "waiting": "waiting",
+}
+
+TABLE = Table(
+    "cells",
+    (
+        Column("variant", "variant"),
+        Column("shape", "shape"),
+        Column("state", "state", "State, and where it is best", words=_STATES),
+        Column("latency", "latency", "The median time of a call", "figure"),
+        Column("interval", "95 % interval", "Of the median", "figure", "panel"),
+        Column("speedup", "over eager", "Against eager, as far as the interval allows"),
+        Column(
+            "compile",
+            "first call",
+            "Compile time: the first call in a process and caches of its own",
+            "figure",
+        ),
+        Column("throughput", "throughput", "Items of the batch per second", "figure"),
+        Column(
+            "memory",
+            "memory",
+            "Peak memory of a call above what was allocated before",
+            "figure",
+        ),
+        Column(
+            "accuracy", "results", "Whether they agree with eager's, and their largest difference"
+        ),
+        Column("effective", "not as requested", "Settings that torch did not apply as requested"),
+        Column("why", "why", where="text"),
+    ),
 )
-"""The columns; the one without a name has a cell's outcome, or what it is best at."""
 
 
 def rows(sweep: Sweep) -> list[tuple[str, ...]]:
-    """Each cell as the words of its columns, by shape and then the fastest first."""
+    """Each cell in the order of `TABLE`, by shape and then the fastest first."""
     order = {name: at for at, name in enumerate(sweep.shapes)}
     cells = sorted(
         sweep.cells,
@@ -70,17 +98,18 @@ def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
     timing, compiled = cell.timing, cell.compile_time
     ratio = wording.speedup(timing) if timing else ""
     speed = cell.throughput_per_s
-    return (
-        cell.name,
-        cell.shape,
-        wording.duration(timing.median_us) if timing else "",
-        ratio,
-        quantity(speed, f"{sweep.unit}/s") if speed is not None else "",
-        quantity(cell.memory_bytes, "B") if cell.memory_bytes is not None else "",
-        f"{compiled.total_s:.2f} s" if compiled is not None else "",
-        _accuracy(cell),
-        _remark(cell, sweep),
-        ", ".join(f"{setting.setting}: {setting.actual}" for setting in cell.effective),
+    return TABLE.row(
+        variant=cell.name,
+        shape=cell.shape,
+        state=_state(cell, sweep),
+        latency=wording.duration(timing.median_us) if timing else "",
+        speedup=ratio,
+        compile=wording.duration(compiled.total_s * 1e6) if compiled is not None else "",
+        throughput=quantity(speed, f"{sweep.unit}/s") if speed is not None else "",
+        memory=wording.size(cell.memory_bytes) if cell.memory_bytes is not None else "",
+        accuracy=_accuracy(cell),
+        effective=", ".join(f"{setting.setting}: {setting.actual}" for setting in cell.effective),
+        why=cell.problem.what if cell.problem is not None and cell.state != "done" else "",
     )
 
 
@@ -93,23 +122,9 @@ def _accuracy(cell: SweepCell) -> str:
     return "equal" if largest == 0 else f"within {largest:.1e}"
 
 
-def _remark(cell: SweepCell, sweep: Sweep) -> str:
+def _state(cell: SweepCell, sweep: Sweep) -> str:
     if cell.state != "done":
-        why = f": {cell.problem.what}" if cell.problem is not None else ""
-        return _STATES[cell.state] + why
+        return _STATES[cell.state]
     if cell.key == sweep.winner or cell.key in sweep.winners.values():
         return "fastest"
-    return "best trade" if cell.key in sweep.pareto else ""
-
-
-_STATES = {
-    "done": "measured",
-    "failed": "failed",
-    "crashed": "crashed",
-    "timeout": "out of time",
-    "memory": "out of memory",
-    "cancelled": "cancelled",
-    "running": "running",
-    "waiting": "waiting",
-}
-"""State → the words for it."""
+    return "Pareto-optimal" if cell.key in sweep.pareto else _STATES["done"]

@@ -22,27 +22,108 @@ from ...report import (
 )
 from .. import wording
 from ..wrapper_pairs import compared
-from . import plans
 from .sweep import quantity
+from .table import Column, Table
 
-HEAD = (
-    "kernel",
-    "language",
-    "launches",
-    "fused",
-    "saved",
-    "estimated",
-    "bound by",
-    "registers",
-    "spills",
-    "shared",
-    "warps",
-    "occupancy",
-    "checked",
+_LANGUAGES = {
+    "triton": "Triton",
+    "cpp": "C++",
+    "extern": "extern",
+    "python": "Python",
+    "fx": "FX",
+    "text": "text",
+}
+
+TABLE = Table(
+    "kernels",
+    (
+        Column("name", "kernel"),
+        Column("language", "language", words=_LANGUAGES),
+        Column("direction", "direction", where="panel"),
+        Column("ops", "fused operators", where="panel"),
+        Column(
+            "launches",
+            "launches",
+            "Launches per call, counted in the wrapper's code",
+            "figure",
+        ),
+        Column("fused", "fused", "How many operators of the graph are in this kernel", "figure"),
+        Column(
+            "saved",
+            "est. saved",
+            "Estimated bytes per launch that its operators would exchange through memory as "
+            "separate kernels",
+            "figure",
+        ),
+        Column(
+            "time",
+            "time",
+            "Measured: what all launches of one call take on their device",
+            "figure",
+            "panel",
+        ),
+        Column(
+            "share",
+            "of peak",
+            "Share of the device's peak that the kernel reaches: memory bandwidth or arithmetic, "
+            "whichever is closer. in cache: faster than memory can be",
+            "figure",
+            "panel",
+        ),
+        Column("bandwidth", "B/s", "Estimated bytes over the measured time", "figure", "panel"),
+        Column("flops", "FLOP/s", "Estimated operations over the measured time", "figure", "panel"),
+        Column(
+            "least",
+            "est. time",
+            "Estimated lower bound for all launches of one call on the target; nothing runs there",
+            "figure",
+        ),
+        Column("bound", "bound by", where="text"),
+        Column("registers", "regs", "Registers per thread", "figure"),
+        Column("spills", "spills", "Register spills per thread, in bytes", "figure"),
+        Column("shared_bytes", "shared", "Shared memory per block", "figure"),
+        Column("warps", "warps", "Warps per block", "figure", "text"),
+        Column(
+            "occupancy",
+            "occupancy",
+            "Share of a multiprocessor's threads that can be resident, from the compiler's figures",
+            "figure",
+        ),
+        Column("check", "check", "Interpreted without the device, and compared with eager"),
+        Column(
+            "bytes",
+            "est. bytes",
+            "Estimated: what all launches read and write together, from the sizes of their buffers",
+            "figure",
+            "panel",
+        ),
+        Column(
+            "operations",
+            "est. operations",
+            "Estimated: arithmetic operations of all launches together; a multiply-add counts as "
+            "two",
+            "figure",
+            "panel",
+        ),
+        Column(
+            "intensity",
+            "est. op/B",
+            "Arithmetic intensity: estimated operations for each estimated byte",
+            "figure",
+            "panel",
+        ),
+        Column(
+            "grid",
+            "grid",
+            "The launch grid, or the extents of the parallel loop",
+            where="panel",
+        ),
+        Column("source", "source", where="panel"),
+        Column("python", "Python", "Where the Python wrapper launches it", where="panel"),
+        Column("cpp", "C++", "Where the C++ wrapper launches it", where="panel"),
+    ),
 )
-"""The columns of a target's kernels."""
-WORDS = frozenset((0, 1, 6, 12))
-"""The columns with words, which may wrap; the others have figures."""
+"""The columns of kernels: of those for a target, and in the panel of all."""
 
 
 class Decided(NamedTuple):
@@ -50,6 +131,11 @@ class Decided(NamedTuple):
 
     decision: Decision
     times: int
+
+
+def language(kernel: Kernel) -> str:
+    """Return a kernel's language; "extern" for one of a library."""
+    return _LANGUAGES[kernel.language]
 
 
 def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
@@ -121,7 +207,7 @@ def lines(variant: VariantReport, target: TargetReport) -> list[str]:
 
 
 def kernels(variant: VariantReport) -> list[tuple[str, ...]]:
-    """Return the words of `HEAD`, a row for each kernel."""
+    """Return a row for each kernel, in the order of `TABLE`."""
     return [
         _row(kernel, [launch for other, launch in launched if other is kernel])
         for compilation in variant.compilations
@@ -213,25 +299,28 @@ def configuration(config: KernelConfig) -> str:
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
-    language = "library call" if kernel.language == "extern" else kernel.language
     estimates = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
     bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
     complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
-    return (
-        kernel.name,
-        language,
-        str(len(launches)) if launches else "",
-        str(fusion.nodes) if fusion is not None else "",
-        f"\u2248 {plans.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
-        f"\u2265 {wording.duration(sum(estimates))}" if complete else "unknown" if launches else "",
-        ", ".join(bounds),
-        _figure(kernel, "registers"),
-        _bytes(kernel, "spills"),
-        _bytes(kernel, "shared_bytes"),
-        _figure(kernel, "warps"),
-        _occupancy(kernel),
-        _check(kernel.check),
+    return TABLE.row(
+        name=kernel.name,
+        language=language(kernel),
+        launches=str(len(launches)) if launches else "",
+        fused=str(fusion.nodes) if fusion is not None else "",
+        saved=f"\u2248 {wording.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
+        least=f"\u2265 {wording.duration(sum(estimates))}"
+        if complete
+        else "unknown"
+        if launches
+        else "",
+        bound=", ".join(bounds),
+        registers=_figure(kernel, "registers"),
+        spills=_bytes(kernel, "spills"),
+        shared_bytes=_bytes(kernel, "shared_bytes"),
+        warps=_figure(kernel, "warps"),
+        occupancy=_occupancy(kernel),
+        check=_check(kernel.check),
     )
 
 
@@ -242,7 +331,7 @@ def _figure(kernel: Kernel, name: str) -> str:
 
 def _bytes(kernel: Kernel, name: str) -> str:
     value = kernel.resources.get(name)
-    return "" if value is None else f"{value:,.0f} B"
+    return "" if value is None else wording.size(value)
 
 
 def _occupancy(kernel: Kernel) -> str:

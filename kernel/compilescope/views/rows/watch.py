@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...report import Compilation, Report
 from .. import wording
+from .table import Column, Table
 
-HEADS = ("compilation", "frame", "cell", "torch.compile", "seconds", "breaks", "recompiled because")
+TABLE = Table(
+    "watch",
+    (
+        Column("compilation", "compilation", kind="figure"),
+        Column("frame", "frame"),
+        Column("cell", "cell"),
+        Column("call", "torch.compile"),
+        Column("seconds", "seconds", kind="figure"),
+        Column("breaks", "breaks", kind="figure"),
+        Column("why", "recompiled because"),
+    ),
+)
 
 
-class Row(NamedTuple):
-    """One compilation; the fields are those of `HEADS`."""
-
-    id: str
-    frame: str
-    cell: str
-    call: str
-    seconds: str
-    breaks: str
-    recompile: str
-
-
-def rows(report: Report) -> list[Row]:
+def rows(report: Report) -> list[tuple[str, ...]]:
     """Return a row for each compilation, in the order in which torch made them."""
     return [_row(compilation) for compilation in report.compilations]
 
@@ -43,7 +41,7 @@ def headline(report: Report) -> str:
     return report.subject.name + (f" ({where})" if where else "") + ": " + ", ".join(parts)
 
 
-def _row(compilation: Compilation) -> Row:
+def _row(compilation: Compilation) -> tuple[str, ...]:
     frame = compilation.frame
     name = f"{frame.function} ({wording.place(frame)})" if frame else "unknown"
     reasons = compilation.recompile.reasons if compilation.recompile else []
@@ -52,12 +50,12 @@ def _row(compilation: Compilation) -> Row:
         label += f" (torch: {compilation.torch_id})"
     if compilation.reduced:
         label += ", outline"
-    return Row(
-        label,
-        name,
-        f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
-        wording.place(compilation.call),
-        "" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
-        str(len(compilation.breaks)) if compilation.breaks else "",
-        reasons[0].splitlines()[0] if reasons else "",
+    return TABLE.row(
+        compilation=label,
+        frame=name,
+        cell=f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
+        call=wording.place(compilation.call),
+        seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
+        breaks=str(len(compilation.breaks)) if compilation.breaks else "",
+        why=reasons[0].splitlines()[0] if reasons else "",
     )

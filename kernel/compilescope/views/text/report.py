@@ -20,11 +20,11 @@ from ...report import (
 )
 from .. import deviations, wording
 from ..rows import changes as changed_rows
-from ..rows import cold, conditions, deploy, package, plans, ranks, routes, watch
+from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import environment, problems
-from ..wrapper_pairs import as_written, compared, compilations, pairs
+from ..wrapper_pairs import as_written, compilations, pairs
 from . import tables
 from . import target as text_target
 from .sweep import sweep
@@ -122,7 +122,7 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 
 def _result(report: Report, paint: _Paint) -> Iterator[str]:
     yield paint("bold", conclude(report).headline)
-    yield from _variants(report, paint)
+    yield from _table([variants.TABLE.head, *variants.rows(report)], paint)
 
 
 def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
@@ -146,30 +146,6 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
 
 
-def _variants(report: Report, paint: _Paint) -> Iterator[str]:
-    head = ("variant", "switches", "stage", "median", "95 % interval", "over eager", "compile")
-    rows = [(*head, "estimated", "outputs")]
-    for variant in compared(report):
-        timing = variant.timing
-        figures = (
-            ("", "", "")
-            if timing is None
-            else (wording.duration(timing.median_us), wording.interval(timing), _ratio(variant))
-        )
-        rows.append(
-            (
-                variant.name,
-                wording.settings(report, variant),
-                wording.stage(variant),
-                *figures,
-                wording.seconds(variant),
-                target_rows.estimated(variant),
-                wording.accuracy(variant),
-            )
-        )
-    yield from _table(rows, paint)
-
-
 def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
     """Yield the lines of a table whose first row is its head; empty columns are left out."""
     for number, line in enumerate(tables.lines(rows)):
@@ -181,7 +157,7 @@ def _watched(report: Report, paint: _Paint) -> Iterator[str]:
     yield paint("bold", watch.headline(report))
     if len(rows) > _SHOWN_WATCHED:
         yield f"the last {_SHOWN_WATCHED}; all of them: .compilations"
-    yield from _table([watch.HEADS, *rows[-_SHOWN_WATCHED:]], paint)
+    yield from _table([watch.TABLE.head, *rows[-_SHOWN_WATCHED:]], paint)
 
 
 def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
@@ -196,12 +172,12 @@ def _routes(report: Report, paint: _Paint) -> Iterator[str]:
     rows = routes.routes(report)
     if rows:
         yield paint("bold", "custom operators")
-        yield from (f"  {line}" for line in _table([routes.ROUTES, *rows], paint))
+        yield from (f"  {line}" for line in _table([routes.ROUTES.head, *rows], paint))
 
 
 def _steps(graph: step_rows.Graph, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("bold", step_rows.headline(graph))
-    table = [step_rows.head(graph), *step_rows.rows(graph)]
+    table = [[column.title for column in step_rows.columns(graph)], *step_rows.rows(graph)]
     yield from (f"  {line}" for line in _table(table, paint))
     for line in step_rows.remarks(graph):
         yield from _wrapped(line, width, "  ")
@@ -209,14 +185,14 @@ def _steps(graph: step_rows.Graph, paint: _Paint, width: int) -> Iterator[str]:
 
 def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("bold", cold.headline(variant))
-    yield from (f"  {line}" for line in _table([cold.HEAD, *cold.rows(variant)], paint))
+    yield from (f"  {line}" for line in _table([cold.TABLE.head, *cold.rows(variant)], paint))
     for line in cold.remarks(variant):
         yield from _wrapped(line, width, "  ")
 
 
 def _deploy(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("bold", deploy.headline(variant))
-    yield from (f"  {line}" for line in _table([deploy.HEAD, *deploy.rows(variant)], paint))
+    yield from (f"  {line}" for line in _table([deploy.TABLE.head, *deploy.rows(variant)], paint))
     for line in deploy.remarks(variant):
         yield from _wrapped(line, width, "  ")
 
@@ -229,7 +205,7 @@ def _package(
         yield from _wrapped(line, width, "  ")
     rows = package.entries(built_package)
     if rows:
-        yield from (f"  {line}" for line in _table([package.ENTRIES, *rows], paint))
+        yield from (f"  {line}" for line in _table([package.ENTRIES.head, *rows], paint))
 
 
 def _cuda_graphs(report: Report, width: int) -> Iterator[str]:
@@ -271,12 +247,6 @@ def _target(
         yield from (f"  {line}" for line in _table(rows, paint))
     if left_out:
         yield f"  … and {left_out} more: .kernels"
-
-
-def _ratio(variant: VariantReport) -> str:
-    if variant.timing is None or variant.requested.backend is None:
-        return ""
-    return wording.speedup(variant.timing)
 
 
 def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int) -> Iterator[str]:
@@ -334,13 +304,12 @@ def _break(broken: Break, width: int) -> Iterator[str]:
 
 
 def _kernel(kernel: Kernel) -> str:
-    language = "library call" if kernel.language == "extern" else kernel.language
     times = len({launch.key for launch in kernel.launches})
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
     of = f"of {', '.join(kernel.modules[:4])}" if kernel.modules else ""
-    parts = [f"{kernel.name} ({language}{called}){ops}", of, fused]
+    parts = [f"{kernel.name} ({target_rows.language(kernel)}{called}){ops}", of, fused]
     return ". ".join(part for part in [*parts, routes.descriptors(kernel.descriptors)] if part)
 
 

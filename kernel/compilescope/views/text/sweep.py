@@ -22,6 +22,6 @@ def sweep(result: Sweep) -> list[str]:
         f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
         for problem in result.problems
     ]
-    lines += tables.lines([sweep_rows.HEAD, *sweep_rows.rows(result)])
+    lines += tables.lines([sweep_rows.TABLE.head, *sweep_rows.rows(result)])
     verdicts = sweep_rows.verdicts(result)
     return [*lines, "", *verdicts, result.code] if verdicts else lines

@@ -43,5 +43,5 @@ def kernels(variant: VariantReport) -> tuple[list[tuple[str, ...]], int]:
     Names of kernels are long, so they come last, where they shift no other column.
     """
     rows = target_rows.kernels(variant)
-    shown = [target_rows.HEAD, *rows[:_SHOWN_KERNELS]]
+    shown = [target_rows.TABLE.head, *rows[:_SHOWN_KERNELS]]
     return [(*row[1:], row[0]) for row in shown], max(len(rows) - _SHOWN_KERNELS, 0)

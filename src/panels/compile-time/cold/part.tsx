@@ -4,6 +4,7 @@ import type { ColdSwitch, VariantReport } from '../../../protocol/types';
 import { Absent } from '../../common';
 import { formatMicroseconds, formatSeconds } from '../../../words/format';
 import { formatInterval } from '../../../words/format';
+import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { Figures } from '../../common/tables/figures';
 import { StudyPart } from '../../common/study';
 import type { IViewContext } from '../../views';
@@ -74,19 +75,7 @@ function ColdTable(props: {
       label={trans.__('First calls by setting, in figures')}
       name="cold"
       caption={trans.__('First calls by setting, each in a new process')}
-      heads={[
-        { label: trans.__('Setting') },
-        { label: trans.__('cold caches'), isNumber: true },
-        { spoken: trans.__('Its parts, drawn') },
-        { label: trans.__('warm caches'), isNumber: true },
-        { spoken: trans.__('Its parts, drawn') },
-        {
-          label: trans.__('later calls'),
-          title: trans.__('Median latency after the first call'),
-          isNumber: true
-        },
-        { label: trans.__('what it changes') }
-      ]}
+      heads={declaredHeads('cold', trans)}
     >
       {props.rows.map((row, index) => (
         <ColdRow
@@ -108,46 +97,23 @@ function ColdRow(props: {
   const { row, longest, context } = props;
   const { trans } = context;
   const { label, problem } = row;
-  return (
-    <tr>
-      <th scope="row" title={row.code || label}>
-        {row.code ? <code>{label}</code> : label}
-      </th>
-      {isMeasured(row) ? (
-        <>
-          <Seconds row={row} figure="cold" context={context} />
-          <td>
-            {row.cold_s !== null && (
-              <FirstBar
-                parts={row.cold_parts}
-                longest={longest}
-                trans={trans}
-              />
-            )}
-          </td>
-          <Seconds row={row} figure="warm" context={context} />
-          <td>
-            {row.warm_s !== null && (
-              <FirstBar
-                parts={row.warm_parts}
-                longest={longest}
-                trans={trans}
-              />
-            )}
-          </td>
-          <td
-            className="jp-mod-number"
-            title={
-              row.call_interval_us
-                ? formatInterval(row.call_interval_us)
-                : undefined
-            }
-          >
-            {row.call_us === null ? '–' : formatMicroseconds(row.call_us)}
-            <More value={row.call_more_us} format={formatMicroseconds} />
-          </td>
-        </>
-      ) : (
+  const name = (
+    <th scope="row" title={row.code || label}>
+      {row.code ? <code>{label}</code> : label}
+    </th>
+  );
+  const change = (
+    <td className="jp-Compilescope-coldWords">
+      {row.title}
+      {problem && isMeasured(row) && (
+        <span className="jp-mod-down"> {problem.what}</span>
+      )}
+    </td>
+  );
+  if (!isMeasured(row)) {
+    return (
+      <tr>
+        {name}
         <td colSpan={5} className="jp-Compilescope-coldWords">
           {problem ? (
             <span className="jp-mod-down">{problem.what}</span>
@@ -155,13 +121,44 @@ function ColdRow(props: {
             row.why
           )}
         </td>
+        {change}
+      </tr>
+    );
+  }
+  const bar = (seconds: number | null, parts: ColdSwitch['cold_parts']) => (
+    <td>
+      {seconds !== null && (
+        <FirstBar parts={parts} longest={longest} trans={trans} />
       )}
-      <td className="jp-Compilescope-coldWords">
-        {row.title}
-        {problem && isMeasured(row) && (
-          <span className="jp-mod-down"> {problem.what}</span>
-        )}
-      </td>
+    </td>
+  );
+  return (
+    <tr>
+      <DeclaredCells
+        table="cold"
+        trans={trans}
+        cells={{
+          setting: name,
+          cold: <Seconds row={row} figure="cold" context={context} />,
+          cold_parts: bar(row.cold_s, row.cold_parts),
+          warm: <Seconds row={row} figure="warm" context={context} />,
+          warm_parts: bar(row.warm_s, row.warm_parts),
+          call: (
+            <td
+              className="jp-mod-number"
+              title={
+                row.call_interval_us
+                  ? formatInterval(row.call_interval_us)
+                  : undefined
+              }
+            >
+              {row.call_us === null ? '–' : formatMicroseconds(row.call_us)}
+              <More value={row.call_more_us} format={formatMicroseconds} />
+            </td>
+          ),
+          change
+        }}
+      />
     </tr>
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../words/format';
 import { Absent } from '../../common';
 import { SpeedupText } from '../../common/speedup';
+import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { Figures } from '../../common/tables/figures';
 import { isAsEager, isMeasured } from './chart';
 
@@ -30,42 +31,7 @@ export function WaysTable(props: {
       label={trans.__('Ways to deploy, in figures')}
       name="ways"
       caption={trans.__('Ways to deploy the call, each in new processes')}
-      heads={[
-        { label: trans.__('Way') },
-        {
-          label: trans.__('nothing cached'),
-          title: trans.__('Until the first result, with empty caches'),
-          isNumber: true
-        },
-        {
-          label: trans.__('cached'),
-          title: trans.__(
-            'Until the first result, with the caches that the first process filled'
-          ),
-          isNumber: true
-        },
-        {
-          label: trans.__('as shipped'),
-          title: trans.__(
-            'Until the first result, with empty caches and what is shipped'
-          ),
-          isNumber: true
-        },
-        {
-          label: trans.__('later calls'),
-          title: trans.__(
-            'Median latency after the first call; against eager’s in the same process, in turns'
-          ),
-          isNumber: true
-        },
-        {
-          label: trans.__('memory'),
-          title: trans.__('Peak memory until the first result'),
-          isNumber: true
-        },
-        { label: trans.__('as eager') },
-        { label: trans.__('gives up') }
-      ]}
+      heads={declaredHeads('ways', trans)}
     >
       {ways.map(way => (
         <Row
@@ -109,69 +75,95 @@ function Row(props: {
   }
   return (
     <tr className={isChosen ? 'jp-mod-chosen' : undefined}>
-      <th scope="row" title={way.title}>
-        <button
-          type="button"
-          className="jp-Compilescope-link"
-          aria-pressed={isChosen}
-          onClick={onChoose}
-        >
-          {way.name}
-        </button>
-      </th>
-      <Figure value={way.cold_s} format={formatSeconds} />
-      <Figure
-        value={way.cached_s}
-        format={formatSeconds}
-        why={trans.__('Not measured')}
+      <DeclaredCells
+        table="ways"
+        trans={trans}
+        cells={{
+          way: (
+            <th scope="row" title={way.title}>
+              <button
+                type="button"
+                className="jp-Compilescope-link"
+                aria-pressed={isChosen}
+                onClick={onChoose}
+              >
+                {way.name}
+              </button>
+            </th>
+          ),
+          cold: <Figure value={way.cold_s} format={formatSeconds} />,
+          cached: (
+            <Figure
+              value={way.cached_s}
+              format={formatSeconds}
+              why={trans.__('Not measured')}
+            />
+          ),
+          shipped: (
+            <Figure
+              value={way.shipped_s}
+              format={formatSeconds}
+              why={way.shipped_why || trans.__('Nothing is shipped')}
+              more={way.ship_bytes === null ? '' : formatBytes(way.ship_bytes)}
+              title={way.ships.join(', ')}
+            />
+          ),
+          call: (
+            <Figure
+              value={way.call_us}
+              format={formatMicroseconds}
+              why={trans.__('Not measured')}
+              more={
+                way.speedup && (
+                  <SpeedupText speedup={way.speedup} trans={trans} />
+                )
+              }
+              title={callTitle(way, trans)}
+            />
+          ),
+          memory: (
+            <Figure
+              value={way.memory_bytes}
+              format={formatBytes}
+              why={trans.__('Not measured')}
+            />
+          ),
+          accurate: (
+            <td
+              className={
+                asEager === null ? '' : asEager ? 'jp-mod-up' : 'jp-mod-down'
+              }
+            >
+              {asEager === null
+                ? '–'
+                : asEager
+                  ? trans.__('✓ yes')
+                  : trans.__('✗ no')}
+            </td>
+          ),
+          gives_up: (
+            <td className="jp-Compilescope-wayWords">
+              {problem && <span className="jp-mod-down">{problem.what} </span>}
+              <span className={way.safe ? undefined : 'jp-mod-down'}>
+                {way.gives_up.join('; ')}
+              </span>
+            </td>
+          )
+        }}
       />
-      <Figure
-        value={way.shipped_s}
-        format={formatSeconds}
-        why={way.shipped_why || trans.__('Nothing is shipped')}
-        more={way.ship_bytes === null ? '' : formatBytes(way.ship_bytes)}
-        title={way.ships.join(', ')}
-      />
-      <Figure
-        value={way.call_us}
-        format={formatMicroseconds}
-        why={trans.__('Not measured')}
-        more={
-          way.speedup && <SpeedupText speedup={way.speedup} trans={trans} />
-        }
-        title={[
-          way.call_interval_us ? formatInterval(way.call_interval_us) : '',
-          way.eager_us === null
-            ? ''
-            : trans.__('eager beside it %1', formatMicroseconds(way.eager_us))
-        ]
-          .filter(Boolean)
-          .join('; ')}
-      />
-      <Figure
-        value={way.memory_bytes}
-        format={formatBytes}
-        why={trans.__('Not measured')}
-      />
-      <td
-        className={
-          asEager === null ? '' : asEager ? 'jp-mod-up' : 'jp-mod-down'
-        }
-      >
-        {asEager === null
-          ? '–'
-          : asEager
-            ? trans.__('✓ yes')
-            : trans.__('✗ no')}
-      </td>
-      <td className="jp-Compilescope-wayWords">
-        {problem && <span className="jp-mod-down">{problem.what} </span>}
-        <span className={way.safe ? undefined : 'jp-mod-down'}>
-          {way.gives_up.join('; ')}
-        </span>
-      </td>
     </tr>
   );
+}
+
+function callTitle(way: DeployWay, trans: TranslationBundle): string {
+  return [
+    way.call_interval_us ? formatInterval(way.call_interval_us) : '',
+    way.eager_us === null
+      ? ''
+      : trans.__('eager beside it %1', formatMicroseconds(way.eager_us))
+  ]
+    .filter(Boolean)
+    .join('; ');
 }
 
 function Figure(props: {

@@ -1,0 +1,77 @@
+"""The reports of variants with their code, before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..builds.aot_compiled import COMPILED_BEFORE, compilations_of
+from ..builds.capture_graphs import Captured
+from ..builds.compile_warnings import remarks
+from ..builds.sources import generate
+from ..report import VariantReport
+from ..report.variant import Variant
+from ..torch_api.dynamo import compile_variant
+from ..torch_api.trace.aot_compiled import AotCompiled
+
+
+def of_eager(name: str, variant: Variant) -> VariantReport:
+    """Return the report of a variant that compiles nothing."""
+    absent = {"compilations": "Eager compiles nothing."}
+    return VariantReport(name=name, requested=variant, absent=absent)
+
+
+def of_aot_compiled(compiled: AotCompiled, name: str, variant: Variant) -> VariantReport:
+    """Return the report of what ``aot_compile`` returned, as far as it says it itself."""
+    return VariantReport(
+        name=name,
+        requested=variant,
+        stage="built",
+        compilations=compilations_of(compiled, name),
+        absent={"compile_time": COMPILED_BEFORE},
+    )
+
+
+def generated(
+    captured: Captured,
+    name: str,
+    variant: Variant,
+    *,
+    fn: Callable[..., Any],
+    on_step: Callable[[str], None],
+    coming: Sequence[Variant],
+) -> VariantReport:
+    """Return the report of a variant with the code that its backend generates for a capture.
+
+    Parameters
+    ----------
+    captured
+        What the code is generated for.
+    name, variant
+        Which variant.
+    fn
+        The subject.
+    on_step
+        Called with each step that begins.
+    coming
+        The variants of the same capture that are generated next.
+    """
+    sources = generate(captured, name, variant, on_step=on_step, coming=coming)
+    problems = sources.problems
+    if captured.problem is not None:
+        problems.insert(0, captured.problem)
+    else:
+        problems += remarks(sources.compilations, fn)
+    failed = any(problem.severity == "error" for problem in problems)
+    return VariantReport(
+        name=name,
+        requested=variant,
+        stage="failed" if failed else "sources",
+        config=compile_variant.differing_settings(compile_variant.settings_of(variant))
+        if variant.backend == "inductor"
+        else {},
+        effective=sources.effective,
+        cuda_graphs=sources.cuda_graphs,
+        compilations=sources.compilations,
+        problems=problems,
+    )

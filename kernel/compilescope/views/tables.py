@@ -1,0 +1,21 @@
+"""The tables that a terminal, a cell and the panel show."""
+
+from __future__ import annotations
+
+from .rows import cold, deploy, guards, package, routes, steps, sweep, target, variants
+from .rows.table import Table
+
+TABLES: tuple[Table, ...] = (
+    variants.TABLE,
+    target.TABLE,
+    guards.TABLE,
+    sweep.TABLE,
+    deploy.TABLE,
+    cold.TABLE,
+    routes.LOADS,
+    routes.ROUTES,
+    steps.TABLE,
+    package.ENTRIES,
+    package.FILES,
+)
+"""``scripts/generate_types.py`` writes their columns for the panel."""

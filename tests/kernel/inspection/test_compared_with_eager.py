@@ -1,0 +1,102 @@
+"""Which results of a build are compared with eager's, and what is said of a difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+import torch._inductor.config
+from torch._inductor.lowering import lowerings
+
+from .. import subjects
+from ..subjects import Call
+from .failing import inspect, the_problem
+
+pytestmark = pytest.mark.slow
+
+X = torch.randn(4, 8)
+
+
+def test_a_planted_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        lowerings, torch.ops.aten.sin.default, lowerings[torch.ops.aten.cos.default]
+    )
+    report = inspect(Call(subjects.plain, (X,)), variants=["python"])
+    problem = the_problem(report, "built")
+    assert problem.severity == "error"
+    assert problem.what == "output differs from eager's by more than its tolerance."
+    (error,) = report.variant("python").accuracy
+    expected = ((X.cos() - X.sin()).sum(1)).abs().max().item()
+    assert not error.ok
+    assert error.max_abs == pytest.approx(expected, rel=1e-3)
+    assert f"off by {error.max_abs:.3g}" in problem.why
+
+
+def test_a_planted_wrong_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        lowerings, torch.ops.aten.cos.default, lowerings[torch.ops.aten.sin.default]
+    )
+    x = X.clone().requires_grad_()
+    report = inspect(Call(lambda x: x.sin(), (x,)), variants=["python"])
+    problem = the_problem(report, "built")
+    assert problem.what == "args[0].grad differs from eager's by more than its tolerance."
+    assert {error.path: error.ok for error in report.variant("python").accuracy} == {
+        "output": True,
+        "args[0].grad": False,
+    }
+    assert x.grad is None
+
+
+def test_dropout_says_why_it_is_not_compared() -> None:
+    report = inspect(Call(lambda x: torch.nn.functional.dropout(x), (X,)), variants=["python"])
+    variant = report.variant("python")
+    assert variant.stage == "built"
+    assert variant.accuracy == []
+    assert "random" in variant.absent["accuracy"]
+    assert variant.problems == []
+
+
+def test_a_call_that_returns_nothing_says_that_nothing_was_compared() -> None:
+    def nothing(x: torch.Tensor) -> None:
+        x.add(1)
+
+    report = cs.inspect(nothing, (torch.randn(3),), variants="python")
+    variant = report.variant("python")
+    assert variant.accuracy == []
+    assert "returns nothing" in variant.absent["accuracy"]
+
+
+def test_a_value_that_is_no_tensor_is_said_to_equal_eager_s() -> None:
+    variants = {"one": cs.Variant(backend="eager")}
+    for call in (lambda x: x.shape[0], lambda x: x.to("meta")):
+        variant = cs.inspect(call, (torch.randn(3),), variants=variants).variant("one")
+        assert variant.stage == "built"
+        assert variant.accuracy == []
+        assert variant.absent["accuracy"].startswith("What the call gives holds no tensor")
+
+
+def test_another_type_is_no_difference_that_is_measured() -> None:
+    def gives(x: torch.Tensor) -> Any:
+        return x.float() if torch.compiler.is_compiling() else x.double()
+
+    report = cs.inspect(gives, (X,), variants={"one": cs.Variant(backend="eager")})
+    (problem,) = report.variant("one").problems
+    assert problem.what == (
+        "output (dtype torch.float32 instead of torch.float64) is not what eager gives."
+    )
+    assert "off by" not in problem.why
+
+
+def test_nested_tensors_are_compared_part_by_part() -> None:
+    parts = [torch.randn(2, 3), torch.randn(4, 3)]
+    nested = torch.nested.nested_tensor(parts, layout=torch.jagged)
+    variants = {"one": cs.Variant(backend="aot_eager")}
+    report = cs.inspect(lambda x: x.sin(), (nested,), variants=variants)
+    assert report.problems == []
+    accuracy = report.variant("one").accuracy
+    assert [(error.path, error.ok) for error in accuracy] == [
+        ("output[0]", True),
+        ("output[1]", True),
+    ]

@@ -1,0 +1,168 @@
+"""No compiler, no cache folder, no space on the disk: each is a problem with its remedy."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import torch._inductor.config
+from compilescope.torch_api.failures import failures
+from torch._inductor import cpp_builder
+from torch._inductor import exc as inductor
+
+from .. import subjects
+from ..subjects import Call
+from .failing import inspect, the_problem
+
+pytestmark = pytest.mark.slow
+
+X = torch.randn(4, 8)
+
+
+def test_no_compiler() -> None:
+    cpp_builder.cpp_compiler_search.cache_clear()
+    try:
+        with torch._inductor.config.patch({"cpp.cxx": (None, "/nonexistent/g++")}):
+            report = inspect(Call(subjects.plain, (X,)))
+    finally:
+        cpp_builder.cpp_compiler_search.cache_clear()
+    problem = the_problem(report)
+    assert problem.what == "No working C++ compiler was found."
+    assert "apt-get install g++" in problem.remedy
+    assert report.environment.compiler == ""
+
+
+class TestCacheFolder:
+    """Of the folder that torch keeps its builds in."""
+
+    @pytest.mark.parametrize("run", [False, True])
+    def test_a_file_in_its_way(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: bool
+    ) -> None:
+        file = tmp_path / "cache"
+        file.write_text("not a folder")
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(file))
+        problem = the_problem(inspect(Call(subjects.plain, (X,)), run=run))
+        assert problem.what == f"{file} cannot be made: a file is in its way."
+        assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
+
+    @pytest.mark.parametrize(
+        ("number", "told"),
+        [
+            (errno.ENOSPC, "is full"),
+            (errno.EROFS, "is on a read-only file system"),
+            (errno.EACCES, "may not be written to"),
+        ],
+    )
+    def test_full_or_read_only(
+        self, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+    ) -> None:
+        def refuse(*_: Any, **options: Any) -> str:
+            raise OSError(number, os.strerror(number), "/cache")
+
+        monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+        problem = the_problem(inspect(Call(subjects.plain, (X,))))
+        assert "/cache" in problem.what
+        assert told in problem.what
+        assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
+
+    def test_full_while_code_is_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from torch._inductor import codecache
+
+        def refuse(path: Any, *_: Any, **__: Any) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache/code.py")
+
+        monkeypatch.setattr(codecache, "write_atomic", refuse)
+        problem = the_problem(inspect(Call(subjects.plain, (X,))))
+        assert "is full" in problem.what
+
+
+class TestFullDisk:
+    """The folder that is named is the one that is full."""
+
+    @pytest.mark.parametrize(
+        ("output", "file", "variable"),
+        [
+            (
+                "x.cpp:3:63: fatal error: error writing to {tmp}/ccZ.s: No space left on device",
+                "{tmp}/ccZ.s",
+                "TMPDIR",
+            ),
+            (
+                (
+                    "{tmp}/ccB.s: Assembler messages:\n"
+                    "{tmp}/ccB.s: Fatal error: can't write 3887 bytes to section .debug_str of "
+                    "{cache}/x.o: 'No space left on device'"
+                ),
+                "{cache}/x.o",
+                "TORCHINDUCTOR_CACHE_DIR",
+            ),
+            (
+                (
+                    "/usr/bin/ld: final link failed: No space left on device\n"
+                    "collect2: error: ld returned 1 exit status"
+                ),
+                "{cache}/x.so",
+                "TORCHINDUCTOR_CACHE_DIR",
+            ),
+        ],
+        ids=["compiler", "assembler", "linker"],
+    )
+    def test_of_the_compiler(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        output: str,
+        file: str,
+        variable: str,
+    ) -> None:
+        folders = {"tmp": str(tmp_path / "tmp"), "cache": str(tmp_path / "tmp" / "cache")}
+        monkeypatch.setattr(tempfile, "tempdir", folders["tmp"])
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", folders["cache"])
+        command = ["g++", "x.cpp", "-o", folders["cache"] + "/x.so"]
+        error = inductor.CppCompileError(command, output.format(**folders))
+        problem = failures.explain(error)
+        assert problem.what == f"The disk of {file.format(**folders)} is full."
+        assert variable in problem.remedy
+        assert "too old" not in problem.why
+
+    def test_of_an_open_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        free = {tmp_path / "tmp": 0, tmp_path / "cache": 10**9}
+        for folder in free:
+            folder.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+        usage = {folder: SimpleNamespace(free=most) for folder, most in free.items()}
+        monkeypatch.setattr(shutil, "disk_usage", usage.__getitem__)
+        problem = failures.explain(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        assert problem.what == f"The disk of {tmp_path / 'tmp'} is full."
+        assert "TMPDIR" in problem.remedy
+
+
+def test_a_file_in_the_way_of_the_cache_folder_when_torch_is_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    folder.write_text("in the way")
+    code = """
+import compilescope as cs
+try:
+    cs.inspect(len, ([],))
+except cs.CompilescopeError as error:
+    print(error.problem.what, error.problem.remedy)
+"""
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (
+        f"{folder} cannot be used. Remove what is in its way, or set TORCHINDUCTOR_CACHE_DIR to a "
+        "folder, and restart.\n"
+    )
