@@ -19,6 +19,7 @@ from ..capture.renumber import numbers, renumber
 from ..guards.kept_guards import Askable, by_report_id
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
+from ..isolation.own_backward import Backward
 from ..report import Compilation, Effective, Node
 from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
@@ -85,7 +86,7 @@ def build(
     code_copies: CodeCopies,
     code_set: CodeSet,
     folder: Path,
-    gradients: Callable[[], Mapping[str, Any]],
+    backward: Backward,
 ) -> Built:
     """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
 
@@ -94,8 +95,8 @@ def build(
 
     Parameters
     ----------
-    gradients
-        Gives the gradients of the subject's tensors, by where they are.
+    backward
+        Runs the backward of what the first call returns.
     """
     inductor = variant.backend == "inductor"
     begin()
@@ -129,7 +130,7 @@ def build(
             built.call = compile_callable(fn, **given_by(variant))
             output = built.call(*args, **kwargs)
             # Also compiles the backward, which torch defers until gradients are computed.
-            built.outcome = outcome_of(output, gradients)
+            built.outcome = outcome_of(output, backward)
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error)

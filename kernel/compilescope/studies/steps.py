@@ -94,8 +94,10 @@ def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> 
     """Place of a graph → its inputs in a call, and in the backward of the call."""
     runs: dict[int, Run] = {}
 
+    backward = study.snapshot.backward.without_gradients()
+
     def call() -> None:
-        outcome_of(built.call(*study.args, **study.kwargs), dict)
+        outcome_of(built.call(*study.args, **study.kwargs), backward)
 
     for _ in range(_WARM):
         study.monitor.check()

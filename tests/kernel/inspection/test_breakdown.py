@@ -44,10 +44,19 @@ def test_a_build_from_the_panel_says_what_limits_the_call(report: Report) -> Non
 def test_a_cell_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
     session = Session()
-    report = session.inspect(subjects.plain, (X,), variants="python")
-    assert not report.variant("python").layers
+    # An argument that was computed from another tensor: `plain(x.sin())`.
+    outer = torch.randn(4, 8, requires_grad=True)
+    computed = outer.sin()
+    report = session.inspect(subjects.plain, (computed,), variants="python")
+    variant = report.variant("python")
+    assert not variant.layers
     measure_and_study(session, report, None, ())
-    assert report.variant("python").layers
+    assert [layers.direction for layers in variant.layers] == ["forward", "backward"]
+    assert {error.path for error in variant.accuracy} == {"output", "args[0].grad"}
+    assert variant.problems == []
+    # The backward ended at the argument: the graph that computed it is the user's, and whole.
+    assert outer.grad is None
+    computed.sum().backward()
     monkeypatch.setattr(get_session(), "is_shown", lambda: True)
     assert cs.inspect(subjects.plain, (X,), variants="python").variant("python").layers
 

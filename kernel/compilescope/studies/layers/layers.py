@@ -96,6 +96,7 @@ class _Looking:
         self._snapshot = study.snapshot
         self._restores = False
         self._backward: Callable[[Any], Any] | None = None
+        self._own_backward = study.snapshot.backward.without_gradients()
         self._compiled = built.call
         self._call = functools.partial(built.call, *study.args, **study.kwargs)
         self._grad = torch.is_grad_enabled()
@@ -182,7 +183,7 @@ class _Looking:
             self._snapshot = Snapshot(study.fn, study.args, study.kwargs)
 
     def _run_backward(self, output: Any) -> None:
-        torch.autograd.backward(_roots(output), self._seeds)
+        self._own_backward.run(_roots(output), self._seeds)
         for leaf in self._leaves:
             leaf.grad = None
 
