@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..analysis.figures.intervals import median_interval
+from ..report import too_few
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 
@@ -30,15 +31,16 @@ _SAMPLE_S = 0.001
 
 
 class Figure(NamedTuple):
-    """A time in µs, with its 95 % interval."""
+    """A time in µs, with its 95 % interval; None if there are too few samples for one."""
 
     us: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 def figure(samples: Sequence[float]) -> Figure:
     """The median of samples, in µs."""
-    return Figure(statistics.median(samples), median_interval(samples))
+    interval = None if too_few(samples) else median_interval(samples)
+    return Figure(statistics.median(samples), interval)
 
 
 Terms = Mapping[str, float]

@@ -261,6 +261,31 @@ def test_a_ratio_is_told_as_far_as_its_interval_allows(
 
     found = speedup(Ratio(value, interval, differs), "eager")
     assert (found.standing, found.text) == (standing, told)
+    assert ("interval: " in found.detail) == (standing != "few")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "told"),
+    [
+        (1, "Each was measured once: one sample has no interval."),
+        (3, "3 rounds are too few for an interval."),
+    ],
+)
+def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: str) -> None:
+    report = made(eager=100.0, python=80.0, cpp=70.0)
+    for name in ("python", "cpp"):
+        timing = report.variant(name).timing
+        assert timing is not None
+        timing.samples_us, timing.few = timing.samples_us[:rounds], True
+        timing.interval_us = median_interval(timing.samples_us)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "Too few rounds."
+    assert told in answer.text
+    assert "99 %" not in answer.text
+    pair = between(report.variant("cpp"), report.variant("python"))
+    assert pair is not None
+    assert pair.detail.endswith("; too few rounds for an interval")
 
 
 def test_two_variants_are_compared_by_their_common_rounds() -> None:

@@ -96,6 +96,8 @@ def _compared(
     both += " with the C++ one."
     if ratio.standing == "noisy":
         both += f" {round_by_round(ratio, 'the C++ one')}"
+    if ratio.standing == "few":
+        both += _without_interval(timing, cpp.timing)
     if ratio.standing in ("noisy", "few"):
         return Answer(f"{ratio.text.capitalize()}.", f"A call takes {both}{sentence}{cost}", _VIEW)
     if ratio.standing == "same":
@@ -112,6 +114,14 @@ def _compared(
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
     head = "Marginal" if is_marginal(ratio) else "Yes"
     return Answer(f"{head}: {ratio.text} per call.", text, _VIEW)
+
+
+def _without_interval(python: Timing, cpp: Timing) -> str:
+    """Why the two are not compared, where too few rounds were measured."""
+    rounds = min(len(python.samples_us), len(cpp.samples_us))
+    if rounds == 1:
+        return " Each was measured once: one sample has no interval."
+    return f" {rounds} rounds are too few for an interval." if rounds else ""
 
 
 def is_marginal(speedup: Speedup) -> bool:

@@ -130,7 +130,7 @@ class Parts:
             _add(around, {f"wrapper {unit.name}": 1.0}, -unit.runs)
         figure = self._samples.figure(around)
         # Disturbances only make times longer; the spread below the median is the call's own.
-        if figure.us - figure.interval[0] > _NOISE * figure.us:
+        if figure.interval is None or figure.us - figure.interval[0] > _NOISE * figure.us:
             return
         self._real = {stubbed: whole}
         for name in self._samples.names:
@@ -144,11 +144,10 @@ class Parts:
         if around:
             terms = {self._real.get(name, name): count for name, count in terms.items()}
         figure = self._samples.figure(terms)
-        low, high = figure.interval
         return Layer(
             kind=kind,
             us=max(figure.us, 0.0),
-            interval_us=(max(low, 0.0), max(high, 0.0)),
+            interval_us=_above_zero(figure.interval),
             compilation=compilation,
             how=how if self._real or not around else how + STAND_INS,
         )
@@ -279,13 +278,16 @@ class Parts:
         It is at most as long as the other, which then has no interval.
         """
         share = min(figure.us * unit.runs, around.us)
-        low, high = (bound_us * unit.runs for bound_us in figure.interval)
+        interval = None
+        if figure.interval is not None:
+            low, high = (bound_us * unit.runs for bound_us in figure.interval)
+            interval = (min(low, share), max(high, share))
         around.us -= share
         around.interval_us = None
         return Layer(
             kind=kind,
             us=share,
-            interval_us=(min(low, share), max(high, share)),
+            interval_us=interval,
             compilation=around.compilation,
             how=KERNELS_CPU if kind == "kernels" else LAUNCHES_DRIVER,
         )
@@ -298,6 +300,10 @@ class Parts:
                 terms |= {f"wrapper {unit.name}": -unit.runs, f"list {unit.name}": unit.runs}
         ids = {unit.graph.compile_id for unit in replayed}
         return self._layer("launches", terms, ids.pop() if len(ids) == 1 else "", REPLAY)
+
+
+def _above_zero(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (max(interval[0], 0.0), max(interval[1], 0.0))
 
 
 def _on_device(unit: Unit, figure: Figure) -> Layer:
