@@ -25,6 +25,7 @@ from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
@@ -74,6 +75,8 @@ class Built(msgspec.Struct, kw_only=True):
     """Records about the loading of kernels."""
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
+    layers: KeptLayers = msgspec.field(default_factory=KeptLayers)
+    """What was compiled, to be called layer by layer."""
 
 
 def build(
@@ -121,6 +124,7 @@ def build(
         collecting(nodes),
         hearing(complaints),
         noting(skips),
+        built.layers.kept(),
         keep,
         quiet(),
     ):
@@ -134,7 +138,7 @@ def build(
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error)
-    ids = numbers(records)
+    ids = built.layers.ids = numbers(records)
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)

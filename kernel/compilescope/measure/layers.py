@@ -20,7 +20,7 @@ from .stopwatch import Call, HostStopwatch
 
 SECONDS = 3.0
 """The approximate time of the measurement."""
-_FEWEST = 7
+FEWEST = 7
 """The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
 _GROUPS, _LONGEST = 8, 9
@@ -86,6 +86,7 @@ def sample_layers(
     *,
     before_each: Callable[[str], None],
     budget_s: float,
+    fewest: int = FEWEST,
     check: Callable[[], None] = lambda: None,
 ) -> Samples:
     """Times calls in turns by the host's clock.
@@ -96,7 +97,9 @@ def sample_layers(
         Called with a call's name before each sample of it; not timed. On a GPU it waits for the
         device, so that no sample includes that.
     budget_s
-        The approximate time limit in seconds; up to four times that to complete seven rounds.
+        The approximate time limit in seconds; up to four times that to complete the fewest rounds.
+    fewest
+        How many rounds there are even if the time is up.
     check
         Called between rounds; may raise to stop.
     """
@@ -114,7 +117,7 @@ def sample_layers(
         sampler.warm_up(name, budget_s * _WARM_SHARE / len(calls))
     while True:
         spent = time.perf_counter() - start
-        if spent > (budget_s if sampler.rounds >= _FEWEST else budget_s * _OVERTIME):
+        if spent > (budget_s if sampler.rounds >= fewest else budget_s * _OVERTIME):
             break
         check()
         sampler.round()

@@ -10,7 +10,7 @@ import pytest
 import torch
 from compilescope.analysis.overview.overview import overview
 from compilescope.inspection import layers_unasked
-from compilescope.inspection.layers_unasked import variant_to_break_down
+from compilescope.inspection.layers_unasked import Breakdown, plan_breakdown
 from compilescope.report import Report
 from compilescope.session.requests import measure_and_study
 from compilescope.session.session import Session, get_session
@@ -66,16 +66,45 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     variant = slow.variant("python")
     variant.layers, variant.verdict = [], None
     changed: list[str] = []
-    assert variant_to_break_down(slow, ["cpp"], changed.append) is None
+    assert plan_breakdown(slow, ["cpp"], changed.append) is None
     assert variant.compile_time is not None
+    assert variant.timing is not None
+    variant.timing.median_us = 1000.0
     variant.compile_time.total_s = 5.0
-    assert variant_to_break_down(slow, ["python"], changed.append) == "python"
-    assert changed == []
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=False)
+    # What takes long to build is broken down as it is.
     variant.compile_time.total_s = 57.0
-    assert variant_to_break_down(slow, ["python"], changed.append) is None
-    # Who shows the report hears of it.
-    assert changed == ["python"]
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=True)
+    assert changed == []
+    # What takes long to call is not, nor are wrappers that show no kernels without timers.
+    variant.timing.median_us = 2e6
+    assert plan_breakdown(slow, ["python"], changed.append) is None
+    variant.timing.median_us = 1000.0
+    variant.requested = cs.Variant(cpp_wrapper=True)
+    assert plan_breakdown(slow, ["python"], changed.append) is None
+    assert changed == ["python", "python"]
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."
-    assert limit.text.startswith("Breaking down the time takes about 60 s, because")
+    assert limit.text.startswith("Breaking down the time takes about 60 s: ")
+
+
+def test_what_takes_long_to_build_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="python")
+    variant = report.variant("python")
+    assert variant.compile_time is not None
+    variant.compile_time.total_s = 57.0
+    monkeypatch.setattr("compilescope.studies.layers.layers.build_for", None)
+    measure_and_study(session, report, None, ())
+    assert variant.problems == []
+    (layers,) = variant.layers
+    kinds = {layer.kind for layer in layers.layers if layer.us > 0}
+    assert {"guards", "wrapper", "kernels"} <= kinds
+    assert {layer.compilation for layer in layers.layers} - {""} == {"0/0"}
+    assert "launches are part of their time" in layers.why
+    # The build is still the one that was timed.
+    timing = variant.timing
+    session.measure(report.subject.id, {"python": variant.requested}, seconds=0.05)
+    assert variant.timing is not timing
+    assert [compilation.id for compilation in variant.compilations] == ["0/0"]

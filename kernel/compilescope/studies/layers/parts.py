@@ -123,6 +123,8 @@ class Parts:
         self._real = {}
         if any(unit.graph.cudagraphs for unit in units):
             return
+        if not any(name.endswith(at.REAL) for name in self._samples.names):
+            return
         around: _Terms = {whole: 1.0}
         if whole in (at.BACKWARD, at.BACKWARD_HOST):
             around[at.FORWARD] = -1.0
