@@ -309,6 +309,8 @@ export interface Answer {
   text: string;
   view: string;
   requested: Variant | null;
+  unbuilt: boolean;
+  remedy: string;
 }
 
 /**
@@ -1468,6 +1470,8 @@ export interface Limit {
   basis: 'estimated' | 'measured' | 'unknown';
   parts: Part[];
   view: string;
+  unbuilt: boolean;
+  remedy: string;
 }
 
 /**

@@ -285,7 +285,7 @@ def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: st
     assert "99 %" not in answer.text
     pair = between(report.variant("cpp"), report.variant("python"))
     assert pair is not None
-    assert pair.detail.endswith("; too few rounds for an interval")
+    assert pair.detail.endswith("; too few rounds to tell")
 
 
 def test_two_variants_are_compared_by_their_common_rounds() -> None:
@@ -450,6 +450,7 @@ def test_what_was_not_measured_says_so() -> None:
     found = overview(report)
     assert found.limit is not None
     assert (found.limit.headline, found.limit.basis) == ("Not measured yet.", "unknown")
+    assert (found.limit.unbuilt, "cs.study(report" in found.limit.remedy) == (False, True)
     for one in report.variants:
         one.timing, one.stage = None, "sources"
     # While the first variant is still on its way.
@@ -458,6 +459,29 @@ def test_what_was_not_measured_says_so() -> None:
     found = overview(report)
     assert found.headline == "Code is generated; nothing is measured yet."
     assert found.results[1].why == "not measured yet"
+    assert found.limit is not None
+    assert (found.limit.text, found.limit.unbuilt) == ("The variant is not built.", True)
+
+
+@pytest.mark.parametrize(
+    ("timed", "there", "what"),
+    [
+        ((), ("python", "cpp"), "Both wrappers are generated, but not timed."),
+        ((), ("python",), "The Python wrapper is generated, but not timed."),
+        (("python",), ("python", "cpp"), "Only the Python wrapper is timed."),
+    ],
+)
+def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
+    timed: tuple[str, ...], there: tuple[str, ...], what: str
+) -> None:
+    report = made(**dict.fromkeys(("eager", *there), 40.0))
+    for name in there:
+        if name not in timed:
+            report.variant(name).timing = None
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
+    assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")
 
 
 def test_a_failed_variant_says_why_and_is_not_compared() -> None:

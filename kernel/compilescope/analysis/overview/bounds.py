@@ -21,11 +21,10 @@ GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
 
 _NOT_THE_SAME_CALLS = (
     "The breakdown took calls of {whole}, against {median} when they were timed: something else "
-    "kept the machine busy. Break down the time again."
+    "kept the machine busy."
 )
 _NO_SUM = (
-    "The parts of the breakdown do not add up to a call: something else kept the machine busy. "
-    "Break down the time again."
+    "The parts of the breakdown do not add up to a call: something else kept the machine busy."
 )
 
 
