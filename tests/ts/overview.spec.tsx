@@ -103,6 +103,7 @@ const FULL: Partial<Overview> = {
       code: "torch.compile(fn, mode='reduce-overhead')",
       variant: '',
       requested: variant({ mode: 'reduce-overhead' }),
+      study: '',
       trial: '',
       place: '',
       view: 'verdict',
@@ -117,6 +118,7 @@ const FULL: Partial<Overview> = {
       code: '',
       variant: 'cpp',
       requested: null,
+      study: '',
       trial: '',
       place: '',
       view: 'timings',
@@ -131,6 +133,7 @@ const FULL: Partial<Overview> = {
       code: 'torch._dynamo.mark_dynamic(batch, 0)',
       variant: '',
       requested: variant({ dynamic: true }),
+      study: '',
       trial: 'dynamic=True',
       place: 'before the call (cell, line 13)',
       view: 'recompiles',
@@ -285,6 +288,16 @@ describe('The Overview', () => {
     page.click(shown[2]);
     expect(context.open).toHaveBeenLastCalledWith('recompiles');
     expect([model.variant, model.compilation]).toEqual(['in the cell', '0/2']);
+  });
+
+  it('tries by a study what no variant can have', () => {
+    const blocks = { ...FULL.suggestions![1], study: 'blocks', of: 'python' };
+    draw({ ...FULL, suggestions: [blocks] });
+    page.click(page.button('Try it'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(['blocks'], ['python']);
+    model.isLive = false;
+    draw({ ...FULL, suggestions: [blocks] });
+    expect(() => page.button('Try it')).toThrow();
   });
 
   it('offers to add the wrapper that is missing', () => {

@@ -113,6 +113,8 @@ class Suggestion(Struct):
     """The variant of the report that has it."""
     requested: Variant | None = None
     """The variant to add to try it; None if no switch provides it."""
+    study: str = ""
+    """The study that tries it, of the variant ``of``; empty if none does."""
     trial: str = ""
     """The setting that is tried, if it differs from the suggestion: ``dynamic=True``."""
     place: str = ""

@@ -22,8 +22,10 @@ from compilescope.analysis.target.estimates import estimate
 from compilescope.comms import summaries
 from compilescope.report import (
     Advice,
+    Break,
     Compilation,
     CompileTime,
+    DistinctBreak,
     Effective,
     Failure,
     Graph,
@@ -47,6 +49,7 @@ from compilescope.report import (
     VariantReport,
     devices,
 )
+from compilescope.report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from compilescope.report.variant import Variant
 from compilescope.views.html import report as html
 from compilescope.views.rows import sweep
@@ -593,9 +596,11 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     assert found.what == "Compile the repeated block once: GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
     assert (found.gain, found.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
     assert found.code == "for block in model.transformer.h:\n    block.compile()"
-    # A function's modules are named as its variables are.
+    assert (found.study, found.of) == ("blocks", "python")
+    # A function's modules are named as its variables are, and no process can compile them.
     report.subject.kind = "function"
     found = overview(report).suggestions[-1]
+    assert found.study == ""
     assert found.code == "for block in transformer.h:\n    block.compile()"
     for node in python.compilations[0].graphs["dynamo"].nodes:
         node.module_type = (
@@ -603,6 +608,51 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
         )
     found = overview(report).suggestions[-1]
     assert "block.forward = torch.compile(block.forward)" in found.code
+
+
+def test_blocks_that_were_tried_have_the_measured_gain() -> None:
+    report = made(eager=60.0, python=40.0)
+    python = report.variant("python")
+    python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
+    report.subject.kind = "module"
+    over = speedup(Ratio(1.5, (1.4, 1.6), True), "eager")
+    blocks = DeployWay(name=BLOCKS, cold_s=2.0, accurate=True, speedup=over)
+    nested = DeployWay(name=NESTED, cold_s=3.0, accurate=True, code="nested")
+    python.ways = [blocks, nested]
+    found = overview(report).suggestions[-1]
+    assert found.gain == "first call 12.0 s → 2.00 s, then 1.50× faster than eager"  # noqa: RUF001
+    assert (found.basis, found.study, found.view) == ("measured", "", "sweep")
+    assert found.code.startswith("for block in ")
+    nested.cold_s = 1.0
+    found = overview(report).suggestions[-1]
+    assert (found.gain, found.code) == ("first call 12.0 s → 1.00 s", "nested")
+    # What brought little, gave other results or failed is not suggested.
+    for change in ({"cold_s": 11.0}, {"accurate": False}, {"cold_s": None}):
+        python.ways = [msgspec.structs.replace(way, **change) for way in (blocks, nested)]
+        assert not any("block" in each.what for each in overview(report).suggestions)
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("print(x)", "if not torch.compiler.is_compiling():\n    print(x)"),
+        ("logger.info('%s', x)", "if not torch.compiler.is_compiling():\n    logger.info('%s', x)"),
+        ("y = print(x)", ""),
+        ("torch._dynamo.graph_break()", ""),
+        ("x.append(1)", ""),
+        ("for x in y:", ""),
+    ],
+)
+def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
+    line: str, mended: str
+) -> None:
+    report = made(eager=60.0, python=40.0)
+    where = SourceLine(file="cell", line=3, code=f"    {line}")
+    cause = Break(reason="Call", where=where)
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    (found,) = overview(report).suggestions
+    assert found.code == mended
+    assert ("no variant can try it" in found.place) == bool(mended)
 
 
 @pytest.mark.parametrize(
