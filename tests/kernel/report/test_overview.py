@@ -420,6 +420,8 @@ def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
     answer = overview(made(eager=60.0, python=40.0)).wrapper
     assert answer is not None
     assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
+    assert answer.text == "Only the Python wrapper is in the report."
+    assert 'variants=("python", "cpp")' in answer.remedy
     both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
     assert both is not None
     assert both.requested is None

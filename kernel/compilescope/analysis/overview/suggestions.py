@@ -333,7 +333,7 @@ def _without_output(where: SourceLine) -> str:
 def _in_place(where: SourceLine | None, mended: str) -> str:
     if where is None or not mended:
         return ""
-    return f"in place of {place(where)}: no variant can try it, as it changes your code"
+    return f"in place of line {where.line}: no variant can try it, as it changes your code"
 
 
 def _promise(saved_s: float | None) -> float:

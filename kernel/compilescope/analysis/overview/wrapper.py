@@ -40,8 +40,8 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         if wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL:
             return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
-        text = _never(wrapper_time, "Add the C++ wrapper to compare.")
-        return Answer("Not tried yet.", text, _VIEW, with_cpp)
+        text = _never(wrapper_time, "Only the Python wrapper is in the report.")
+        return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
@@ -69,6 +69,7 @@ def _untimed(
 
 
 _KIND = {False: "Python", True: "C++"}
+ADD = 'cs.inspect(fn, args, variants=("python", "cpp")) compares both.'
 REMEDY = "cs.measure(report), in the session that inspected the call, builds and times them."
 
 
