@@ -238,7 +238,7 @@ class _Looking:
         if timers.is_profiling():
             return {}, PROFILING
         if self._study.existing is not None and not _on_gpu_alone(self._study):
-            return {}, NO_TIMERS
+            return {}, ""  # no timers are around its kernels
 
         def whole() -> None:
             output = self._call()
@@ -310,10 +310,6 @@ class _Looking:
 
 
 PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
-NO_TIMERS = (
-    "Measured on the build that was timed, without timers around its kernels: their launches are "
-    "part of their time."
-)
 RECOMPILED = "torch recompiled while the layers were timed: calls change what its guards check."
 APART = (
     "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
