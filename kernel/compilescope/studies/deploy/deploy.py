@@ -32,7 +32,6 @@ def study_deploy(study: StudyContext) -> None:
     CompilescopeError
         The subject cannot be taken into another process.
     """
-    study.report.ways = []
     _study_ways(study, None)
 
 
@@ -53,7 +52,7 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
     subject = _subject(study)
     candidates = [way for way in ways(variant, subject) if names is None or way.name in names]
     anew = {way.name for way in candidates}
-    rows = [way for way in study.report.ways if way.name not in anew]
+    rows = [way for way in study.report.ways if names and way.name not in anew]
     for place, way in enumerate(candidates):
         if not way.why:
             _measure(study, way, packed_task, subject.device, place / len(candidates))
