@@ -231,6 +231,13 @@ export const STUDIES = {
     for_targets: false,
     needs_build: false
   },
+  blocks: {
+    summary:
+      'Compile a repeated block once, in new processes: first call, latency',
+    duration: 'a minute or more',
+    for_targets: false,
+    needs_build: false
+  },
   package: {
     summary:
       "Export the call and generate AOTInductor's sources in a new process",
@@ -309,6 +316,8 @@ export interface Answer {
   text: string;
   view: string;
   requested: Variant | null;
+  unbuilt: boolean;
+  remedy: string;
 }
 
 /**
@@ -1468,6 +1477,8 @@ export interface Limit {
   basis: 'estimated' | 'measured' | 'unknown';
   parts: Part[];
   view: string;
+  unbuilt: boolean;
+  remedy: string;
 }
 
 /**
@@ -2420,6 +2431,7 @@ export interface Suggestion {
   code: string;
   variant: string;
   requested: Variant | null;
+  study: string;
   trial: string;
   place: string;
   view: string;

@@ -63,7 +63,9 @@ const FULL: Partial<Overview> = {
     headline: 'Yes: 1.25× faster per call.',
     text: 'It saves 10.0 of 50.0 µs per call (20 %).',
     view: 'wrappers',
-    requested: null
+    requested: null,
+    unbuilt: false,
+    remedy: ''
   },
   limit: {
     variant: 'python',
@@ -88,7 +90,9 @@ const FULL: Partial<Overview> = {
         text: 'kernels 25 %'
       }
     ],
-    view: 'layers'
+    view: 'layers',
+    unbuilt: false,
+    remedy: ''
   },
   suggestions: [
     {
@@ -99,6 +103,7 @@ const FULL: Partial<Overview> = {
       code: "torch.compile(fn, mode='reduce-overhead')",
       variant: '',
       requested: variant({ mode: 'reduce-overhead' }),
+      study: '',
       trial: '',
       place: '',
       view: 'verdict',
@@ -113,6 +118,7 @@ const FULL: Partial<Overview> = {
       code: '',
       variant: 'cpp',
       requested: null,
+      study: '',
       trial: '',
       place: '',
       view: 'timings',
@@ -127,6 +133,7 @@ const FULL: Partial<Overview> = {
       code: 'torch._dynamo.mark_dynamic(batch, 0)',
       variant: '',
       requested: variant({ dynamic: true }),
+      study: '',
       trial: 'dynamic=True',
       place: 'before the call (cell, line 13)',
       view: 'recompiles',
@@ -283,6 +290,16 @@ describe('The Overview', () => {
     expect([model.variant, model.compilation]).toEqual(['in the cell', '0/2']);
   });
 
+  it('tries by a study what no variant can have', () => {
+    const blocks = { ...FULL.suggestions![1], study: 'blocks', of: 'python' };
+    draw({ ...FULL, suggestions: [blocks] });
+    page.click(page.button('Try it'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(['blocks'], ['python']);
+    model.isLive = false;
+    draw({ ...FULL, suggestions: [blocks] });
+    expect(() => page.button('Try it')).toThrow();
+  });
+
   it('offers to add the wrapper that is missing', () => {
     const requested = variant({ cpp_wrapper: true });
     draw({ ...FULL, wrapper: { ...FULL.wrapper!, requested } });
@@ -293,40 +310,86 @@ describe('The Overview', () => {
     expect(() => page.button('Add the C++ wrapper')).toThrow();
   });
 
+  const UNTIMED = result('cpp', {
+    title: 'C++ wrapper',
+    state: 'unmeasured',
+    why: 'not measured yet',
+    latency_us: null,
+    interval_us: null
+  });
+  const UNKNOWN: Partial<Overview> = {
+    wrapper: {
+      ...FULL.wrapper!,
+      headline: 'Not measured yet.',
+      text: 'Both wrappers are generated, but not timed.',
+      unbuilt: true,
+      remedy: 'cs.measure(report) builds and times them.'
+    },
+    limit: {
+      ...FULL.limit!,
+      headline: 'Not measured yet.',
+      text: 'The time of a call was not broken down.',
+      bound: 'unknown',
+      basis: 'unknown',
+      parts: [],
+      remedy: 'cs.study(report, "layers") breaks it down.'
+    }
+  };
+
   it('says what was not measured, and offers to', () => {
-    draw({
-      results: [
-        result('python', {
-          state: 'unmeasured',
-          why: 'not measured yet',
-          latency_us: null,
-          interval_us: null
-        })
-      ],
-      limit: {
-        ...FULL.limit!,
-        headline: 'Not measured yet.',
-        text: 'Break down the time to see what limits a call.',
-        bound: 'unknown',
-        basis: 'unknown',
-        parts: []
-      }
-    });
+    draw({ ...UNKNOWN, results: [result('python'), UNTIMED] });
     expect(page.text()).toContain('not measured yet');
     page.click(page.button('Measure for 10 s'));
     expect(model.startMeasure).toHaveBeenCalledWith({
-      variants: ['python'],
+      variants: ['python', 'cpp'],
       seconds: 10
     });
     page.click(page.button('Break down the time'));
     expect(model.startStudies).toHaveBeenCalledWith(['layers'], ['python']);
+    expect(page.text()).not.toContain('cs.');
   });
 
-  it('offers nothing that takes a kernel where there is none', () => {
+  it('offers to build where nothing is built, and then says how far that is', () => {
+    const unbuilt: Partial<Overview> = {
+      ...UNKNOWN,
+      results: [UNTIMED],
+      limit: { ...UNKNOWN.limit!, unbuilt: true }
+    };
+    draw(unbuilt);
+    expect(page.all('button').map(each => each.textContent)).toEqual([
+      'C++ wrapper',
+      'Build and time',
+      'Step by step'
+    ]);
+    page.click(page.button('Build and time'));
+    expect(model.run).toHaveBeenCalledTimes(1);
+    model.job = job({ state: 'running', step: 'building' });
+    model.jobSince = Date.now();
+    draw(unbuilt);
+    expect(() => page.button('Build and time')).toThrow();
+    expect(
+      texts('.jp-Compilescope-overviewCard .jp-Compilescope-hint')
+    ).toEqual(['building… ', 'building… ']);
+  });
+
+  it('offers nothing that takes a kernel where there is none, but names the call', () => {
     model.isLive = false;
-    draw({ ...FULL, limit: { ...FULL.limit!, basis: 'unknown' } });
-    for (const name of ['Try it', 'Measure for 10 s', 'Break down the time']) {
-      expect(() => page.button(name)).toThrow();
+    for (const results of [[UNTIMED], [result('python'), UNTIMED]]) {
+      draw({ ...FULL, ...UNKNOWN, results });
+      for (const name of [
+        'Try it',
+        'Build and time',
+        'Measure for 10 s',
+        'Break down the time'
+      ]) {
+        expect(() => page.button(name)).toThrow();
+      }
+      expect(page.text()).toContain(
+        'cs.measure(report) builds and times them.'
+      );
+      expect(page.text()).toContain(
+        'cs.study(report, "layers") breaks it down.'
+      );
     }
   });
 });

@@ -303,7 +303,9 @@ describe('SidebarBody', () => {
       bound: 'overhead',
       basis: 'measured',
       parts: [],
-      view: 'timings'
+      view: 'timings',
+      unbuilt: false,
+      remedy: ''
     } as const;
     const of = (change: Partial<Overview>) =>
       report('f', { overview: overview({ headline: 'It is so.', ...change }) });

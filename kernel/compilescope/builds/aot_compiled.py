@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.absent import SILENT
@@ -12,6 +12,7 @@ from ..capture.live import loaded_files
 from ..capture.records import Record
 from ..isolation.code_swap import CodeSet
 from ..isolation.muted_output import quiet
+from ..isolation.own_backward import Backward
 from ..report import Compilation
 from ..report.problem import Problem
 from ..report.variant import Variant
@@ -77,7 +78,7 @@ def call_compiled(
     *,
     name: str,
     code_set: CodeSet,
-    gradients: Callable[[], Mapping[str, Any]],
+    backward: Backward,
 ) -> Built:
     """Calls it once. What it raises, and guards that refuse the call, are the ``problem``."""
     built = Built(name=name, call=compiled.call, code_set=code_set)
@@ -93,7 +94,7 @@ def call_compiled(
     try:
         with quiet():
             start = time.perf_counter()
-            built.outcome = outcome_of(compiled.call(*args, **kwargs), gradients)
+            built.outcome = outcome_of(compiled.call(*args, **kwargs), backward)
             built.first_call_s = time.perf_counter() - start
     except CALL_ERRORS as error:
         built.problem = failures.under_compile(error)

@@ -19,11 +19,13 @@ from ..capture.renumber import numbers, renumber
 from ..guards.kept_guards import Askable, by_report_id
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
+from ..isolation.own_backward import Backward
 from ..report import Compilation, Effective, Node
 from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
@@ -73,6 +75,8 @@ class Built(msgspec.Struct, kw_only=True):
     """Records about the loading of kernels."""
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
+    layers: KeptLayers = msgspec.field(default_factory=KeptLayers)
+    """What was compiled, to be called layer by layer."""
 
 
 def build(
@@ -85,7 +89,7 @@ def build(
     code_copies: CodeCopies,
     code_set: CodeSet,
     folder: Path,
-    gradients: Callable[[], Mapping[str, Any]],
+    backward: Backward,
 ) -> Built:
     """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
 
@@ -94,8 +98,8 @@ def build(
 
     Parameters
     ----------
-    gradients
-        Gives the gradients of the subject's tensors, by where they are.
+    backward
+        Runs the backward of what the first call returns.
     """
     inductor = variant.backend == "inductor"
     begin()
@@ -120,6 +124,7 @@ def build(
         collecting(nodes),
         hearing(complaints),
         noting(skips),
+        built.layers.kept(),
         keep,
         quiet(),
     ):
@@ -129,11 +134,11 @@ def build(
             built.call = compile_callable(fn, **given_by(variant))
             output = built.call(*args, **kwargs)
             # Also compiles the backward, which torch defers until gradients are computed.
-            built.outcome = outcome_of(output, gradients)
+            built.outcome = outcome_of(output, backward)
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error)
-    ids = numbers(records)
+    ids = built.layers.ids = numbers(records)
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)

@@ -27,7 +27,7 @@ from .aot_compiled import COMPILED_BEFORE
 from .build import Built, build
 from .built_variants import EAGER, BuiltVariants
 from .call_result import outcome_of, with_changes
-from .compare_with_eager import Reference, gradients_of, mismatch
+from .compare_with_eager import Reference, mismatch
 from .compile_warnings import remarks
 from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .kernel_first_runs import add_first_runs
@@ -93,7 +93,7 @@ def build_variants(
             builds.kwargs,
             name=name,
             variant=variant,
-            gradients=gradients_of(snapshot),
+            backward=snapshot.backward,
         )
         try:
             folder = caches.new_folder()
@@ -133,7 +133,6 @@ def build_variants(
                 built,
                 functools.partial(built.call, *builds.args, **builds.kwargs),
                 snapshot=snapshot,
-                gradients=gradients_of(snapshot),
                 folder=folder,
                 together=together,
             )
@@ -177,7 +176,7 @@ def _called(
             builds.kwargs,
             name=name,
             code_set=builds.code_set(),
-            gradients=gradients_of(snapshot),
+            backward=snapshot.backward,
         )
         if built.outcome is not None:
             built.outcome = with_changes(built.outcome, snapshot)
@@ -210,10 +209,9 @@ def _count_graphs(
     may = cuda_graphs is not None and may_record(cuda_graphs)
     if not together.any(may):
         return
-    gradients = gradients_of(snapshot)
 
     def call() -> None:
-        outcome_of(built.call(*builds.args, **builds.kwargs), gradients)
+        outcome_of(built.call(*builds.args, **builds.kwargs), snapshot.backward)
 
     able = True
     try:

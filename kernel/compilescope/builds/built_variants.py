@@ -15,6 +15,7 @@ from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import ISOLATES
+from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.kept_code import KeptCode
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.inductor import workers
@@ -32,8 +33,11 @@ class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
     """A build. Its call is made while its code is installed, inside `BuiltVariants.open`."""
 
     variant: Variant
+    compiled: Callable[..., Any]
+    """What ``torch.compile`` returned."""
     call: Callable[[], object]
     code_set: CodeSet
+    layers: KeptLayers
 
 
 class BuiltVariants:
@@ -106,7 +110,11 @@ class BuiltVariants:
         """Keeps a build as the latest, and evicts the oldest if there are too many."""
         call, args, kwargs = built.call, self.args, self.kwargs
         self._builds[built.name] = KeptBuild(
-            variant=variant, call=lambda: call(*args, **kwargs), code_set=built.code_set
+            variant=variant,
+            compiled=call,
+            call=lambda: call(*args, **kwargs),
+            code_set=built.code_set,
+            layers=built.layers,
         )
         wrapper = wrapper_code_of(call)
         self._code.own([*built.code_set, *([wrapper] if wrapper is not None else [])])

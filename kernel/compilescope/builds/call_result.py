@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
+from ..isolation.own_backward import Backward
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.state_changes import changed_tensors
 from ..isolation.user_state import Snapshot
@@ -36,9 +37,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def outcome_of(
     output: Any,
-    gradients: Callable[[], Mapping[str, torch.Tensor]] | None,
+    backward: Backward | None,
     copy: Callable[[torch.Tensor], Any] = lambda tensor: tensor.detach().clone(),
-    backward: Callable[[], AbstractContextManager[None]] = nullcontext,
+    subjects_own: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Outcome:
     """Copies the outputs and runs the backward of those that have one.
 
@@ -47,12 +48,11 @@ def outcome_of(
 
     Parameters
     ----------
-    gradients
-        The gradients that there are then; None where the backward is no part of the call, and is
-        not run.
+    backward
+        Runs it: the snapshot's. None where the backward is no part of the call, and is not run.
     copy
         Makes the copy of a tensor.
-    backward
+    subjects_own
         Makes a context for the backward, which is the only code of the subject that runs here.
     """
     values = dict(leaves(output))
@@ -60,7 +60,7 @@ def outcome_of(
         path: copy(value) if isinstance(value, torch.Tensor) else value
         for path, value in values.items()
     }
-    if gradients is None:
+    if backward is None:
         return Outcome(outputs=outputs, gradients={})
     roots = [
         value
@@ -70,15 +70,19 @@ def outcome_of(
         and value.grad_fn is not None
         and not value.is_complex()
     ]
+    of_inputs: dict[str, torch.Tensor] = {}
     if roots:
         output_gradients = [torch.ones_like(root) for root in roots]
-        with backward():
+        with subjects_own():
             try:
-                torch.autograd.backward(roots, output_gradients)
+                of_inputs = backward.run(roots, output_gradients)
             except RuntimeError as error:
                 if "second time" not in str(error):
                     raise
-    return Outcome(outputs=outputs, gradients={k: copy(v) for k, v in gradients().items()})
+    gradients = {**backward.gradients(), **of_inputs}
+    return Outcome(
+        outputs=outputs, gradients={path: copy(gradient) for path, gradient in gradients.items()}
+    )
 
 
 def with_changes(

@@ -20,21 +20,6 @@ from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
 
-Gradients = Callable[[], Mapping[str, torch.Tensor]]
-
-
-def gradients_of(snapshot: Snapshot) -> Gradients:
-    """Gives the gradients that the subject's tensors hold, by where the tensors are."""
-
-    def gradients() -> dict[str, torch.Tensor]:
-        return {
-            path: tensor.grad
-            for path, tensor in snapshot.tensors.items()
-            if tensor.is_leaf and tensor.grad is not None
-        }
-
-    return gradients
-
 
 class Reference:
     """The reference that variants are compared with: eager's outcome, and the same in float64.
@@ -77,7 +62,7 @@ class Reference:
     ) -> None:
         self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
-        self._gradients = gradients_of(snapshot) if backward else None
+        self._backward = snapshot.backward if backward else None
         self._together = together
         self._tried = False
         self._truth: Truth | None = None
@@ -88,7 +73,7 @@ class Reference:
             with quiet():
                 with subjects_own():
                     output = self._call()
-                outcome = outcome_of(output, self._gradients, backward=subjects_own)
+                outcome = outcome_of(output, self._backward, subjects_own=subjects_own)
                 self.random = not _same(_random_state(), before)
                 self.outcome = with_changes(outcome, snapshot)
         finally:
@@ -142,7 +127,7 @@ class Reference:
             values: Mapping[str, Any] = {}
             try:
                 with quiet(), with_other_rounding(seed):
-                    outcome = outcome_of(self._call(), self._gradients)
+                    outcome = outcome_of(self._call(), self._backward)
                     values = with_changes(outcome, self._snapshot).values()
             except CALL_ERRORS:  # the result stays out of tolerance
                 values = {}
@@ -159,7 +144,7 @@ class Reference:
         snapshot, outcome = self._snapshot, None
         try:
             with quiet(), with_double_precision() as mode:
-                outcome = outcome_of(self._call(), self._gradients, mode.of)
+                outcome = outcome_of(self._call(), self._backward, mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except CALL_ERRORS as error:  # then there is no reference
             first = message_of(error).strip().partition("\n")[0]

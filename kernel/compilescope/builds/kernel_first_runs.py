@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ def add_first_runs(
     call: Callable[[], Any],
     *,
     snapshot: Snapshot,
-    gradients: Callable[[], Mapping[str, Any]],
     folder: Path,
     together: RankAgreement = ALONE,
 ) -> None:
@@ -58,7 +57,7 @@ def add_first_runs(
                 loading.watched(built.modules),
                 quiet(),
             ):
-                outcome_of(call(), gradients)
+                outcome_of(call(), snapshot.backward)
         except CALL_ERRORS as error:  # a failing call is told where it matters
             able = False
             problem = failures.explain(error)

@@ -12,6 +12,7 @@ from typing import Any
 from torch.profiler import ProfilerActivity, profile
 
 from ..builds.call_result import outcome_of
+from ..isolation.own_backward import Backward
 from ..report import Collective
 
 _CALLED = "c10d::"
@@ -24,7 +25,9 @@ _BACKWARD = ("autograd::engine", "FSDP::post_backward", "FSDP::root_post_backwar
 """Ranges around a call of the backward: FSDP's last ones come after autograd's."""
 
 
-def collectives_outside(call: Callable[[], object], variant: str) -> list[Collective]:
+def collectives_outside(
+    call: Callable[[], object], variant: str, backward: Backward
+) -> list[Collective]:
     """Makes a call, with its backward if any; returns its collectives outside compiled code.
 
     Parameters
@@ -33,9 +36,11 @@ def collectives_outside(call: Callable[[], object], variant: str) -> list[Collec
         The call of a build that is completely compiled.
     variant
         Its name.
+    backward
+        Runs the backward of its result.
     """
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiled:
-        outcome_of(call(), dict)
+        outcome_of(call(), backward)
     events: list[Any] = list(profiled.events() or ())
     calls = _in_order(events, _CALLED)
     shapes = [_shape(event) for event in _in_order(events, _CARRIED_OUT)]

@@ -22,6 +22,8 @@ from ..analysis.figures.speedups import speedup
 from ..analysis.wrapper.collectives import find_collectives
 from ..builds.built_variants import EAGER
 from ..inspection.inspection import Inspection
+from ..isolation.object_walk import walk
+from ..isolation.own_backward import Backward
 from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
 from ..report import Report, Timing, too_few
@@ -100,13 +102,16 @@ def _inspect(
     def say(now: Progress) -> None:
         inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
 
+    reached = walk(inspection.fn, inspection.args, inspection.kwargs).tensors()
+    backward = Backward(reached, has_gradients=False)
+
     def time_calls(
         calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
     ) -> dict[str, Timing]:
         rank = inspection.report.rank
         for name, call in calls.items():
             if name != EAGER and rank is not None:
-                rank.collectives += collectives_outside(call, name)
+                rank.collectives += collectives_outside(call, name, backward)
                 restore()
         return _in_step(calls, restore)
 

@@ -382,7 +382,14 @@ class Inspection:
             self._note_timings(measurement.timings())
 
     @in_own_context
-    def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
+    def study(
+        self,
+        names: Sequence[str],
+        studies: Sequence[str],
+        monitor: Monitor,
+        *,
+        existing: bool = False,
+    ) -> None:
         """Makes studies of variants; builds those that are not built, if a study needs it.
 
         A study that applies to some of the variants only is not made of the others.
@@ -393,6 +400,8 @@ class Inspection:
             Which; those that are not in the report are left out.
         studies
             Names of `studies.table.STUDIES`, in the order in which they are to be made.
+        existing
+            Whether a study may call the existing build of a variant in place of a new one.
         """
         wanted = {
             variant.name: variant.requested
@@ -413,7 +422,14 @@ class Inspection:
             and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
-            self._builds, self._shipment, self.report, able, studies, monitor, self._studied
+            self._builds,
+            self._shipment,
+            self.report,
+            able,
+            studies,
+            monitor,
+            self._studied,
+            existing=existing,
         )
 
     def _studied(self, variant: VariantReport) -> None:

@@ -1,26 +1,43 @@
-"""Chooses the variant whose time is broken down without a request, if that takes seconds only."""
+"""Plans the breakdown of a call's time that is made without a request, if it takes seconds only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from typing import NamedTuple
 
 from ..analysis.overview.variants import current
 from ..measure.layers import SECONDS
-from ..report import Report
+from ..report import Report, VariantReport
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
-"""How long a breakdown may take, by what the variant's build took, to be made unasked."""
+"""How long a breakdown may take, by what the variant's build and its calls took, to be made
+unasked."""
+_CALLS, _CALLS_AGAIN = 16, 110
+"""At least about how many calls the breakdown of an existing build takes (to record, and in each
+round whole, its wrapper and its launches), and how many that of a new one does, which is profiled
+too."""
+_OF_A_STEP = 3
+"""About how many forwards a forward with its backward takes."""
 TOO_LONG = (
-    "Breaking down the time takes about {seconds:.0f} s, because the variant is built again: it "
-    "runs only when you ask for it."
+    "Breaking down the time takes about {seconds:.0f} s: the variant is built again, and called "
+    "about {calls} times. It runs only when you ask for it."
 )
 
 
-def variant_to_break_down(
+class Breakdown(NamedTuple):
+    """How a call's time is broken down."""
+
+    variant: str
+    existing: bool
+    """Whether the build that was timed is called. Otherwise the variant is built again, with timers
+    that tell kernels from their launches."""
+
+
+def plan_breakdown(
     report: Report, names: Container[str], changed: Callable[[str], None]
-) -> str | None:
-    """The variant to break down: the one that the overview is about, if it is built and quick.
+) -> Breakdown | None:
+    """The breakdown of the variant that the overview is about, if it is built and that is quick.
 
     A variant that would take too long says so in place of its breakdown.
 
@@ -36,9 +53,31 @@ def variant_to_break_down(
         return None
     if variant.layers or not variant.requested.uses_inductor or variant.compile_time is None:
         return None
-    takes_s = variant.compile_time.total_s + SECONDS
-    if takes_s > AFFORDABLE_S:
-        variant.absent["layers"] = TOO_LONG.format(seconds=takes_s)
-        changed(variant.name)
-        return None
-    return variant.name
+    call_s = 0.0 if variant.timing is None else variant.timing.median_us / 1e6
+    if _trains(variant):
+        call_s *= _OF_A_STEP
+    takes_s = variant.compile_time.total_s + max(_CALLS_AGAIN * call_s, SECONDS)
+    if takes_s <= AFFORDABLE_S:
+        return Breakdown(variant.name, existing=False)
+    if _has_launches(variant) and _CALLS * call_s <= AFFORDABLE_S:
+        return Breakdown(variant.name, existing=True)
+    variant.absent["layers"] = TOO_LONG.format(seconds=takes_s, calls=_CALLS_AGAIN)
+    changed(variant.name)
+    return None
+
+
+def _has_launches(variant: VariantReport) -> bool:
+    """Whether kernels can be told from the wrapper without timers: it is a Python wrapper.
+
+    On a GPU, torch's profiler tells them.
+    """
+    on_gpu = variant.timing is not None and variant.timing.device.startswith("cuda")
+    return on_gpu or not variant.requested.cpp_wrapper
+
+
+def _trains(variant: VariantReport) -> bool:
+    return any(
+        kernel.direction == "backward"
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+    )

@@ -14,6 +14,7 @@ import torch
 from ..torch_api.operators import sharding, tensors
 from .global_state import SavedModes, SavedRandomness
 from .object_walk import walk
+from .own_backward import Backward
 from .saved_python import Change, Saved, save
 from .saved_tensors import SavedStorage, TensorSaver
 
@@ -40,6 +41,8 @@ class Snapshot:
     ----------
     tensors
         The tensors reached, by path (``net.fc.weight``).
+    backward
+        Runs the backward of a call's result, which ends at these tensors.
     objects
         The saved states of all other objects, by path.
     unsaved
@@ -64,6 +67,7 @@ class Snapshot:
             reached = walk(fn, args, kwargs)
         self.unsaved: list[str] = list(reached.unsaved)
         self.tensors: dict[str, torch.Tensor] = reached.tensors()
+        self.backward = Backward(self.tensors)
         self.objects: list[tuple[str, Saved]] = []
         self._tensors = TensorSaver()
         for obj, path in reached.objects:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, variant_to_break_down
+from ..inspection.layers_unasked import BREAKDOWN, plan_breakdown
 from ..isolation.global_state import in_force
 from ..isolation.thread_switching import generating, responsive
 from ..progress.progress import Cancelled, Monitor
@@ -32,6 +32,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     again: bool = False
     """Measures anew even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
+    existing: bool = False
+    """For the kind ``study``: whether existing builds may be called in place of new ones."""
     compilation: str = ""
     """For the kind ``reproduce``: the compilation of the kernel or graph."""
     kernel: str = ""
@@ -154,16 +156,16 @@ def carry_out(
                     list(wanted), monitor, seconds=work.seconds, again=work.again, on_news=on_news
                 )
             elif work.kind == "study":
-                inspection.study(list(wanted), work.studies, monitor)
+                inspection.study(list(wanted), work.studies, monitor, existing=work.existing)
             elif work.build:
                 if at_once:
                     inspection.build_at_once(wanted, monitor)
                 else:
                     inspection.run(list(wanted), monitor)
                 if work.breakdown and (
-                    name := variant_to_break_down(inspection.report, wanted, inspection.changed)
+                    plan := plan_breakdown(inspection.report, wanted, inspection.changed)
                 ):
-                    inspection.study([name], BREAKDOWN, monitor)
+                    inspection.study([plan.variant], BREAKDOWN, monitor, existing=plan.existing)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

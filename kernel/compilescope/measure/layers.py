@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..analysis.figures.intervals import median_interval
+from ..report import too_few
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 
 SECONDS = 3.0
 """The approximate time of the measurement."""
-_FEWEST = 7
+FEWEST = 7
 """The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
 _GROUPS, _LONGEST = 8, 9
@@ -30,15 +31,16 @@ _SAMPLE_S = 0.001
 
 
 class Figure(NamedTuple):
-    """A time in µs, with its 95 % interval."""
+    """A time in µs, with its 95 % interval; None if there are too few samples for one."""
 
     us: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 def figure(samples: Sequence[float]) -> Figure:
     """The median of samples, in µs."""
-    return Figure(statistics.median(samples), median_interval(samples))
+    interval = None if too_few(samples) else median_interval(samples)
+    return Figure(statistics.median(samples), interval)
 
 
 Terms = Mapping[str, float]
@@ -84,6 +86,7 @@ def sample_layers(
     *,
     before_each: Callable[[str], None],
     budget_s: float,
+    fewest: int = FEWEST,
     check: Callable[[], None] = lambda: None,
 ) -> Samples:
     """Times calls in turns by the host's clock.
@@ -94,7 +97,9 @@ def sample_layers(
         Called with a call's name before each sample of it; not timed. On a GPU it waits for the
         device, so that no sample includes that.
     budget_s
-        The approximate time limit in seconds; up to four times that to complete seven rounds.
+        The approximate time limit in seconds; up to four times that to complete the fewest rounds.
+    fewest
+        How many rounds there are even if the time is up.
     check
         Called between rounds; may raise to stop.
     """
@@ -112,7 +117,7 @@ def sample_layers(
         sampler.warm_up(name, budget_s * _WARM_SHARE / len(calls))
     while True:
         spent = time.perf_counter() - start
-        if spent > (budget_s if sampler.rounds >= _FEWEST else budget_s * _OVERTIME):
+        if spent > (budget_s if sampler.rounds >= fewest else budget_s * _OVERTIME):
             break
         check()
         sampler.round()

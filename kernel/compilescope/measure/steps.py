@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..analysis.figures.intervals import median_interval
+from ..report import too_few
 from .layers import Figure
 
 _FEWEST, _MOST = 30, 3000
@@ -136,8 +137,11 @@ def _noted(timed_round: Round) -> list[tuple[int, int]]:
 
 
 def _figure(samples: Sequence[float]) -> Figure:
+    median = max(statistics.median(samples), 0.0)
+    if too_few(samples):
+        return Figure(median, None)  # of a step that few calls reach
     low, high = median_interval(samples)
-    return Figure(max(statistics.median(samples), 0.0), (max(low, 0.0), max(high, 0.0)))
+    return Figure(median, (max(low, 0.0), max(high, 0.0)))
 
 
 def _clock_ns() -> float:

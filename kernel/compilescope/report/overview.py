@@ -65,6 +65,10 @@ class Answer(Struct):
     """The id of the view that shows it whole."""
     requested: Variant | None = None
     """The variant to add for an answer, where it is missing."""
+    unbuilt: bool = False
+    """Whether building and timing the report's variants gives the answer."""
+    remedy: str = ""
+    """The call that gives it, as a sentence, for views that have no button for it."""
 
 
 class Part(Struct):
@@ -90,6 +94,10 @@ class Limit(Struct):
     basis: Basis = "unknown"
     parts: list[Part] = []
     view: str = "layers"
+    unbuilt: bool = False
+    """Whether the variant is to be built first, which breaks the time of a call down as well."""
+    remedy: str = ""
+    """The call that gives it, as a sentence, for views that have no button for it."""
 
 
 class Suggestion(Struct):
@@ -105,6 +113,8 @@ class Suggestion(Struct):
     """The variant of the report that has it."""
     requested: Variant | None = None
     """The variant to add to try it; None if no switch provides it."""
+    study: str = ""
+    """The study that tries it, of the variant ``of``; empty if none does."""
     trial: str = ""
     """The setting that is tried, if it differs from the suggestion: ``dynamic=True``."""
     place: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, variant_to_break_down
+from ..inspection.layers_unasked import BREAKDOWN, plan_breakdown
 from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report
@@ -88,13 +88,16 @@ def measure_and_study(
     if studies:
         study(session, report, studies, progress=progress)
     elif breakdown and (
-        name := variant_to_break_down(
+        plan := plan_breakdown(
             report,
             [variant.name for variant in report.variants],
             lambda variant: _inspection(session, report).changed(variant),
         )
     ):
-        study(session, report, BREAKDOWN, variants=name, progress=progress)
+        requested = {plan.variant: report.variant(plan.variant).requested}
+        session.study(
+            report.subject.id, BREAKDOWN, requested, existing=plan.existing, progress=progress
+        )
 
 
 def _inspection(session: Session, report: Report) -> Inspection:

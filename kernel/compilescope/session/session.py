@@ -151,11 +151,12 @@ class Session:
         studies: Sequence[str],
         variants: Mapping[str, Variant],
         *,
+        existing: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
-        work = Work(kind="study", studies=tuple(studies))
+        work = Work(kind="study", studies=tuple(studies), existing=existing)
         return self._do(self._callable(subject), variants, work, progress)
 
     def sweep(

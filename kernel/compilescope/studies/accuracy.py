@@ -11,7 +11,7 @@ import msgspec
 
 from ..builds.build import Built
 from ..builds.call_result import outcome_of, with_changes
-from ..builds.compare_with_eager import Reference, gradients_of, is_mismatch, mismatch
+from ..builds.compare_with_eager import Reference, is_mismatch, mismatch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..report.variant import Variant
@@ -105,7 +105,7 @@ def _looked(study: StudyContext, built: Built, lowered: list[Lowered], search: S
             quiet(),
             record_kernel_results(lowered, search.sites, search.see, free_bytes) as findings,
         ):
-            outcome_of(built.call(*study.args, **study.kwargs), gradients_of(study.snapshot))
+            outcome_of(built.call(*study.args, **study.kwargs), study.snapshot.backward)
     finally:
         study.snapshot.restore()
     return findings
@@ -116,7 +116,7 @@ def _built(study: StudyContext, variant: Variant) -> Iterator[Built]:
     """The variant built once more, with its outcome; the state is put back."""
     folder = caches.new_folder()
     try:
-        built = build_for(study, variant, folder, gradients=gradients_of(study.snapshot))
+        built = build_for(study, variant, folder, gradients=True)
         if built.outcome is not None:
             built.outcome = with_changes(built.outcome, study.snapshot)
         study.snapshot.restore()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from ..builds.build import Built, build
 from ..report.variant import Variant
@@ -16,15 +14,16 @@ def build_for(
     variant: Variant,
     folder: Path,
     *,
-    gradients: Callable[[], Mapping[str, Any]] = dict,
+    gradients: bool = False,
 ) -> Built:
     """Builds the study's subject, in an empty cache in ``folder``.
 
     Parameters
     ----------
     gradients
-        As `build` takes it; without it no gradient is kept.
+        Whether the gradients of the first call are kept.
     """
+    backward = study.snapshot.backward
     return build(
         study.fn,
         study.args,
@@ -34,5 +33,5 @@ def build_for(
         code_copies=study.code_copies,
         code_set=study.code_copies.copy(),
         folder=folder,
-        gradients=gradients,
+        backward=backward if gradients else backward.without_gradients(),
     )

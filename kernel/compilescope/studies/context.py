@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..builds.built_variants import KeptBuild
 from ..isolation.code_swap import CodeCopies
 from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
@@ -37,6 +38,8 @@ class StudyContext:
     code_copies: CodeCopies
     snapshot: Snapshot
     monitor: Monitor
+    existing: KeptBuild | None = None
+    """A build that may be called in place of a new one; its code is installed."""
     changed: Callable[[], None] = lambda: None
     """Called by a study that takes minutes when there is more in the report, for who watches."""
 

@@ -161,7 +161,8 @@ def _with_first_calls(
 
 
 def _call(study: StudyContext, built: Built) -> Callable[[], object]:
-    return lambda: outcome_of(built.call(*study.args, **study.kwargs), dict)
+    backward = study.snapshot.backward.without_gradients()
+    return lambda: outcome_of(built.call(*study.args, **study.kwargs), backward)
 
 
 def _graphs_that_ran(calls: Runs) -> set[int]:

@@ -64,7 +64,8 @@ def study_routes(study: StudyContext) -> None:
     study.monitor.step("running the subject", variant=report.name, fraction=0.1)
     study.snapshot.restore()
     with quiet(), recorded(names[:MOST]) as calls:
-        outcome_of(study.fn(*study.args, **study.kwargs), dict)
+        output = study.fn(*study.args, **study.kwargs)
+        outcome_of(output, study.snapshot.backward.without_gradients())
     study.snapshot.restore()
     for number, name in enumerate(names):
         study.monitor.step(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from ..builds.built_variants import BuiltVariants
+from ..builds.built_variants import BuiltVariants, KeptBuild
 from ..isolation.user_state import preserved
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
@@ -44,6 +45,8 @@ def study_variants(
     studies: Sequence[str],
     monitor: Monitor,
     changed: Callable[[VariantReport], None],
+    *,
+    existing: bool = False,
 ) -> None:
     """Runs studies of variants; each completes its variant's report.
 
@@ -61,6 +64,8 @@ def study_variants(
         Names of `STUDIES`. A study leaves out variants that it does not apply to.
     changed
         Called with a variant after each study of it, and when a long one has a part of its result.
+    existing
+        Whether a study may call the existing build of a variant in place of a new one.
 
     Raises
     ------
@@ -96,6 +101,7 @@ def study_variants(
                     report,
                     monitor.within(step),
                     functools.partial(changed, variant),
+                    built.find(variant.name, variant.requested) if existing else None,
                 )
         except Cancelled:
             raise
@@ -123,14 +129,17 @@ def _study_here(
     report: Report,
     monitor: Monitor,
     changed: Callable[[], None],
+    existing: KeptBuild | None,
 ) -> None:
     with (
         preserved(built.fn, built.args, built.kwargs) as snapshot,
-        built.code_copies.guarded(),
-        isolated(),
-        workers.temporary(),
+        _isolated(built) if existing is None else built.open(),
     ):
-        begin()
+        if existing is not None:
+            if not built.holds(variant.name, existing):
+                raise CompilescopeError("The code of the call was replaced since it was built.")
+            built.install(variant.name)
+        compiled = 0 if existing is None else len(existing.layers.frames)
         run_here(
             study,
             StudyContext(
@@ -142,9 +151,19 @@ def _study_here(
                 code_copies=built.code_copies,
                 snapshot=snapshot,
                 monitor=monitor,
+                existing=existing,
                 changed=changed,
             ),
         )
+        if existing is not None and len(existing.layers.frames) > compiled:
+            built.drop(variant.name)  # more was compiled: its later calls are not those timed
+
+
+@contextmanager
+def _isolated(built: BuiltVariants) -> Iterator[None]:
+    with built.code_copies.guarded(), isolated(), workers.temporary():
+        begin()
+        yield
 
 
 def run_here(study: Study, context: StudyContext) -> None:

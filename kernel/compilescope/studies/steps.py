@@ -19,7 +19,7 @@ from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
 from ..measure.steps import StepTimes, step_times, take_rounds
 from ..report import Compilation, Step, Steps, sum_kinds
-from ..torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers
+from ..torch_api.dynamo.compiled_graphs import KeptGraph
 from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
 from ..torch_api.process import caches
 from .builds import build_for
@@ -57,18 +57,17 @@ OUT_OF_CPP = "With the way back to Python: handles become tensors."
 def study_steps(study: StudyContext) -> None:
     """Fills the times of the steps of a built variant."""
     report, variant = study.report, study.report.requested
-    graphs: list[KeptGraph] = []
-    frames: list[KeptFrame] = []
     folder = caches.new_folder()
     study.monitor.step("building with marks", variant=report.name, fraction=0.1)
     try:
         study.snapshot.restore()
-        with keeping_layers(graphs, frames), caches.only(folder), marking(_cpp_text):
+        with caches.only(folder), marking(_cpp_text):
             built = build_for(study, variant, folder)
             if built.problem is not None:
                 report.absent["steps"] = NOT_BUILT.format(built.problem.what)
                 return
             study.snapshot.restore()
+            graphs = built.layers.graphs
             with quiet():
                 runs = _runs_of(study, built, graphs)
                 _measure(study, built, graphs, runs)
@@ -94,8 +93,10 @@ def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> 
     """Place of a graph → its inputs in a call, and in the backward of the call."""
     runs: dict[int, Run] = {}
 
+    backward = study.snapshot.backward.without_gradients()
+
     def call() -> None:
-        outcome_of(built.call(*study.args, **study.kwargs), dict)
+        outcome_of(built.call(*study.args, **study.kwargs), backward)
 
     for _ in range(_WARM):
         study.monitor.check()

@@ -97,6 +97,12 @@ def _deploy(context: StudyContext) -> None:
     study_deploy(context)
 
 
+def _blocks(context: StudyContext) -> None:
+    from .deploy.deploy import study_blocks
+
+    study_blocks(context)
+
+
 def _package(context: StudyContext) -> None:
     from .ahead_of_time.make_package import make_package
 
@@ -197,6 +203,16 @@ STUDIES: dict[str, Study] = {
             summary="Compare ways to deploy the call, each in new processes: first call, latency",
             duration="minutes",
             run=_deploy,
+            without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
+            needs_build=False,
+            on_demand=True,
+        ),
+        Study(
+            name="blocks",
+            title="repeated blocks",
+            summary="Compile a repeated block once, in new processes: first call, latency",
+            duration="a minute or more",
+            run=_blocks,
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,

@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.phases.compile_time import split
 from ..builds.build import Built, build
 from ..builds.call_result import with_changes
-from ..builds.compare_with_eager import Reference, gradients_of
+from ..builds.compare_with_eager import Reference
 from ..builds.repeatable_state import begin_of
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
@@ -125,7 +125,7 @@ def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
         code_copies=code_copies,
         code_set=code_copies.copy(),
         folder=folder,
-        gradients=gradients_of(snapshot),
+        backward=snapshot.backward,
     )
     if built.outcome is not None:
         built.outcome = with_changes(built.outcome, snapshot)

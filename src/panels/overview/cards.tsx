@@ -3,6 +3,7 @@ import type { Answer, Limit, Variant } from '../../protocol/types';
 import { layerClass } from '../../words/layers';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
+import { Awaited } from './build';
 import { joined, ViewLink } from './link';
 import { TryButton } from './try';
 
@@ -28,6 +29,8 @@ export function WrapperCard(props: {
           {trans.__('Step by step')}
         </ViewLink>
       </p>
+      <Remedy text={answer.remedy} context={context} />
+      {answer.unbuilt && <Awaited context={context} />}
       {requested && (
         <p>
           <TryButton
@@ -100,19 +103,34 @@ export function LimitCard(props: {
             {trans.__('Where the time goes')}
           </ViewLink>
         ) : (
-          variant && (
+          variant &&
+          !limit.unbuilt && (
             <StudyButton
               study="layers"
               label={trans.__('Break down the time')}
               variants={[variant]}
-              unbuilt={trans.__('Measure first.')}
               context={context}
             />
           )
         )}
       </p>
+      <Remedy text={limit.remedy} context={context} />
+      {limit.unbuilt && <Awaited context={context} />}
     </Card>
   );
+}
+
+/**
+ * The call that gives what is missing, in a report that no button can add to.
+ */
+function Remedy(props: {
+  text: string;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { text, context } = props;
+  return text && !context.model.isLive ? (
+    <p className="jp-Compilescope-muted">{text}</p>
+  ) : null;
 }
 
 function Card(props: {

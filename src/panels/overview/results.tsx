@@ -4,6 +4,7 @@ import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatInterval, formatMicroseconds } from '../../words/format';
 import { isUndecided, SpeedupText } from '../common/speedup';
 import type { IViewContext } from '../views';
+import { BuildButton } from './build';
 import { ViewLink } from './link';
 
 /**
@@ -286,6 +287,10 @@ function Measure(props: {
   const able = results.filter(
     each => each.state !== 'failed' && each.variant !== 'eager'
   );
+  const isTimed = able.some(each => each.state === 'measured');
+  if (able.length > 0 && !isTimed) {
+    return <BuildButton context={context} />;
+  }
   const isOpen = able.some(
     ({ state, speedup }) => state === 'unmeasured' || isUndecided(speedup)
   );

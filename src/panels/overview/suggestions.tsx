@@ -1,5 +1,7 @@
 import { Clipboard } from '@jupyterlab/apputils';
 import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import { STUDIES, type StudyName } from '../../protocol/types';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { Prose } from '../common/prose';
@@ -76,10 +78,43 @@ function Item(props: {
             onTry={props.onTry}
           />
         )}
+        <StudyTrial suggestion={suggestion} context={context} />
         <Shown {...props} />
       </div>
     </>
   );
+}
+
+/**
+ * Tries what no variant can have, by a study. A report from a file has no such
+ * button.
+ */
+function StudyTrial(props: {
+  suggestion: Suggestion;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { suggestion, context } = props;
+  const { model, trans } = context;
+  const name = suggestion.study;
+  if (!model.isLive || !isStudy(name)) {
+    return null;
+  }
+  const { summary, duration } = STUDIES[name];
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link"
+      title={trans.__('%1; takes %2.', summary, duration)}
+      disabled={isActive(model.job) || model.status.kind !== 'ready'}
+      onClick={() => void model.startStudies([name], [suggestion.of])}
+    >
+      {trans.__('Try it')}
+    </button>
+  );
+}
+
+function isStudy(name: string): name is StudyName {
+  return name in STUDIES;
 }
 
 /**

@@ -24,7 +24,9 @@ export function Verdicts(props: {
     return (
       <p className="jp-Compilescope-hint">
         {variants.find(each => each.absent.verdict)?.absent.verdict ??
-          trans.__('Break down the time to see what limits performance.')}
+          (model.isLive
+            ? trans.__('Break down the time to see what limits performance.')
+            : trans.__('The time of a call was not broken down.'))}
       </p>
     );
   }

@@ -10,7 +10,7 @@ import pytest
 import torch
 from compilescope.analysis.overview.overview import overview
 from compilescope.inspection import layers_unasked
-from compilescope.inspection.layers_unasked import variant_to_break_down
+from compilescope.inspection.layers_unasked import Breakdown, plan_breakdown
 from compilescope.report import Report
 from compilescope.session.requests import measure_and_study
 from compilescope.session.session import Session, get_session
@@ -44,10 +44,19 @@ def test_a_build_from_the_panel_says_what_limits_the_call(report: Report) -> Non
 def test_a_cell_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
     session = Session()
-    report = session.inspect(subjects.plain, (X,), variants="python")
-    assert not report.variant("python").layers
+    # An argument that was computed from another tensor: `plain(x.sin())`.
+    outer = torch.randn(4, 8, requires_grad=True)
+    computed = outer.sin()
+    report = session.inspect(subjects.plain, (computed,), variants="python")
+    variant = report.variant("python")
+    assert not variant.layers
     measure_and_study(session, report, None, ())
-    assert report.variant("python").layers
+    assert [layers.direction for layers in variant.layers] == ["forward", "backward"]
+    assert {error.path for error in variant.accuracy} == {"output", "args[0].grad"}
+    assert variant.problems == []
+    # The backward ended at the argument: the graph that computed it is the user's, and whole.
+    assert outer.grad is None
+    computed.sum().backward()
     monkeypatch.setattr(get_session(), "is_shown", lambda: True)
     assert cs.inspect(subjects.plain, (X,), variants="python").variant("python").layers
 
@@ -57,16 +66,46 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     variant = slow.variant("python")
     variant.layers, variant.verdict = [], None
     changed: list[str] = []
-    assert variant_to_break_down(slow, ["cpp"], changed.append) is None
+    assert plan_breakdown(slow, ["cpp"], changed.append) is None
     assert variant.compile_time is not None
+    assert variant.timing is not None
+    variant.timing.median_us = 1000.0
     variant.compile_time.total_s = 5.0
-    assert variant_to_break_down(slow, ["python"], changed.append) == "python"
-    assert changed == []
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=False)
+    # What takes long to build is broken down as it is.
     variant.compile_time.total_s = 57.0
-    assert variant_to_break_down(slow, ["python"], changed.append) is None
-    # Who shows the report hears of it.
-    assert changed == ["python"]
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=True)
+    assert changed == []
+    # What takes long to call is not, nor are wrappers that show no kernels without timers.
+    variant.timing.median_us = 2e6
+    assert plan_breakdown(slow, ["python"], changed.append) is None
+    variant.timing.median_us = 1000.0
+    variant.requested = cs.Variant(cpp_wrapper=True)
+    assert plan_breakdown(slow, ["python"], changed.append) is None
+    assert changed == ["python", "python"]
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."
-    assert limit.text.startswith("Breaking down the time takes about 60 s, because")
+    assert limit.text.startswith("Breaking down the time takes about 60 s: ")
+
+
+def test_what_takes_long_to_build_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="python")
+    variant = report.variant("python")
+    assert variant.compile_time is not None
+    variant.compile_time.total_s = 57.0
+    monkeypatch.setattr("compilescope.studies.layers.layers.build_for", None)
+    measure_and_study(session, report, None, ())
+    assert variant.problems == []
+    (layers,) = variant.layers
+    kinds = {layer.kind for layer in layers.layers if layer.us > 0}
+    assert {"guards", "wrapper", "kernels"} <= kinds
+    assert {layer.compilation for layer in layers.layers} - {""} == {"0/0"}
+    (kernels,) = (layer for layer in layers.layers if layer.kind == "kernels")
+    assert "the launching included" in kernels.how
+    # The build is still the one that was timed.
+    timing = variant.timing
+    session.measure(report.subject.id, {"python": variant.requested}, seconds=0.05)
+    assert variant.timing is not timing
+    assert [compilation.id for compilation in variant.compilations] == ["0/0"]

@@ -162,3 +162,23 @@ def test_named_tensors() -> None:
     net = nn.Sequential(nn.Linear(2, 2))
     snapshot = Snapshot(net, (torch.ones(1, 2),))
     assert sorted(snapshot.tensors) == ["Sequential.0.bias", "Sequential.0.weight", "args[0]"]
+
+
+def test_the_backward_of_a_call_ends_at_its_arguments() -> None:
+    x, y = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+    computed = x.sin()
+
+    def call(z: torch.Tensor) -> torch.Tensor:
+        return (z * z * y).sum()
+
+    with preserved(call, (computed,)) as snapshot:
+        for times in (1, 2):  # each with a graph of its own
+            gradients = snapshot.backward.run([call(computed)], [torch.tensor(1.0)])
+            assert list(gradients) == ["args[0]"]
+            torch.testing.assert_close(gradients["args[0]"], (2 * computed * y).detach())
+            torch.testing.assert_close(y.grad, times * (computed * computed).detach())
+        assert x.grad is None
+    assert y.grad is None
+    # The graph that computed the argument is whole.
+    computed.sum().backward()
+    torch.testing.assert_close(x.grad, x.detach().cos())

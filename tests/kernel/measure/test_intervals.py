@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from compilescope.analysis.figures import intervals
 from compilescope.analysis.figures.intervals import median_interval, order_statistics, ratio
 
 Noise = Callable[[random.Random, int], tuple[list[float], list[float]]]
@@ -176,3 +177,9 @@ def test_thousands_of_rounds_take_milliseconds() -> None:
         median_interval(one)
         took.append(time.process_time() - start)
     assert min(took) < 0.1
+
+
+def test_the_fewest_rounds_with_an_interval_of_their_ratio() -> None:
+    rounds = [1.0] * intervals.FEWEST_ROUNDS
+    assert ratio(rounds, rounds).differs is not None
+    assert ratio(rounds[1:], rounds[1:]).differs is None

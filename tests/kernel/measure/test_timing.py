@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from compilescope.measure import timing
+from compilescope.measure.layers import figure
 from compilescope.measure.timing import time_calls
 
 
@@ -162,3 +163,9 @@ def test_real_calls() -> None:
     assert ratio is not None
     assert 1.5 < ratio < 2.7
     assert len(times["b"].samples_us) >= 50
+
+
+def test_a_figure_of_few_samples_has_no_interval() -> None:
+    assert figure([3.0]) == (3.0, None)
+    assert figure([1.0, 2.0, 3.0, 4.0, 5.0]).interval is None
+    assert figure([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).interval == (1.0, 6.0)

@@ -22,8 +22,10 @@ from compilescope.analysis.target.estimates import estimate
 from compilescope.comms import summaries
 from compilescope.report import (
     Advice,
+    Break,
     Compilation,
     CompileTime,
+    DistinctBreak,
     Effective,
     Failure,
     Graph,
@@ -47,6 +49,7 @@ from compilescope.report import (
     VariantReport,
     devices,
 )
+from compilescope.report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from compilescope.report.variant import Variant
 from compilescope.views.html import report as html
 from compilescope.views.rows import sweep
@@ -261,6 +264,31 @@ def test_a_ratio_is_told_as_far_as_its_interval_allows(
 
     found = speedup(Ratio(value, interval, differs), "eager")
     assert (found.standing, found.text) == (standing, told)
+    assert ("interval: " in found.detail) == (standing != "few")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "told"),
+    [
+        (1, "Each was measured once: one sample has no interval."),
+        (3, "3 rounds are too few for an interval."),
+    ],
+)
+def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: str) -> None:
+    report = made(eager=100.0, python=80.0, cpp=70.0)
+    for name in ("python", "cpp"):
+        timing = report.variant(name).timing
+        assert timing is not None
+        timing.samples_us, timing.few = timing.samples_us[:rounds], True
+        timing.interval_us = median_interval(timing.samples_us)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "Too few rounds."
+    assert told in answer.text
+    assert "99 %" not in answer.text
+    pair = between(report.variant("cpp"), report.variant("python"))
+    assert pair is not None
+    assert pair.detail.endswith("; too few rounds to tell")
 
 
 def test_two_variants_are_compared_by_their_common_rounds() -> None:
@@ -392,6 +420,8 @@ def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
     answer = overview(made(eager=60.0, python=40.0)).wrapper
     assert answer is not None
     assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
+    assert answer.text == "Only the Python wrapper is in the report."
+    assert 'variants=("python", "cpp")' in answer.remedy
     both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
     assert both is not None
     assert both.requested is None
@@ -425,6 +455,7 @@ def test_what_was_not_measured_says_so() -> None:
     found = overview(report)
     assert found.limit is not None
     assert (found.limit.headline, found.limit.basis) == ("Not measured yet.", "unknown")
+    assert (found.limit.unbuilt, "cs.study(report" in found.limit.remedy) == (False, True)
     for one in report.variants:
         one.timing, one.stage = None, "sources"
     # While the first variant is still on its way.
@@ -433,6 +464,29 @@ def test_what_was_not_measured_says_so() -> None:
     found = overview(report)
     assert found.headline == "Code is generated; nothing is measured yet."
     assert found.results[1].why == "not measured yet"
+    assert found.limit is not None
+    assert (found.limit.text, found.limit.unbuilt) == ("The variant is not built.", True)
+
+
+@pytest.mark.parametrize(
+    ("timed", "there", "what"),
+    [
+        ((), ("python", "cpp"), "Both wrappers are generated, but not timed."),
+        ((), ("python",), "The Python wrapper is generated, but not timed."),
+        (("python",), ("python", "cpp"), "Only the Python wrapper is timed."),
+    ],
+)
+def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
+    timed: tuple[str, ...], there: tuple[str, ...], what: str
+) -> None:
+    report = made(**dict.fromkeys(("eager", *there), 40.0))
+    for name in there:
+        if name not in timed:
+            report.variant(name).timing = None
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
+    assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")
 
 
 def test_a_failed_variant_says_why_and_is_not_compared() -> None:
@@ -544,9 +598,11 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     assert found.what == "Compile the repeated block once: GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
     assert (found.gain, found.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
     assert found.code == "for block in model.transformer.h:\n    block.compile()"
-    # A function's modules are named as its variables are.
+    assert (found.study, found.of) == ("blocks", "python")
+    # A function's modules are named as its variables are, and no process can compile them.
     report.subject.kind = "function"
     found = overview(report).suggestions[-1]
+    assert found.study == ""
     assert found.code == "for block in transformer.h:\n    block.compile()"
     for node in python.compilations[0].graphs["dynamo"].nodes:
         node.module_type = (
@@ -554,6 +610,51 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
         )
     found = overview(report).suggestions[-1]
     assert "block.forward = torch.compile(block.forward)" in found.code
+
+
+def test_blocks_that_were_tried_have_the_measured_gain() -> None:
+    report = made(eager=60.0, python=40.0)
+    python = report.variant("python")
+    python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
+    report.subject.kind = "module"
+    over = speedup(Ratio(1.5, (1.4, 1.6), True), "eager")
+    blocks = DeployWay(name=BLOCKS, cold_s=2.0, accurate=True, speedup=over)
+    nested = DeployWay(name=NESTED, cold_s=3.0, accurate=True, code="nested")
+    python.ways = [blocks, nested]
+    found = overview(report).suggestions[-1]
+    assert found.gain == "first call 12.0 s → 2.00 s, then 1.50× faster than eager"  # noqa: RUF001
+    assert (found.basis, found.study, found.view) == ("measured", "", "sweep")
+    assert found.code.startswith("for block in ")
+    nested.cold_s = 1.0
+    found = overview(report).suggestions[-1]
+    assert (found.gain, found.code) == ("first call 12.0 s → 1.00 s", "nested")
+    # What brought little, gave other results or failed is not suggested.
+    for change in ({"cold_s": 11.0}, {"accurate": False}, {"cold_s": None}):
+        python.ways = [msgspec.structs.replace(way, **change) for way in (blocks, nested)]
+        assert not any("block" in each.what for each in overview(report).suggestions)
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("print(x)", "if not torch.compiler.is_compiling():\n    print(x)"),
+        ("logger.info('%s', x)", "if not torch.compiler.is_compiling():\n    logger.info('%s', x)"),
+        ("y = print(x)", ""),
+        ("torch._dynamo.graph_break()", ""),
+        ("x.append(1)", ""),
+        ("for x in y:", ""),
+    ],
+)
+def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
+    line: str, mended: str
+) -> None:
+    report = made(eager=60.0, python=40.0)
+    where = SourceLine(file="cell", line=3, code=f"    {line}")
+    cause = Break(reason="Call", where=where)
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    (found,) = overview(report).suggestions
+    assert found.code == mended
+    assert ("no variant can try it" in found.place) == bool(mended)
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,19 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     assert "takes a module" in not_taken.why
 
 
-@pytest.mark.parametrize("name", ["deploy", "cold"])
+def test_blocks_alone_are_measured_beside_other_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(deploy, "_measure", lambda _, way, *rest: taken.append(way.name))
+    model = Blocks()
+    variant = VariantReport(name="python", requested=cs.Variant())
+    variant.ways = [DeployWay(name=ways.AS_IT_IS), DeployWay(name=ways.BLOCKS, title="earlier")]
+    study("blocks", model, (torch.randn(2, 8),), variant)
+    assert taken == [ways.BLOCKS, ways.NESTED]
+    assert [way.name for way in variant.ways] == [ways.AS_IT_IS, ways.BLOCKS, ways.NESTED]
+    assert "earlier" not in [way.title for way in variant.ways]
+
+
+@pytest.mark.parametrize("name", ["deploy", "blocks", "cold"])
 def test_what_is_inductors_is_not_studied_of_another_backend(name: str) -> None:
     report = VariantReport(name="v", requested=cs.Variant(backend="eager"))
     with pytest.raises(cs.CompilescopeError, match="Inductor's, and the backend is 'eager'"):

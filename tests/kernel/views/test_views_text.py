@@ -29,8 +29,10 @@ warning: The graph breaks.  (cell, line 3)
   3 | y = x + 1
   print.
 
-C++ wrapper?  Not measured yet. Build and time both wrappers.
-limits?       Not measured yet. Break down the time to see what limits a call.
+C++ wrapper?  Not measured yet. Only the Python wrapper is timed. cs.measure(report), in the session
+              that inspected the call, builds and times them.
+limits?       Not measured yet. The time of a call was not broken down. cs.study(report, "layers"),
+              in the session that inspected the call, breaks it down.
 1. Avoid recompile 0/0: x.size(0) 4 → 5
    before the call (cell, line 3):
    with torch.no_grad():

@@ -37,6 +37,8 @@ _TAILS = 40
 """The inverse of one tail's probability at 95 % confidence."""
 _RATIO_TAILS = 200
 """The same for 99 %."""
+FEWEST_ROUNDS = 8
+"""Fewer rounds give no interval of a ratio."""
 
 
 class Ratio(NamedTuple):

@@ -37,6 +37,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
     wide = low <= 0 or high / low > _WIDE
     if measured.differs is None:
         shown.standing, shown.text = "few", "too few rounds"
+        shown.detail = f"{_faster(measured.value)} than {over} so far; too few rounds to tell"
     elif wide and not (low >= _CLEAR or high <= 1 / _CLEAR):
         shown.standing, shown.text = "noisy", "too noisy to judge"
     elif not measured.differs and low >= 1 / _ALIKE and high <= _ALIKE:

@@ -21,11 +21,10 @@ GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
 
 _NOT_THE_SAME_CALLS = (
     "The breakdown took calls of {whole}, against {median} when they were timed: something else "
-    "kept the machine busy. Break down the time again."
+    "kept the machine busy."
 )
 _NO_SUM = (
-    "The parts of the breakdown do not add up to a call: something else kept the machine busy. "
-    "Break down the time again."
+    "The parts of the breakdown do not add up to a call: something else kept the machine busy."
 )
 
 
@@ -46,7 +45,8 @@ def disturbance(variant: VariantReport) -> str:
     if trusted(variant):
         return ""
     if not all(layers.agrees for layers in variant.layers):
-        return " ".join(layers.why for layers in variant.layers if layers.why) or _NO_SUM
+        why = (layers.why for layers in variant.layers if layers.why and not layers.agrees)
+        return next(why, _NO_SUM)
     whole = duration(sum(layers.whole_us for layers in variant.layers))
     median = duration(variant.timing.median_us) if variant.timing is not None else "none"
     return _NOT_THE_SAME_CALLS.format(whole=whole, median=median)

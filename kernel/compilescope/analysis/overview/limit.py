@@ -18,7 +18,10 @@ _LEAST = 0.005
 """Of a call; a part below that is not seen."""
 
 UNMEASURED = "Not measured yet."
-ASK = "Break down the time to see what limits a call."
+UNSEEN = "The time of a call was not broken down."
+UNBUILT = "The variant is not built."
+NO_ESTIMATE = "No estimate."
+REMEDY = 'cs.study(report, "layers"), in the session that inspected the call, breaks it down.'
 
 
 def limit(now: VariantReport, report: Report) -> Limit | None:
@@ -40,11 +43,12 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits = Limit(variant=variant.name, title=title(variant), headline=UNMEASURED)
     verdict = variant.verdict
     if verdict is None:
-        limits.text = variant.absent.get("layers", "") or variant.absent.get("verdict", "") or ASK
+        _leave_open(limits, variant)
         return limits
     limits.parts = _parts(variant)
     if noise := disturbance(variant):
         limits.headline, limits.text, limits.parts = "Too noisy to judge.", noise, []
+        limits.remedy = REMEDY
         return limits
     limits.basis = "estimated" if verdict.estimated else "measured"
     limits.text = verdict.evidence
@@ -62,6 +66,18 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         share = f"Kernels take {percent(kernels)} of a call." if limits.parts else ""
         limits.headline = share or "Not clear."
     return limits
+
+
+def _leave_open(limits: Limit, variant: VariantReport) -> None:
+    """Why it is not known, and what gives it."""
+    if variant.target is not None:
+        limits.text = variant.absent.get("estimate", NO_ESTIMATE)
+        return
+    limits.text = variant.absent.get("layers") or variant.absent.get("verdict") or ""
+    limits.unbuilt = variant.stage != "built"
+    limits.text = limits.text or (UNBUILT if limits.unbuilt else UNSEEN)
+    if "layers" not in variant.studied:
+        limits.remedy = REMEDY
 
 
 def _bound(variant: VariantReport, verdict: Verdict) -> Limited:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,10 +15,12 @@ from ...report import (
     Help,
     Recompile,
     Report,
+    SourceLine,
     Suggestion,
     VariantReport,
     is_record,
 )
+from ...report.measurements.deployment import BLOCKS, NESTED
 from ...report.units import duration
 from ...report.variant import Variant
 from ..figures.speedups import between
@@ -290,6 +293,7 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
             else ""
         )
         hints = graph_break.cause.hints
+        mended = _without_output(where) if where is not None else ""
         setting = next((match[1] for hint in hints if (match := _SETTING.search(hint))), "")
         yield Ranked(
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
@@ -298,8 +302,8 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
                 why=hints[0] if hints else graph_break.cause.reason,
                 gain=cost or "not measured",
                 basis="estimated" if graph_break.cost_us else "unknown",
-                code=setting,
-                place=BEFORE if setting else "",
+                code=setting or mended,
+                place=BEFORE if setting else _in_place(where, mended),
                 view="breaks",
             ),
         )
@@ -307,6 +311,29 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
 
 _SETTING = re.compile(r"`(torch\._dynamo\.config\.\w+ = (?:True|False|\d+))`")
 """A setting that torch's hint names, of Dynamo: no option of torch.compile has those."""
+
+
+_OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
+"""Calls that only write something for a reader."""
+
+
+def _without_output(where: SourceLine) -> str:
+    """The line of a graph break with its output left out where it is compiled; empty if none."""
+    try:
+        (statement,) = ast.parse(where.code.strip()).body
+    except (SyntaxError, ValueError):
+        return ""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return ""
+    if not _OUTPUT.fullmatch(ast.unparse(statement.value.func)):
+        return ""
+    return f"if not torch.compiler.is_compiling():\n    {where.code.strip()}"
+
+
+def _in_place(where: SourceLine | None, mended: str) -> str:
+    if where is None or not mended:
+        return ""
+    return f"in place of line {where.line}: no variant can try it, as it changes your code"
 
 
 def _promise(saved_s: float | None) -> float:
@@ -354,7 +381,12 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
         return
     blocks, compilation = best
     left_s = cold_s * (1 - blocks.share * (1 - 1 / blocks.number))
-    if left_s > _WORTH * cold_s:
+    tried = [way for way in now.ways if way.name in (BLOCKS, NESTED) and not way.why]
+    measured = [way for way in tried if way.cold_s is not None and way.accurate is not False]
+    quickest = min(measured, key=lambda way: way.cold_s or 0.0, default=None)
+    if quickest is not None and quickest.cold_s is not None:
+        left_s = quickest.cold_s
+    if left_s > _WORTH * cold_s or (tried and quickest is None):
         return
     kind = blocks.type or "block"
     costs = ""
@@ -366,17 +398,29 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             if layer.kind in ("guards", "bytecode", "aot", "inductor")
         )
         costs = f", but about {duration(entry * (blocks.number - 1))} more per call"
-    shorter = f"{duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
+    left = duration(left_s * 1e6)
+    if quickest is None:
+        shorter = f"{duration(cold_s * 1e6)} \u2192 about {left}"
+    else:
+        shorter = f"{duration(cold_s * 1e6)} \u2192 {left}"
+        over = quickest.speedup
+        decided = over is not None and over.standing in ("faster", "slower")
+        costs = f", then {over.text} than eager" if over is not None and decided else ""
     path = written_path(blocks.path, compilation, report.subject)
+    code = compile_each(path, torchs_own=blocks.torchs_own)
+    if quickest is not None and quickest.name == NESTED:
+        code = quickest.code
     yield Ranked(
         0.25 * (1 - left_s / cold_s),
         Suggestion(
             what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
             why="Equal blocks share one compilation; each is then a call of its own.",
             gain=f"first call {shorter}{costs}",
-            basis="estimated",
-            code=compile_each(path, torchs_own=blocks.torchs_own),
+            basis="estimated" if quickest is None else "measured",
+            code=code,
             place="in place of torch.compile, before the first call",
-            view="compile-time",
+            study="" if tried or report.subject.kind != "module" else "blocks",
+            view="compile-time" if quickest is None else "sweep",
+            of=now.name,
         ),
     )

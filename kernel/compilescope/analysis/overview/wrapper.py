@@ -6,6 +6,7 @@ import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration
+from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, round_by_round
 from ..figures.wording import of_whole, percent, round_number
@@ -34,23 +35,42 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     python, cpp = _pair(report, now)
     wrapper_time = _own(python or now)
     if python is None or python.timing is None:
-        return Answer(
-            "Not measured yet.", _never(wrapper_time, "Build and time both wrappers."), _VIEW
-        )
+        return _untimed(python, cpp, wrapper_time)
     if cpp is None:
         if wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL:
             return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
-        text = _never(wrapper_time, "Add the C++ wrapper to compare.")
-        return Answer("Not tried yet.", text, _VIEW, with_cpp)
+        text = _never(wrapper_time, "Only the Python wrapper is in the report.")
+        return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
-        return Answer(
-            "Not measured yet.", _never(wrapper_time, "Build and time both wrappers."), _VIEW
-        )
+        return _untimed(python, cpp, wrapper_time)
     return _compared(report, now, python, python.timing, cpp, wrapper_time)
+
+
+def _untimed(
+    python: VariantReport | None,
+    cpp: VariantReport | None,
+    wrapper_time: tuple[float, float] | None,
+) -> Answer:
+    present = [variant for variant in (python, cpp) if variant is not None]
+    timed = [variant for variant in present if variant.timing is not None]
+    if timed:
+        what = f"Only the {_KIND[timed[0].requested.cpp_wrapper]} wrapper is timed."
+    elif len(present) == 1:
+        what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is generated, but not timed."
+    else:
+        what = "Both wrappers are generated, but not timed."
+    return Answer(
+        "Not measured yet.", _never(wrapper_time, what), _VIEW, unbuilt=True, remedy=REMEDY
+    )
+
+
+_KIND = {False: "Python", True: "C++"}
+ADD = 'cs.inspect(fn, args, variants=("python", "cpp")) compares both.'
+REMEDY = "cs.measure(report), in the session that inspected the call, builds and times them."
 
 
 def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:
@@ -96,6 +116,8 @@ def _compared(
     both += " with the C++ one."
     if ratio.standing == "noisy":
         both += f" {round_by_round(ratio, 'the C++ one')}"
+    if ratio.standing == "few":
+        both += _without_interval(timing, cpp.timing)
     if ratio.standing in ("noisy", "few"):
         return Answer(f"{ratio.text.capitalize()}.", f"A call takes {both}{sentence}{cost}", _VIEW)
     if ratio.standing == "same":
@@ -112,6 +134,14 @@ def _compared(
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
     head = "Marginal" if is_marginal(ratio) else "Yes"
     return Answer(f"{head}: {ratio.text} per call.", text, _VIEW)
+
+
+def _without_interval(python: Timing, cpp: Timing) -> str:
+    """Why the two are not compared, where too few rounds were measured."""
+    rounds = min(len(python.samples_us), len(cpp.samples_us))
+    if rounds == 1:
+        return " Each was measured once: one sample has no interval."
+    return f" {rounds} rounds are too few for an interval." if 0 < rounds < FEWEST_ROUNDS else ""
 
 
 def is_marginal(speedup: Speedup) -> bool:

@@ -7,6 +7,8 @@ from typing import Literal
 from ..problem import Problem, Struct
 from .timings import Speedup
 
+BLOCKS, NESTED = "blocks compiled", "nested region"
+"""The ways that compile a model's repeated block once."""
 Objective = Literal["latency", "cold", "balanced"]
 
 PRELUDE = "import functools\nfrom pathlib import Path\n\nimport torch\n"

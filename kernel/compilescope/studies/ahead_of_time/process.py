@@ -161,7 +161,7 @@ class _Making:
             code_copies=code_copies,
             code_set=code_copies.copy(),
             folder=Path(self._inside.header["folder"]) / "caches",
-            gradients=dict,
+            backward=self._snapshot.backward.without_gradients(),
         )
         self._snapshot.restore()
         missing = Entry(name=IN_PROCESS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ import torch
 
 from ...analysis.graphs.repeated_blocks import is_torchs_own
 from ...processes.folders import temporary
-from ...report.measurements.deployment import DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
@@ -31,11 +32,27 @@ def study_deploy(study: StudyContext) -> None:
     CompilescopeError
         The subject cannot be taken into another process.
     """
+    _study_ways(study, None)
+
+
+def study_blocks(study: StudyContext) -> None:
+    """Fills in the ways that compile a repeated block once, beside those that are there.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject cannot be taken into another process.
+    """
+    _study_ways(study, (BLOCKS, NESTED))
+
+
+def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
     variant = study.report.requested
     packed_task = task(variant, packed(study))
     subject = _subject(study)
-    rows: list[DeployWay] = []
-    candidates = ways(variant, subject)
+    candidates = [way for way in ways(variant, subject) if names is None or way.name in names]
+    anew = {way.name for way in candidates}
+    rows = [way for way in study.report.ways if names and way.name not in anew]
     for place, way in enumerate(candidates):
         if not way.why:
             _measure(study, way, packed_task, subject.device, place / len(candidates))

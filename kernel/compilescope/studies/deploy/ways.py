@@ -9,16 +9,14 @@ import msgspec
 
 from ...analysis.graphs.repeated_blocks import compile_each
 from ...analysis.settings.variant_code import code_of
-from ...report.measurements.deployment import DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.variant import Variant
 
 EAGER = "eager"
 AS_IT_IS = "torch.compile"
 """The variant's own settings."""
 OTHER_WRAPPERS = {False: "Python wrapper", True: "C++ wrapper"}
-BLOCKS = "blocks compiled"
 REPEATED = "compile_repeated_blocks"
-NESTED = "nested region"
 NO_GUARDS = "no guards"
 TENSOR_GUARDS = "tensor guards only"
 AOT = "aot_compile"

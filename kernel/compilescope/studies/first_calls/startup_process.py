@@ -78,6 +78,7 @@ def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Star
     """Compiles a call by making it: what that took, and what it returned."""
     from ...builds.build import build
     from ...isolation.code_swap import CodeCopies
+    from ...isolation.own_backward import Backward
     from ...subject.functions import functions_of
 
     code_copies = CodeCopies(functions_of(*call))
@@ -88,7 +89,7 @@ def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Star
         code_copies=code_copies,
         code_set=code_copies.copy(),
         folder=Path(inside.header["caches"]),
-        gradients=dict,
+        backward=Backward({}),  # the arguments were made for this process,
     )
     startup = Startup(cache=inside.header["cache"], memory_bytes=most_held(), problem=built.problem)
     if built.problem is None:

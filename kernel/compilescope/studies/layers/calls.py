@@ -57,6 +57,9 @@ class Calls:
         Runs the backward of what the call returned, where the call leaves one to run.
     synchronize
         Waits for the device; nothing on a CPU.
+    with_kernels
+        Whether the layers around a wrapper are timed with their kernels too, besides with
+        stand-ins. Where kernels take long that takes long, and stand-ins tell more.
     """
 
     def __init__(
@@ -66,6 +69,8 @@ class Calls:
         call: Callable[[], Any],
         backward: Callable[[Any], Any] | None,
         synchronize: Callable[[], None] | None,
+        *,
+        with_kernels: bool = True,
     ) -> None:
         self.recording = recording
         self.timed: dict[str, Timed] = {}
@@ -78,7 +83,7 @@ class Calls:
             self._unit(unit)
         for frame in recording.frames:
             self._frame(frame)
-        if not any(unit.graph.cudagraphs for unit in recording.all_units):
+        if with_kernels and not any(unit.graph.cudagraphs for unit in recording.all_units):
             # A CUDA graph must not be replayed out of order.
             self._with_wrappers()
 

@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import torch
 
-from ...builds.build import Built
+from ...builds.built_variants import KeptBuild
 from ...builds.call_result import leaves
 from ...isolation.muted_output import quiet
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.layer_kernels import kernels_of
-from ...measure.layers import SECONDS, Samples, figure, sample_layers
+from ...measure.layers import FEWEST, SECONDS, Samples, figure, sample_layers
 from ...report import Layer, Layers
 from ...report.units import duration
-from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers, managers
+from ...torch_api.dynamo.compiled_graphs import KeptLayers
 from ...torch_api.inductor.wrapper_launches import is_python_wrapper
 from ...torch_api.kernels import timers
 from ...torch_api.kernels.driver_calls import driver_us
@@ -34,6 +34,9 @@ from .recording import Recording, backwards_of, record
 _PROFILED = 40
 """Calls that are profiled for the kernels' time."""
 _WARM = 3
+_FEWEST_OF_EXISTING = 3
+"""Rounds of an existing build, which is called without a request: enough for the shares of a call
+that takes long, without an interval."""
 _MOST_COMPILATIONS = 24
 _AGREES = 0.1
 
@@ -47,30 +50,40 @@ TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most}
 
 
 def study_layers(study: StudyContext) -> None:
-    """Fills the layers of a built variant."""
+    """Fills the layers of a built variant.
+
+    It is built again, with timers around its kernels, unless the study may call an existing build:
+    on a processor that shows kernels together with their launches.
+    """
+    if study.existing is not None:
+        _study_existing(study, study.existing)
+        return
     report = study.report
     variant = report.requested
     timer_settings = {} if _on_gpu_alone(study) else timers.SETTINGS
     variant = msgspec.structs.replace(variant, options={**variant.options, **timer_settings})
-    graphs: list[KeptGraph] = []
-    frames: list[KeptFrame] = []
     study.monitor.step("building to measure layers", variant=report.name, fraction=0.1)
     folder = caches.new_folder()
     try:
         study.snapshot.restore()
-        with keeping_layers(graphs, frames), caches.only(folder):
+        with caches.only(folder):
             built = build_for(study, variant, folder)
             if built.problem is not None:
                 report.absent["layers"] = NOT_BUILT.format(built.problem.what)
                 return
             study.snapshot.restore()
-            with quiet():
-                looking = _Looking(study, built, graphs, frames)
-                looking.warm_up()
-                looking.fill()
+            _Looking(study, built.call, built.layers).look()
     finally:
         study.snapshot.restore()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _study_existing(study: StudyContext, build: KeptBuild) -> None:
+    try:
+        with caches.scratch():
+            _Looking(study, build.compiled, build.layers).look()
+    finally:
+        study.snapshot.restore()
 
 
 def _on_gpu_alone(study: StudyContext) -> bool:
@@ -87,17 +100,19 @@ class _Looking:
     """One measurement of a variant that was built with its layers kept."""
 
     def __init__(
-        self, study: StudyContext, built: Built, graphs: list[KeptGraph], frames: list[KeptFrame]
+        self, study: StudyContext, compiled: Callable[..., Any], layers: KeptLayers
     ) -> None:
         self._study = study
-        self._graphs = graphs
-        self._frames = frames
-        self._names = _report_names(built, frames)
+        self._kept = layers
+        self._graphs = layers.graphs
+        self._frames = layers.frames
+        self._names = layers.ids
         self._snapshot = study.snapshot
         self._restores = False
         self._backward: Callable[[Any], Any] | None = None
-        self._compiled = built.call
-        self._call = functools.partial(built.call, *study.args, **study.kwargs)
+        self._own_backward = study.snapshot.backward.without_gradients()
+        self._compiled = compiled
+        self._call = functools.partial(compiled, *study.args, **study.kwargs)
         self._grad = torch.is_grad_enabled()
         self._seeds: list[torch.Tensor] = []
         self._leaves = [
@@ -105,8 +120,16 @@ class _Looking:
             for tensor in study.snapshot.tensors.values()
             if tensor.is_leaf and tensor.requires_grad and tensor.grad is None
         ]
-        self._device = any("cuda" in (kept_graph.graph.device_types or ()) for kept_graph in graphs)
+        self._device = any(
+            "cuda" in (kept_graph.graph.device_types or ()) for kept_graph in self._graphs
+        )
         self._sync = torch.cuda.synchronize if self._device else None
+
+    def look(self) -> None:
+        """Warms the call up, measures its layers and adds them to the report."""
+        with self._kept.kept(), quiet():
+            self.warm_up()
+            self.fill()
 
     def fill(self) -> None:
         """Measures the layers and adds them to the report."""
@@ -124,7 +147,14 @@ class _Looking:
             report.absent["layers"] = GRAPHS_TRAIN
             return
         costs, missing = self._costs(recording, backward)
-        calls = Calls(recording, self._compiled, self._call, backward, self._sync)
+        calls = Calls(
+            recording,
+            self._compiled,
+            self._call,
+            backward,
+            self._sync,
+            with_kernels=study.existing is None,
+        )
         restore()
         compiled = len(self._frames)
         samples = self._samples(calls)
@@ -164,7 +194,7 @@ class _Looking:
         An optimiser makes its state in the first call; on a GPU, CUDA graphs are recorded.
         """
         has_backward = False
-        for _ in range(_WARM):
+        for _ in range(_WARM if self._study.existing is None else 1):
             self._study.monitor.check()
             with backwards_of(self._graphs) as ran:
                 output = self._call()
@@ -182,7 +212,7 @@ class _Looking:
             self._snapshot = Snapshot(study.fn, study.args, study.kwargs)
 
     def _run_backward(self, output: Any) -> None:
-        torch.autograd.backward(_roots(output), self._seeds)
+        self._own_backward.run(_roots(output), self._seeds)
         for leaf in self._leaves:
             leaf.grad = None
 
@@ -197,6 +227,7 @@ class _Looking:
                 {name: timed.call for name, timed in calls.timed.items()},
                 before_each=prepare,
                 budget_s=SECONDS,
+                fewest=FEWEST if self._study.existing is None else _FEWEST_OF_EXISTING,
                 check=self._study.monitor.check,
             )
 
@@ -206,6 +237,8 @@ class _Looking:
         """The profiler's figures for each unit, and which are missing."""
         if timers.is_profiling():
             return {}, PROFILING
+        if self._study.existing is not None and not _on_gpu_alone(self._study):
+            return {}, ""  # no timers are around its kernels
 
         def whole() -> None:
             output = self._call()
@@ -313,17 +346,6 @@ def _beside(layers: Layers) -> None:
         kernel.how = KERNELS_GPU.format(us=total - kernel.us)
     if waits > shown:
         layers.layers.append(Layer(kind="idle", us=waits - shown, how=IDLE))
-
-
-def _report_names(built: Built, frames: list[KeptFrame]) -> dict[str, str]:
-    """Compile ids as torch counts them → the report's, of what was compiled in the first call."""
-    guards = built.askable.guards if built.askable is not None else {}
-    return {
-        torch_id: name
-        for torch_id, manager in managers(frames).items()
-        for name, frame_guards in guards.items()
-        if frame_guards.manager is manager
-    }
 
 
 def _named(torch_id: str, names: Mapping[str, str]) -> str:

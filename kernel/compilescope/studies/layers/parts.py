@@ -39,7 +39,7 @@ WRAPPER = "A call of the wrapper{less}."
 LESS_LAUNCHES = " minus its launches"
 LESS_KERNELS = " minus its kernels"
 LAUNCHES_CPU = "Its {count} launches repeated without the wrapper, minus the kernels' own time."
-KERNELS_AGAIN = "Its {count} launches repeated without the wrapper."
+KERNELS_AGAIN = "Its {count} launches repeated without the wrapper, the launching included."
 LAUNCHES_GPU = "Its {count} launches repeated without the wrapper, until the host has finished."
 LAUNCHES_DRIVER = "Driver calls in the wrapper, measured by torch's profiler."
 REPLAY = (
@@ -123,6 +123,8 @@ class Parts:
         self._real = {}
         if any(unit.graph.cudagraphs for unit in units):
             return
+        if not any(name.endswith(at.REAL) for name in self._samples.names):
+            return
         around: _Terms = {whole: 1.0}
         if whole in (at.BACKWARD, at.BACKWARD_HOST):
             around[at.FORWARD] = -1.0
@@ -130,7 +132,7 @@ class Parts:
             _add(around, {f"wrapper {unit.name}": 1.0}, -unit.runs)
         figure = self._samples.figure(around)
         # Disturbances only make times longer; the spread below the median is the call's own.
-        if figure.us - figure.interval[0] > _NOISE * figure.us:
+        if figure.interval is None or figure.us - figure.interval[0] > _NOISE * figure.us:
             return
         self._real = {stubbed: whole}
         for name in self._samples.names:
@@ -144,11 +146,10 @@ class Parts:
         if around:
             terms = {self._real.get(name, name): count for name, count in terms.items()}
         figure = self._samples.figure(terms)
-        low, high = figure.interval
         return Layer(
             kind=kind,
             us=max(figure.us, 0.0),
-            interval_us=(max(low, 0.0), max(high, 0.0)),
+            interval_us=_above_zero(figure.interval),
             compilation=compilation,
             how=how if self._real or not around else how + STAND_INS,
         )
@@ -279,13 +280,16 @@ class Parts:
         It is at most as long as the other, which then has no interval.
         """
         share = min(figure.us * unit.runs, around.us)
-        low, high = (bound_us * unit.runs for bound_us in figure.interval)
+        interval = None
+        if figure.interval is not None:
+            low, high = (bound_us * unit.runs for bound_us in figure.interval)
+            interval = (min(low, share), max(high, share))
         around.us -= share
         around.interval_us = None
         return Layer(
             kind=kind,
             us=share,
-            interval_us=(min(low, share), max(high, share)),
+            interval_us=interval,
             compilation=around.compilation,
             how=KERNELS_CPU if kind == "kernels" else LAUNCHES_DRIVER,
         )
@@ -298,6 +302,10 @@ class Parts:
                 terms |= {f"wrapper {unit.name}": -unit.runs, f"list {unit.name}": unit.runs}
         ids = {unit.graph.compile_id for unit in replayed}
         return self._layer("launches", terms, ids.pop() if len(ids) == 1 else "", REPLAY)
+
+
+def _above_zero(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (max(interval[0], 0.0), max(interval[1], 0.0))
 
 
 def _on_device(unit: Unit, figure: Figure) -> Layer:

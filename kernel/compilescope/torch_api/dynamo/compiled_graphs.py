@@ -4,8 +4,7 @@ Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its 
 key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of the functions in
 which Inductor wraps a generated wrapper (``model`` in ``align_inputs_from_check_idxs``,
 ``original_callable`` where regions are wrapped), on
-``torch._dynamo.convert_frame.register_bytecode_hook`` and ``_debug_get_cache_entry_list``; the same
-from 2.11 to 2.15.
+``torch._dynamo.convert_frame.register_bytecode_hook``; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Literal
 
 import msgspec
 import torch
-from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
 from torch._dynamo import convert_frame
 from torch._guards import CompileContext
 from torch._inductor.output_code import CompiledFxGraph
@@ -89,6 +87,19 @@ class KeptGraph(msgspec.Struct, kw_only=True):
         return cell
 
 
+class KeptLayers(msgspec.Struct, kw_only=True):
+    """The graphs and frames of a call that was compiled, by which its layers can be called."""
+
+    graphs: list[KeptGraph] = []
+    frames: list[KeptFrame] = []
+    ids: dict[str, str] = {}
+    """torch's own compile ids → the report's."""
+
+    def kept(self) -> contextlib.AbstractContextManager[None]:
+        """Adds what this context compiles in the block."""
+        return keeping_layers(self.graphs, self.frames)
+
+
 _INDUCTOR = ("torch._inductor.utils", "torch._inductor.output_code", "torch._inductor.compile_fx")
 _INSIDE = ("model", "original_callable")
 
@@ -147,15 +158,6 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
             )
         )
     return result
-
-
-def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
-    """Compile id (torch's own) → the live guard manager, for frames that Dynamo still caches."""
-    return {
-        str(entry.compile_id): entry.guard_manager
-        for frame in frames
-        for entry in _debug_get_cache_entry_list(frame.code)
-    }
 
 
 def detached(outputs: Any) -> Any:

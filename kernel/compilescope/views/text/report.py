@@ -129,11 +129,13 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     """Yield the conclusions: what limits a call, what to change, what happened."""
     overview = conclude(report)
     if overview.wrapper is not None:
-        sentence = f"{overview.wrapper.headline} {overview.wrapper.text}".strip()
+        wrapper = overview.wrapper
+        sentence = " ".join(filter(None, (wrapper.headline, wrapper.text, wrapper.remedy)))
         yield from _wrapped(sentence, width, "C++ wrapper?  ")
     if overview.limit is not None:
         parts = ", ".join(part.text for part in overview.limit.parts)
-        sentence = f"{overview.limit.headline} {parts or overview.limit.text}".strip()
+        limit = overview.limit
+        sentence = " ".join(filter(None, (limit.headline, parts or limit.text, limit.remedy)))
         yield from _wrapped(sentence, width, "limits?       ")
     for number, suggestion in enumerate(overview.suggestions, 1):
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""

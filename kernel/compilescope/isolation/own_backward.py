@@ -1,0 +1,88 @@
+"""The backward of a call's result, which ends at the tensors that the call was given."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.autograd.graph import get_gradient_edge
+
+from ..torch_api.operators.tensors import plain
+
+
+class Backward:
+    """Runs a call's backward and nothing beyond it.
+
+    An argument may be the result of computations outside the call: ``attend(x.sin(), y)``. Their
+    graph is the user's: a backward through it would free what it saved, so that the user's own
+    backward fails, and would add to gradients that the call does not reach.
+
+    Parameters
+    ----------
+    tensors
+        The tensors that the call reaches, by path, as they are before it: a call that writes to one
+        in place changes where its gradient comes from.
+    has_gradients
+        Whether somebody wants the gradients afterwards.
+    """
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor], *, has_gradients: bool = True) -> None:
+        self._tensors = tensors
+        self._has_gradients = has_gradients
+        with plain():
+            self._computed = {
+                path: get_gradient_edge(tensor)
+                for path, tensor in tensors.items()
+                if tensor.requires_grad and not tensor.is_leaf
+            }
+
+    def run(
+        self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
+        """Runs it, and accumulates the gradients of leaves.
+
+        Returns
+        -------
+        dict of str to Tensor
+            The gradients of the other tensors, by path.
+        """
+        if not self._computed:
+            torch.autograd.backward(roots, output_gradients)
+            return {}
+        # torch.autograd.backward would run the function that computed an input, too.
+        with plain():
+            leaves = [
+                tensor
+                for tensor in self._tensors.values()
+                if tensor.is_leaf and tensor.requires_grad
+            ]
+        ends: list[Any] = [*leaves, *self._computed.values()]
+        gradients: Sequence[torch.Tensor | None] = torch.autograd.grad(
+            roots, ends, output_gradients, allow_unused=True
+        )
+        with plain():
+            for leaf, gradient in zip(leaves, gradients, strict=False):
+                if gradient is not None:
+                    leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+        if not self._has_gradients:
+            return {}
+        others = zip(self._computed, gradients[len(leaves) :], strict=True)
+        return {path: gradient for path, gradient in others if gradient is not None}
+
+    def gradients(self) -> dict[str, torch.Tensor]:
+        """The gradients that the leaves hold now, by path; none if nobody wants them."""
+        if not self._has_gradients:
+            return {}
+        return {
+            path: tensor.grad
+            for path, tensor in self._tensors.items()
+            if tensor.is_leaf and tensor.grad is not None
+        }
+
+    def without_gradients(self) -> Backward:
+        """The same, of which nobody wants the gradients."""
+        alone = copy.copy(self)
+        alone._has_gradients = False
+        return alone

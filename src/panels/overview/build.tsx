@@ -1,0 +1,62 @@
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import { stepText } from '../../words/jobs';
+import { Elapsed } from '../common/states/elapsed';
+import type { IViewContext } from '../views';
+
+/**
+ * How far the work on the report is, for a card that waits for it; the strip above
+ * all views cancels it.
+ */
+export function Awaited({
+  context
+}: {
+  context: IViewContext;
+}): JSX.Element | null {
+  const { model, trans } = context;
+  const { job } = model;
+  return isActive(job) && job?.subject === model.subject ? (
+    <p className="jp-Compilescope-hint">
+      {stepText(job, trans)}…{' '}
+      <Elapsed key={job.id} since={model.jobSince} usual={job} trans={trans} />
+    </p>
+  ) : null;
+}
+
+/**
+ * Builds and times the report's variants, which breaks down the time of a call as
+ * well. A report from a file has no such button.
+ */
+export function BuildButton({
+  context
+}: {
+  context: IViewContext;
+}): JSX.Element | null {
+  const { model, trans } = context;
+  const { job, status } = model;
+  // What a job is doing stands above all views.
+  if (!model.isLive || (isActive(job) && job?.subject === model.subject)) {
+    return null;
+  }
+  const why = isActive(job)
+    ? trans.__('The kernel is busy.')
+    : status.kind !== 'ready'
+      ? trans.__('No kernel is connected.')
+      : '';
+  return (
+    <p className="jp-Compilescope-measure">
+      <button
+        type="button"
+        className="jp-Compilescope-button"
+        disabled={why !== ''}
+        title={
+          why ||
+          trans.__('Build every variant, check it against eager, time it')
+        }
+        onClick={() => void model.run()}
+      >
+        {trans.__('Build and time')}
+      </button>
+    </p>
+  );
+}
