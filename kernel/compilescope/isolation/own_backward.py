@@ -48,7 +48,7 @@ class Backward:
         dict of str to Tensor
             The gradients of the other tensors, by path.
         """
-        if not self._computed:
+        if not self._computed or self._are_overwritten():
             torch.autograd.backward(roots, output_gradients)
             return {}
         # torch.autograd.backward would run the function that computed an input, too.
@@ -70,6 +70,18 @@ class Backward:
             return {}
         others = zip(self._computed, gradients[len(leaves) :], strict=True)
         return {path: gradient for path, gradient in others if gradient is not None}
+
+    def _are_overwritten(self) -> bool:
+        """Whether a call has written to a tensor that was computed outside it.
+
+        Its graph then goes through that call, and through those before: nothing can undo this, so
+        there is no other end than the user's own leaves.
+        """
+        with plain():
+            return any(
+                get_gradient_edge(self._tensors[path]) != edge
+                for path, edge in self._computed.items()
+            )
 
     def gradients(self) -> dict[str, torch.Tensor]:
         """The gradients that the leaves hold now, by path; none if nobody wants them."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from compilescope.builds.call_result import outcome_of
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn
 
@@ -182,3 +183,19 @@ def test_the_backward_of_a_call_ends_at_its_arguments() -> None:
     # The graph that computed the argument is whole.
     computed.sum().backward()
     torch.testing.assert_close(x.grad, x.detach().cos())
+
+
+def test_a_computed_argument_that_calls_overwrite_has_its_backward_each_time() -> None:
+    y = torch.randn(3, requires_grad=True)
+    computed = torch.randn(3, requires_grad=True) + 1
+
+    def call(z: torch.Tensor) -> torch.Tensor:
+        return (z.mul_(2) * y).sum()
+
+    with preserved(call, (computed,)) as snapshot:
+        for _ in range(2):
+            before = computed.detach().clone()
+            outcome = outcome_of(call(computed), snapshot.backward)
+            (gradient,) = outcome.gradients.values()
+            torch.testing.assert_close(gradient, 2 * before)
+            snapshot.restore()
