@@ -25,6 +25,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # seconds.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
+# Dynamo looks for garbage after each frame that it compiles: a thirtieth of a compilation's time.
+os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
+
 _RUN = tempfile.TemporaryDirectory(prefix="compilescope-tests-", ignore_cleanup_errors=True)
 # The run stays out of the developer's own cache, unless the caller names a folder.
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{_RUN.name}/inductor")
