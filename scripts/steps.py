@@ -94,7 +94,7 @@ CHECKS = [
 KERNEL_TESTS = ROOT / "tests" / "kernel"
 KERNEL_FOLDERS = (
     ("package", "targets", "readers", "measure", "guards", "isolation"),
-    ("inspection", "analysis", "reproducers"),
+    ("inspection", "analysis"),
 )
 """Folders of the kernel's tests for all processes but the last, which has the rest: each process
 needs about as long as the others."""

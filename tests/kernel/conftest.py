@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import tempfile
 from pathlib import Path
+
+# Python looks for garbage less often: a tenth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 # All of this is set before torch is imported, which reads some of it then. What a test starts has
 # it too.
@@ -20,6 +25,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # seconds.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
+# Dynamo looks for garbage after each frame that it compiles: a thirtieth of a compilation's time.
+os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
+
 _RUN = tempfile.TemporaryDirectory(prefix="compilescope-tests-", ignore_cleanup_errors=True)
 # The run stays out of the developer's own cache, unless the caller names a folder.
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{_RUN.name}/inductor")
@@ -28,7 +36,10 @@ os.environ.setdefault("COMPILESCOPE_TEST_COMPILATIONS", f"{_RUN.name}/compilatio
 _COMPILER = str(Path(__file__).resolve().parents[1] / "compiler")
 os.environ["PATH"] = f"{_COMPILER}{os.pathsep}{os.environ['PATH']}"
 
-import gc
+# jsonschema, which nbformat imports, can do without. Its import parses a grammar 39 times: three
+# seconds, for a check of addresses that no notebook has.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 from collections.abc import Iterator
 
 import comm
@@ -44,10 +55,9 @@ from .forks import forked
 
 @pytest.fixture(scope="session", autouse=True)
 def less_garbage_collection() -> None:
-    """Python looks for garbage less often, and not in what is imported: a tenth of the time."""
+    """Python looks for no garbage in what is imported."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

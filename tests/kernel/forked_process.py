@@ -8,6 +8,7 @@ is the target already: each target has one, which is forked when it is first nee
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -15,7 +16,9 @@ import os
 import runpy
 import socket
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -183,5 +186,24 @@ def main() -> None:
     serve(socket.socket(fileno=int(sys.argv[1])))
 
 
+def run_to_its_end(program: Callable[[], None]) -> None:
+    """Runs a program, and ends this process as Python would, without freeing its objects.
+
+    That would copy the memory that a fork shares: a third of a second.
+    """
+    status = 0
+    try:
+        program()
+    except SystemExit as error:
+        if not isinstance(error.code, int | None):
+            raise
+        status = error.code or 0
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    main()
+    run_to_its_end(main)

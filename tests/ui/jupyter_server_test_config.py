@@ -61,6 +61,9 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 # Threads that wait for each other sleep, as in tests/kernel/conftest.py.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+# Dynamo looks for no garbage after each frame, as in tests/kernel/conftest.py.
+os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
+
 # The server picks a kernel's ports before the kernel binds them: on a busy machine, where other
 # tests start kernels too, another process can take one meanwhile. Files of its own nobody takes.
 c.KernelManager.transport = "ipc"

@@ -82,7 +82,11 @@ LIBRARY: dict[str, Callable[[], Call]] = {
         nn.MultiheadAttention(8, 2),
         _floats((4, 3, 8), (4, 3, 8), (4, 3, 8)),
     ),
-    "TransformerEncoderLayer": lambda: (nn.TransformerEncoderLayer(8, 2, 16), _floats((4, 3, 8))),
+    # As it is used after training: what it trains is in MultiheadAttention and LayerNorm.
+    "TransformerEncoderLayer": lambda: (
+        nn.TransformerEncoderLayer(8, 2, 16).eval().requires_grad_(False),
+        _floats((4, 3, 8), grad=False),
+    ),
     "LSTMCell": lambda: (nn.LSTMCell(5, 4), _floats((6, 5))),
     "EmbeddingBag": lambda: (nn.EmbeddingBag(9, 4, mode="sum"), (_labels(12, 9).view(3, 4),)),
     "AdaptiveAvgPool2d": lambda: (nn.AdaptiveAvgPool2d(3), _floats((1, 2, 7, 7))),

@@ -92,6 +92,7 @@ def test_a_backward_that_overwrites_what_retain_graph_keeps_is_a_problem(is_cach
     ):
         report = cs.inspect(step, (torch.randn(4, 8),))
     for name in ("python", "cpp"):
+        assert report.variant(name).stage == "built"
         problems = [problem.what for problem in report.variant(name).problems]
         told = [what for what in problems if "overwrites what retain_graph keeps" in what]
         is_wrong = any(not error.ok for error in report.variant(name).accuracy)

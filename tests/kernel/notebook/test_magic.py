@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import linecache
 import sys
 from collections.abc import Iterator
@@ -87,6 +88,9 @@ def shell() -> Iterator[InteractiveShell]:
     yield shell
     shell.run_line_magic("unload_ext", "compilescope")
     InteractiveShell.clear_instance()
+    # Each shell would look for garbage as the process ends: in all that the run has left, half a
+    # second a shell.
+    atexit.unregister(shell.atexit_operations)
     sys.displayhook = before
 
 

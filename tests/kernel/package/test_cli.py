@@ -44,9 +44,14 @@ print("arguments", sys.argv[1:])
 
 
 FORKS = """
-import json, os, sys
+import gc, json, os, sys
 import torch._inductor.compile_fx
+import compilescope.session.session
 from compilescope.cli import main
+
+# A fork that ends looks for garbage; not in what it shares.
+gc.collect()
+gc.freeze()
 
 for line in sys.stdin:
     order = json.loads(line)

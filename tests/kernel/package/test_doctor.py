@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import types
@@ -231,10 +232,23 @@ def test_triton_compiles_without_a_gpu(ground: Ground) -> None:
     assert "bytes of machine code" in check.found
 
 
-def test_the_panel_is_answered_at_once_and_asks_until_all_is_done() -> None:
+def test_the_panel_is_answered_at_once_and_asks_until_all_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    release = threading.Event()
+
+    def wait(_: Ground) -> Check:
+        release.wait()
+        return ok("wait", "released")
+
+    last = types.SimpleNamespace(SUBJECT="last", CHECKS=(wait,))
+    subjects = notebook, environment, last
+    monkeypatch.setattr(checkups, "Examination", functools.partial(Examination, subjects=subjects))
+    monkeypatch.setattr(checkups, "_latest", None)
     session = Session()
     answer = checkups.get(session, messages.GetCheckup(front_end=cs.__version__, again=True))
-    assert answer.checkup.waiting
+    assert "last" in answer.checkup.waiting
+    release.set()
     latest = checkups._latest
     assert latest is not None
     latest.wait()

@@ -47,7 +47,8 @@ def kinds(layers: Layers, compilation: str) -> list[str]:
 def check(layers: Layers) -> None:
     """What holds of all layers, however long they take."""
     assert layers.device == "cpu"
-    assert layers.whole_us > 0
+    # A backward's is the difference of two times: on a busy machine it can be anything.
+    assert layers.whole_us > 0 or layers.direction == "backward"
     assert layers.whole_interval_us is not None
     assert layers.sum_us == pytest.approx(sum(layer.us for layer in layers.layers))
     assert layers.agrees == (abs(layers.sum_us - layers.whole_us) <= 0.1 * layers.whole_us)

@@ -40,6 +40,12 @@ def hangs(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+def hangs_on_two_values(x: torch.Tensor) -> torch.Tensor:
+    if len(x) == 2:
+        time.sleep(600)
+    return x * 2 + 1
+
+
 def hoards(x: torch.Tensor) -> torch.Tensor:
     held = []
     for _ in range(400):

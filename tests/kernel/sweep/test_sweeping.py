@@ -152,7 +152,7 @@ def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
 
 def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path) -> None:
     session = Session()
-    report = session.inspect(subjects.double, (X,), variants="python", run=False)
+    report = session.inspect(subjects.hangs_on_two_values, (X,), variants="python", run=False)
     subject = report.subject.id
     changes: list[messages.SweepChanged] = []
 
@@ -196,7 +196,7 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
         cell.key for cell in sweep.cells
     }
     # Its cell runs again: the sweep is still there.
-    again = session.inspect(subjects.double, (X,), variants="python", run=False)
+    again = session.inspect(subjects.hangs_on_two_values, (X,), variants="python", run=False)
     assert again.subject.id == subject
     assert again.sweep is report.sweep
 

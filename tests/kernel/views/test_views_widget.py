@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import signal
 import sys
@@ -19,6 +20,7 @@ from compilescope.report.variant import Variant
 from compilescope.views import display
 from compilescope.views.widget import ReportWidget
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from ..views_report import report
 
@@ -179,7 +181,9 @@ def test_a_message_from_a_subshell_waits_for_the_main_thread(
 def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, dict[str, Any]]]]:
     """What a kernel's front end would be sent: ("display" or "update", data)."""
     sent: list[tuple[str, dict[str, Any]]] = []
-    shell = InteractiveShell.instance()
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(config=config)
     shell.kernel = object()  # type: ignore[attr-defined]
 
     def publish(data: dict[str, Any], *, update: bool = False, **_: Any) -> None:
@@ -188,6 +192,8 @@ def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, dict[
     monkeypatch.setattr(shell.display_pub, "publish", publish)
     yield sent
     InteractiveShell.clear_instance()
+    # It would look for garbage as the process ends; its history is nobody's.
+    atexit.unregister(shell.atexit_operations)
 
 
 def test_progress_gives_way_to_the_report(

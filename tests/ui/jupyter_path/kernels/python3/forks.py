@@ -153,9 +153,11 @@ if __name__ == "__main__":
     sys.path.remove(str(REPOSITORY))
     import_what_an_inspection_needs()
     forked_process.compute_what_inductor_keeps()
-    # A kernel's collector leaves these objects alone, and their memory shared.
+    # A kernel's collector leaves these objects alone, and their memory shared; it looks as seldom
+    # as that of the kernel's own tests.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     kernel = serve(listener)
     if kernel is not None:
-        _run_kernel(kernel)
+        forked_process.run_to_its_end(lambda: _run_kernel(kernel))
