@@ -41,8 +41,9 @@ def hangs(x: torch.Tensor) -> torch.Tensor:
 
 
 def hangs_on_two_values(x: torch.Tensor) -> torch.Tensor:
-    if len(x) == 2:
-        time.sleep(600)
+    """While there is a file that a test names."""
+    while len(x) == 2 and os.path.exists(os.environ["COMPILESCOPE_TEST_CELL_HOLD"]):  # noqa: PTH110
+        time.sleep(0.02)
     return x * 2 + 1
 
 

@@ -25,17 +25,30 @@ pytestmark = pytest.mark.slow
 
 X = torch.ones(8)
 EAGER = {"eager": cs.Variant(backend=None)}
-TWO = {**EAGER, "dynamo": cs.Variant(backend="eager")}
+
+
+@pytest.fixture
+def hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """While it is there, a cell on two values does not end."""
+    path = tmp_path / "hold"
+    path.touch()
+    monkeypatch.setenv("COMPILESCOPE_TEST_CELL_HOLD", str(path))
+    return path
 
 
 def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
-    sweep: Sweep, tmp_path: Path
+    sweep: Sweep, tmp_path: Path, hold: Path
 ) -> None:
     def interrupt(_: Any, cell: Any) -> None:
-        if cell.name == "dynamo" and cell.state == "running":
+        if cell.shape == "two" and cell.state == "running":
             raise KeyboardInterrupt
 
-    first = sweep(subjects.double, (X,), variants=TWO, progress=interrupt)
+    cells: dict[str, Any] = {
+        "variants": EAGER,
+        "shapes": {"all": ((X,), {}), "two": ((X[:2],), {})},
+    }
+    first = sweep(subjects.hangs_on_two_values, **cells, progress=interrupt)
+    hold.unlink()
     assert [cell.state for cell in first.cells] == ["done", "cancelled"]
     assert first.sweep.state == "cancelled"
     assert first.best is first.cells[0]
@@ -44,22 +57,20 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
 
     moved: list[tuple[str, str]] = []
     second = sweep(
-        subjects.double,
-        (X,),
-        variants=TWO,
-        progress=lambda _, cell: moved.append((cell.name, cell.state)),
+        subjects.hangs_on_two_values,
+        **cells,
+        progress=lambda _, cell: moved.append((cell.shape, cell.state)),
     )
     assert [cell.state for cell in second.cells] == ["done", "done"]
-    assert ("eager", "running") not in moved, "it was finished"
+    assert ("all", "running") not in moved, "it was finished"
     assert second.cells[0].timing == first.cells[0].timing
     assert second.sweep.state == "done"
 
     moved.clear()
     sweep(
-        subjects.double,
-        (X,),
-        variants=TWO,
-        progress=lambda _, cell: moved.append((cell.name, cell.state)),
+        subjects.hangs_on_two_values,
+        **cells,
+        progress=lambda _, cell: moved.append((cell.shape, cell.state)),
     )
     assert "running" not in {state for _, state in moved}, "nothing is left to do"
 
@@ -150,6 +161,7 @@ def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
     assert order == ["compiled", "alone"]
 
 
+@pytest.mark.usefixtures("hold")
 def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path) -> None:
     session = Session()
     report = session.inspect(subjects.hangs_on_two_values, (X,), variants="python", run=False)
