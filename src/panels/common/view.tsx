@@ -259,7 +259,7 @@ export namespace ReportView {
     isOfSubject?: boolean;
 
     /**
-     * Whether no other back end than Inductor gives what it shows.
+     * Whether no other backend than Inductor gives what it shows.
      */
     isOfInductor?: boolean;
   }

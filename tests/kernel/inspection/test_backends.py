@@ -1,4 +1,4 @@
-"""Every back end that torch has registered: inspected, and what it cannot do said in words."""
+"""Every backend that torch has registered: inspected, and what it cannot do said in words."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
     assert changes is not None
     assert changes.baseline == "python"
     assert "the kernels" in changes.only_inductor
-    assert f"the back end {name} generates no kernels" in changes.summary
+    assert f"the backend {name} generates no kernels" in changes.summary
 
 
 @pytest.mark.slow

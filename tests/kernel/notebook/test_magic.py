@@ -99,7 +99,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     fake = FakeSession()
     monkeypatch.setattr(sessions, "get_session", lambda: fake)
     # Its report is of no call that could be made again.
-    monkeypatch.setattr(requests, "variant_to_break_down", lambda *_: None)
+    monkeypatch.setattr(requests, "plan_breakdown", lambda *_, **__: None)
     return fake
 
 

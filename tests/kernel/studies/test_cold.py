@@ -136,7 +136,7 @@ def test_static_views_show_it() -> None:
     report = studied_report()
     shown = text.render(report)
     assert "with cold caches fx_graph_cache = False (7.00 s, 3.00 s less)" in shown
-    assert "-3.00 s" in shown
+    assert "\N{MINUS SIGN}3.00 s" in shown
     assert "compile_threads = 1: It is 1 already." in shown
     page = html.render(report, full=True)
     assert "fx_graph_cache = False" in page

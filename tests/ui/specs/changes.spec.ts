@@ -63,7 +63,7 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
     await choice(page, 'mode').selectOption('default');
   });
 
-  await test.step('another back end has what is Inductor’s alone not', async () => {
+  await test.step('another backend has what is Inductor’s alone not', async () => {
     await sidebar(page).getByText('auto', { exact: true }).click();
     await choice(page, 'backend').selectOption('aot_eager');
     await expect(note).toContainText('generates no kernels');

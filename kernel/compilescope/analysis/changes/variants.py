@@ -85,9 +85,9 @@ def compare(baseline: VariantReport, variant: VariantReport) -> Changes:
 
 
 def only_inductor(variant: VariantReport) -> list[str]:
-    """What a variant lacks because its back end is not Inductor; empty for Inductor.
+    """What a variant lacks because its backend is not Inductor; empty for Inductor.
 
-    What ``aot_compile`` returned may be Inductor's, and has a back end of another name.
+    What ``aot_compile`` returned may be Inductor's, and has a backend of another name.
     """
     has_kernels = any(compilation.kernels for compilation in variant.compilations)
     is_inductor = variant.requested.uses_inductor or has_kernels

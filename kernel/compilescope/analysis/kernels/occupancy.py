@@ -1,7 +1,7 @@
 """How many blocks of a kernel are resident on a multiprocessor, and what limits them.
 
 The rules are those of CUDA's occupancy calculator for compute capabilities from 8.0 on, and those
-of LLVM's AMDGPU back end for CDNA.
+of LLVM's AMDGPU backend for CDNA.
 """
 
 from __future__ import annotations

@@ -24,15 +24,15 @@ def explain(error: BaseException) -> Problem | None:
     inner = error.inner_exception
     message = _first_line(inner)
     if isinstance(inner, ImportError):
-        what = f"The back end {name!r} needs a package that is not installed."
-        remedy = "Install the package, or choose another back end."
+        what = f"The backend {name!r} needs a package that is not installed."
+        remedy = "Install the package, or choose another backend."
     elif isinstance(inner, TypeError) and _MISSING.search(message):
-        what = f"The back end {name!r} cannot be chosen by its name alone."
-        remedy = "It is one of torch's own tools: choose another back end."
+        what = f"The backend {name!r} cannot be chosen by its name alone."
+        remedy = "It is one of torch's own tools: choose another backend."
     else:
-        what = f"The back end {name!r} cannot compile this."
+        what = f"The backend {name!r} cannot compile this."
         remedy = (
-            "Choose another back end; with backend='aot_eager' Dynamo and AOTAutograd alone run."
+            "Choose another backend; with backend='aot_eager' Dynamo and AOTAutograd alone run."
         )
     return Problem(
         severity="error",

@@ -59,7 +59,7 @@ export function whyNothing(
 
 /**
  * The state of a view of what Inductor alone gives, for a variant of another
- * back end; null for one of Inductor.
+ * backend; null for one of Inductor.
  */
 export function whyOnlyInductor(
   { report }: ISubjectModel,
