@@ -90,8 +90,9 @@ def test_a_backward_that_overwrites_what_retain_graph_keeps_is_a_problem(is_cach
         torch._inductor.config.patch(fx_graph_cache=is_cached),
         torch._functorch.config.patch(enable_autograd_cache=is_cached),
     ):
-        report = cs.inspect(step, (torch.randn(4, 8),))
-    for name in ("python", "cpp"):
+        variants = ("python", "cpp") if is_cached else ("python",)
+        report = cs.inspect(step, (torch.randn(4, 8),), variants=variants)
+    for name in variants:
         assert report.variant(name).stage == "built"
         problems = [problem.what for problem in report.variant(name).problems]
         told = [what for what in problems if "overwrites what retain_graph keeps" in what]

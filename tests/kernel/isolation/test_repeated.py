@@ -30,7 +30,9 @@ MOST_BLOCKS = 200
 been 550 and is about 10."""
 
 
+# As it is by default: what is garbage between two compilations must not look kept.
 @pytest.mark.slow
+@torch._dynamo.config.patch(run_gc_after_compile=True)
 def test_repeated_inspections_of_a_module_keep_nothing() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
     arguments = (torch.randn(2, 4),)
