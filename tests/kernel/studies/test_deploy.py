@@ -16,9 +16,9 @@ from compilescope.report import Report, Subject, VariantReport
 from compilescope.report.measurements.deployment import PRELUDE, DeployWay
 from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
-from compilescope.studies.deploy.module_code import ModuleCode
 from compilescope.studies.deploy.way_process import _is_accurate, blame
 from compilescope.subject.pickled_subject import Call
+from compilescope.torch_api.dynamo.module_code import ModuleCode
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 from torch import nn

@@ -19,7 +19,7 @@ from ..first_calls.startup_process import most_held, unpack_task
 if TYPE_CHECKING:
     from ...isolation.user_state import Snapshot
     from ...subject.pickled_subject import Call
-    from .module_code import ModuleCode
+    from ...torch_api.dynamo.module_code import ModuleCode
 
 COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; main()"
 """What the process runs; torch is loaded before the time counts."""
@@ -53,8 +53,8 @@ def main() -> None:
 def _work(inside: ChildProcess) -> WayResult:
     from ...isolation.muted_output import quiet
     from ...isolation.user_state import preserved
+    from ...torch_api.dynamo.module_code import ModuleCode
     from ...torch_api.inductor import headers
-    from .module_code import ModuleCode
 
     header = inside.header
     headers.keep_in(Path(header["caches"]) / "precompiled_headers")
