@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import signal
-import threading
 import uuid
 from typing import Any
 
@@ -76,16 +73,3 @@ class PanelService:
             pass  # between two jobs: there was nothing to stop
         except Exception:  # noqa: BLE001 - the job's state says it; nobody above reads it
             _log.warning("A job of the panel ended in an error.", exc_info=True)
-
-
-def interrupt() -> None:
-    """Interrupt the main thread, as the notebook's own button does."""
-    main = threading.main_thread()
-    if threading.current_thread() is main or main.ident is None:
-        return  # that this is read there means that nothing runs
-    if hasattr(signal, "pthread_kill"):
-        # What waits for the system there, for a compiler say, is interrupted as well.
-        with contextlib.suppress(ProcessLookupError):
-            signal.pthread_kill(main.ident, signal.SIGINT)
-    else:
-        signal.raise_signal(signal.SIGINT)

@@ -10,12 +10,13 @@ import msgspec
 import traitlets
 
 from ..comms.messages import FromWidget
+from ..progress.interrupts import interrupt_main_thread
 from ..report import Report
 from ..views.html import report as html
 from ..views.text import report as text
 from .channel import Channel
 from .page import Page
-from .service import PanelService, interrupt
+from .service import PanelService
 
 HEIGHT = 720
 """In pixels, until it is dragged."""
@@ -68,7 +69,7 @@ class PanelWidget(anywidget.AnyWidget):
         if message.kind == "page":
             self.channel.page(self._page)
         elif message.kind == "interrupt":
-            interrupt()
+            interrupt_main_thread()
         elif self.service is not None and message.request is not None:
             self.service.answer(message.request)
 

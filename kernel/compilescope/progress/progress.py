@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import AbstractContextManager, contextmanager
 
 import msgspec
 
 from .history import Usual
+from .interrupts import Interrupts
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,8 +45,7 @@ class Monitor:
         """The thread to interrupt when the work is cancelled."""
         self._is_interrupted = False
         """Whether a thread was told to raise an interrupt, which it may not have done yet."""
-        self._interrupts: list[int] = []
-        """Signals that came while `keeping_interrupts`, until one is raised by `check`."""
+        self._interrupts = Interrupts()
 
     def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
         """Begins a step.
@@ -65,9 +63,7 @@ class Monitor:
 
     def check(self) -> None:
         """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed."""
-        if self._interrupts:
-            self._interrupts.clear()
-            raise KeyboardInterrupt
+        self._interrupts.check()
         if self._cancelled.is_set():
             raise Cancelled
 
@@ -81,27 +77,9 @@ class Monitor:
         part._interrupts = self._interrupts
         return part
 
-    @contextmanager
-    def keeping_interrupts(self) -> Iterator[None]:
-        """In the block, no interrupt of the main thread is lost.
-
-        Python drops an exception that a weak reference's callback, a finalizer or a guard called
-        from C++ raises, ``KeyboardInterrupt`` too. Then `check` raises it at the next step.
-        """
-        handler = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(handler):
-            yield
-            return
-
-        def keep(number: int, frame: FrameType | None) -> None:
-            self._interrupts.append(number)
-            handler(number, frame)
-
-        signal.signal(signal.SIGINT, keep)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, handler)
+    def keeping_interrupts(self) -> AbstractContextManager[None]:
+        """In the block, no interrupt of the main thread is lost: see `Interrupts`."""
+        return self._interrupts.kept()
 
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[str, str], None]]:
@@ -164,7 +142,7 @@ class Monitor:
     @property
     def cancelled(self) -> bool:
         """Whether the work was asked to stop, or interrupted."""
-        return bool(self._interrupts) or self._cancelled.is_set()
+        return self._interrupts.pending or self._cancelled.is_set()
 
 
 class _Withdrawn(BaseException):

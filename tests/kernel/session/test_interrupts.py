@@ -1,12 +1,16 @@
-"""Interrupts of work beside the main thread."""
+"""Interrupts of work, on the main thread and beside it."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from compilescope.progress.interrupts import REPEAT_SECONDS
 from compilescope.progress.progress import Cancelled, Monitor
 
 WITHDRAWN = """
@@ -51,3 +55,89 @@ def test_a_debugger_works_after_an_interrupt_was_withdrawn() -> None:
         [sys.executable, "-c", WITHDRAWN], capture_output=True, text=True, timeout=600
     )
     assert "<lambda>" in ended.stdout, ended.stderr
+
+
+class Watched:
+    """Something that a weak reference can watch."""
+
+
+def swallow_an_interrupt() -> None:
+    """Interrupts this thread in a callback, where Python drops the exception."""
+    watched = Watched()
+    gone = weakref.ref(watched, lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", lambda _: None)
+        del watched
+    assert gone() is None
+
+
+def test_an_interrupt_that_a_callback_swallows_is_raised_at_the_next_step() -> None:
+    monitor = Monitor()
+    part = monitor.within(lambda step: None)
+    before = signal.getsignal(signal.SIGINT)
+    with monitor.keeping_interrupts():
+        swallow_an_interrupt()
+        assert part.cancelled
+        with pytest.raises(KeyboardInterrupt):
+            part.step("next")
+        monitor.check()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_that_a_callback_swallows_ends_what_waits_for_a_process() -> None:
+    def work() -> None:
+        with Monitor().keeping_interrupts():
+            swallow_an_interrupt()
+            subprocess.run(["sleep", "1200"], check=True)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+
+
+class Ending:
+    """A context whose end takes longer than the repetition of an interrupt."""
+
+    is_complete = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        time.sleep(4 * REPEAT_SECONDS)
+        self.is_complete = True
+
+
+def test_what_an_interrupt_ends_is_left_to_end() -> None:
+    ending, in_finally = Ending(), []
+
+    def work() -> None:
+        with Monitor().keeping_interrupts():
+            try:
+                with ending:
+                    signal.raise_signal(signal.SIGINT)
+            finally:
+                time.sleep(4 * REPEAT_SECONDS)
+                in_finally.append("complete")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert ending.is_complete
+    assert in_finally
+
+
+def test_no_interrupt_follows_the_work() -> None:
+    with Monitor().keeping_interrupts():
+        swallow_an_interrupt()
+    time.sleep(4 * REPEAT_SECONDS)
+
+
+def test_a_handler_that_does_not_raise_is_called_once() -> None:
+    called: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: called.append(number))
+    try:
+        with Monitor().keeping_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(4 * REPEAT_SECONDS)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert called == [signal.SIGINT]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import queue
-import signal
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -342,32 +340,6 @@ def test_an_interrupt_keeps_samples_and_the_user_s_state() -> None:
     session.measure(subject, QUICK, seconds=0.1)
     assert inspection.measurement.id == standing.id
     assert inspection.measurement.rounds > paused
-
-
-def test_an_interrupt_that_a_callback_swallows_is_raised_at_the_next_step() -> None:
-    class Held:
-        pass
-
-    def interrupt(_: object) -> None:
-        swallowed.append(signal.raise_signal(signal.SIGINT))
-
-    swallowed: list[None] = []
-    monitor = Monitor()
-    part = monitor.within(lambda step: None)
-    before = signal.getsignal(signal.SIGINT)
-    with monitor.keeping_interrupts():
-        held = Held()
-        gone = weakref.ref(held, interrupt)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "unraisablehook", lambda _: None)
-            del held
-        assert gone() is None
-        assert swallowed == [], "the callback ended there, and nobody was told"
-        assert part.cancelled
-        with pytest.raises(KeyboardInterrupt):
-            part.step("next")
-        monitor.check()
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
