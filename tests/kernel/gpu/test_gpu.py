@@ -7,6 +7,7 @@ import pytest
 import torch
 from compilescope.report import Report, VariantReport
 from torch import nn
+from torch._inductor.async_compile import AsyncCompile
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -92,9 +93,13 @@ def test_a_training_step_keeps_its_state() -> None:
     assert not optimizer.state
 
 
-def test_sources_come_without_a_build() -> None:
+def test_sources_come_without_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools: list[str] = []
+    # Starting torch's compile workers takes seconds, and so does ending them.
+    monkeypatch.setattr(AsyncCompile, "process_pool", staticmethod(lambda: pools.append("one")))
     x = torch.randn(16, 16, device="cuda")
     report = cs.inspect(lambda x: torch.softmax(x @ x, -1), (x,), run=False)
     for variant in report.variants:
         assert variant.stage == "sources", variant.problems
         assert variant.compilations[0].kernels
+    assert not pools

@@ -2,7 +2,8 @@
 
 Stands on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
-``torch._inductor.graph.get_donated_idxs``, ``torch._library.fake_class_registry.FakeScriptObject``,
+``torch._inductor.graph.get_donated_idxs``, ``AsyncCompile.use_process_pool``,
+``torch._library.fake_class_registry.FakeScriptObject``,
 and on AOTAutograd's behaviour at a graph's first backward (``_get_current_graph_task_keep_graph``);
 the same from 2.11 to 2.15.
 """
@@ -211,6 +212,7 @@ def _generate(
     other: OtherWrapper | None = None,
 ) -> None:
     from torch._inductor import graph as lowering
+    from torch._inductor.async_compile import AsyncCompile
     from torch._inductor.compile_fx import compile_fx
 
     token = _generating.set(capture)
@@ -224,6 +226,7 @@ def _generate(
             traced_unseen(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
             patched(lowering, "get_donated_idxs", _donated),
+            patched(AsyncCompile, "use_process_pool", _use_process_pool),
             _modes(capture),
             tracing(TracingContext(capture.fake_mode)),
             compile_context(CompileContext(_compile_id(capture.compile_id))),
@@ -293,6 +296,15 @@ def _compile_to_module(original: Any, self: Any) -> Any:
         __file__=None,
         __name__="compilescope",
     )
+
+
+def _use_process_pool(original: Callable[[], bool]) -> bool:
+    """Whether kernels are compiled in other processes: nothing is built here.
+
+    For a graph on a GPU torch would start the processes, which takes seconds to end again, and
+    have them compile each Triton kernel that it generates.
+    """
+    return _generating.get() is None and original()
 
 
 def _not_built(*_: Any) -> Any:
