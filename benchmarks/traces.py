@@ -13,6 +13,9 @@ memory of these, each in a process of its own, in turns:
   whole, the last;
 - ``tlparse LOG``.
 
+A process begins with the memory of its parent, so that a peak below this program's own 20 to 36 MB
+is not seen.
+
 With ``--page``, also what ``compilescope trace LOG -o FILE`` takes, and the sizes of the page and
 of the log's gzip.
 """
