@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import contextvars
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -119,6 +121,13 @@ def test_events_are_published_as_by_the_last_request(panel: Panel) -> None:
     panel.session.watcher.off()
     assert panel.widget.events("watch_changed")
     assert set(panel.widget.published_by) == {"a request"}
+
+
+def test_the_first_report_of_a_process_has_a_panel() -> None:
+    # Each process imports compilescope.panel when a report first asks for one.
+    code = "from compilescope.report import panels; print(panels['widget'].__name__)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "panel\n", ran.stderr
 
 
 def test_the_front_end_goes_out_compressed_and_in_parts() -> None:
