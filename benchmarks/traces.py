@@ -1,15 +1,23 @@
 """Reading traces of several sizes, beside tlparse, in turns.
 
-    python benchmarks/traces.py [--mb 10 100] [--small] [--rounds 3] [--tlparse PATH]
+    python benchmarks/traces.py [--mb 10 100] [--small] [--rounds 3] [--tlparse PATH] [--page FILE]
 
 A log of each size is made of the real ones in ``tests/data/traces``, again and again with other
 compile ids and other names of kernels, so that no text occurs twice. Prints processor time and peak
-memory of three commands, each in a process of its own, in turns:
+memory of these, each in a process of its own, in turns:
 
+- the start of Python, ``python -c pass`` (``-S``: without the folders of installed packages), and
+  ``import msgspec`` with it, which reads records and is imported by all that follow;
 - ``compilescope trace LOG``, the first view of it;
 - ``compilescope show LOG --compilation ID --list``, which indexes the log and reads one compilation
   whole, the last;
 - ``tlparse LOG``.
+
+A process begins with the memory of its parent, so that a peak below this program's own 20 to 36 MB
+is not seen.
+
+With ``--page``, also what ``compilescope trace LOG -o FILE`` takes, and the sizes of the page and
+of the log's gzip.
 """
 
 from __future__ import annotations
@@ -55,12 +63,15 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tlparse", default=shutil.which("tlparse"), help="its executable")
+    parser.add_argument("--page", type=Path, help="write a page of the last log, and keep it")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for size in options.mb:
             log = Path(folder, "dedicated_log_torch_trace.log")
             last = make(log, int(size * 1e6), small=options.small)
             measure(log, last, options.rounds, options.tlparse)
+            if options.page is not None:
+                measure_page(log, options.page)
             log.unlink()
 
 
@@ -104,6 +115,9 @@ def measure(log: Path, compile_id: str, rounds: int, tlparse: str | None) -> Non
     """Read a log with all, in turns, and print what they took."""
     compilescope = [sys.executable, "-m", "compilescope"]
     commands = {
+        "python -S": [sys.executable, "-S", "-c", "pass"],
+        "python": [sys.executable, "-c", "pass"],
+        "msgspec": [sys.executable, "-c", "import msgspec"],
         "trace": [*compilescope, "trace", str(log)],
         "show": [*compilescope, "show", str(log), "--compilation", compile_id, "--list"],
     }
@@ -118,15 +132,31 @@ def measure(log: Path, compile_id: str, rounds: int, tlparse: str | None) -> Non
         for name, command in commands.items():
             costs[name].append(cost(command))
         shutil.rmtree(page, ignore_errors=True)
-    texts = [f"{name} {described(taken)}" for name, taken in costs.items()]
-    print(f"{log.stat().st_size / 1e6:7.1f} MB  {'  '.join(texts)}", flush=True)
+    print(f"{log.stat().st_size / 1e6:.2f} MB", flush=True)
+    for name, taken in costs.items():
+        print(f"  {name:10} {described(taken)}", flush=True)
+
+
+def measure_page(log: Path, page: Path) -> None:
+    """Write a page of a log, and print what it took and its size."""
+    taken = cost([sys.executable, "-m", "compilescope", "trace", str(log), "-o", str(page)])
+    gzipped = log.with_name("log.gz")
+    with log.open("rb") as plain, gzip.open(gzipped, "wb", compresslevel=6) as packed:
+        shutil.copyfileobj(plain, packed)
+    print(
+        f"  {'page':10} {described([taken])}; it has {page.stat().st_size / 1e6:.1f} MB, "
+        f"the log's gzip {gzipped.stat().st_size / 1e6:.1f} MB",
+        flush=True,
+    )
+    gzipped.unlink()
 
 
 def described(costs: list[Cost]) -> str:
     """The median of several runs."""
     cpu_s = statistics.median(cost.cpu_s for cost in costs)
     peak_mb = statistics.median(cost.peak_mb for cost in costs)
-    return f"{cpu_s:6.2f} CPU-s {peak_mb:6.0f} MB"
+    least_s = min(cost.cpu_s for cost in costs)
+    return f"{cpu_s:8.3f} CPU-s (least {least_s:.3f}) {peak_mb:6.0f} MB"
 
 
 def cost(command: list[str]) -> Cost:

@@ -235,6 +235,7 @@ def generate() -> str:
         "\n".join(
             [
                 constant("PROTOCOL_VERSION", messages.PROTOCOL_VERSION),
+                constant("MESSAGE_BYTES", messages.MESSAGE_BYTES),
                 constant("PACKAGE_VERSION", _package()),
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),

@@ -18,15 +18,8 @@ from typing import TYPE_CHECKING, Any
 # Python puts a package's name here when it is first imported, over a function of that name: so the
 # packages come first. They are there for `from compilescope.measure import …` all the same.
 from . import measure as _measure  # noqa: F401
-from . import panel as _panel  # noqa: F401 - reports open their panel through it
 from . import sweep as _sweep  # noqa: F401
 from . import tiers as _tiers  # noqa: F401
-from .report import Report
-from .report.callers import line_of
-from .report.errors import CompilescopeError
-from .report.late import load_with
-from .report.saving.storage import load
-from .report.variant import Variant
 from .studies.table import lists_studies
 from .version import __version__
 
@@ -36,16 +29,14 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from plotly.graph_objects import Figure
 
-    from .report import Sweep, SweepCell
+    from .report import CompilescopeError, Report, Sweep, SweepCell, Variant
     from .report.checkup import Checkup
     from .report.devices import Device
+    from .report.saving.storage import load
     from .report.tiers import Tiers
     from .report.what_if import WhatIf
     from .reproducers.program import Reproducer
     from .sweep.result import SweepResult
-
-# Reports show themselves through the views.
-load_with(lambda: importlib.import_module(".views", __name__))
 
 __all__ = [
     "CompilescopeError",
@@ -73,6 +64,25 @@ __all__ = [
     "watch",
     "what_if",
 ]
+
+_LATE = {
+    "CompilescopeError": ".report.errors",
+    "Report": ".report",
+    "Variant": ".report",
+    "load": ".report.saving.storage",
+}
+"""Names that are imported on first use, so that a command can choose how its imports are made."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        globals()[name] = getattr(importlib.import_module(_LATE[name], __name__), name)
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATE]
 
 
 def inspect(
@@ -119,6 +129,7 @@ def inspect(
     >>> report.variant("cpp").stage
     'sources'
     """
+    from .report.callers import line_of
     from .session.lazy import session  # torch is loaded here, not when a saved report is opened
 
     call = line_of(sys._getframe(1))
@@ -509,6 +520,8 @@ def configure(*, ahead_mb: float) -> None:
     --------
     >>> cs.configure(ahead_mb=32)
     """
+    from .report.errors import CompilescopeError
+
     if not 0 <= ahead_mb < float("inf"):
         raise CompilescopeError(
             f"ahead_mb is {ahead_mb!r}.", remedy="Give megabytes: 32, or 0 for nothing."

@@ -6,21 +6,24 @@ demand, by the record's offset in the file.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-_BLOCK_BYTES = 4 << 20
-_TAB, _NEWLINE = b"\t"[0], b"\n"[0]
+_FIRST_BYTES, _BLOCK_BYTES = 64 << 10, 4 << 20
+"""The buffer's size for a small log, and for a large one: larger ones are no faster."""
+_NEWLINE = b"\n"[0]
+_CONTINUES = b"\t\r\n"
+"""A line that begins so belongs to the record before it: it is of its text, or blank."""
 
-EVERY_HEAD = re.compile(rb'\n(?!\t)(?:[A-Z]\d{4} [^\n\]]*\] (\{"(\w+)"[^\n]*))?')
+EVERY_HEAD = re.compile(rb'\n(?![\t\r\n])(?:[A-Z]\d{4} [^\n\]]*\] (\{"(\w+)"[^\n]*))?')
 """The newline before each record, its metadata and event; neither if a line is not a record."""
 
 FEW_HEADS = re.compile(
-    rb'\n(?!\t)(?![A-Z][^\n\]]*\] \{"(?:chromium_event|describe_s|describe_t[^\n]*"frame_id"))'
+    rb"\n(?![\t\r\n])"
+    rb'(?![A-Z][^\n\]]*\] \{"(?:chromium_event|describe_s|describe_t[^\n]*"frame_id"))'
     rb"(?:[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) \d+ [^\s\]][^\n\]]*?:\d+\] "
     rb'(\{"(\w+)"[^\n]*))?'
 )
@@ -29,7 +32,8 @@ FEW_HEADS = re.compile(
 ARTIFACT_NAME = re.compile(rb'"name": "([^"\\]*)"')
 """In an artifact's metadata."""
 
-_PAYLOAD = re.compile(rb"(?:\n\t[^\n]*)*")
+_PAYLOAD = re.compile(rb"(?:\n(?:\r?\n)*\t[^\n]*)*")
+_BLANK = re.compile(rb"\n{2,}")
 
 
 class Head(msgspec.Struct):
@@ -73,7 +77,25 @@ def unindented(text: bytes) -> bytes:
     r"""A payload as torch wrote it: without the ``\n\t`` before each of its lines."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    return without_tabs(text)
+
+
+def without_tabs(text: bytes) -> bytes:
+    """A payload of lines that end in a newline, as torch wrote it.
+
+    A blank line is not torch's, which indents those too: a system that collects logs added it.
+    """
+    text = text.strip(b"\n")
+    if b"\n\n" in text:
+        text = _BLANK.sub(b"\n", text)
     return text.replace(b"\n\t", b"\n")[1:]
+
+
+def checksum_of(payload: bytes) -> str:
+    """The checksum that torch logs with a payload."""
+    import hashlib  # for milliseconds that the first view of a log does not need
+
+    return hashlib.md5(payload).hexdigest()
 
 
 class Blocks:
@@ -87,7 +109,7 @@ class Blocks:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._buffer = bytearray(_BLOCK_BYTES)
+        self._buffer = bytearray(_FIRST_BYTES)
         self._buffer[0] = _NEWLINE
         self._remaining = 1
         """How many bytes at the beginning of the buffer are in no block yet."""
@@ -105,16 +127,19 @@ class Blocks:
 
     def complete(self) -> Iterator[Block]:
         """The records that are followed by another one, so that their text is complete."""
+        is_full = False
         while True:
             # The caller may read elsewhere in the file between blocks.
             self._file.seek(self.position)
-            if self._remaining > len(self._buffer) // 2:
+            is_small = is_full and len(self._buffer) < _BLOCK_BYTES
+            if is_small or self._remaining > len(self._buffer) // 2:
                 self._buffer = self._buffer + bytearray(len(self._buffer))
             with memoryview(self._buffer) as view:
                 size = self._file.readinto(view[self._remaining :])  # type: ignore[attr-defined]
             if not size:
                 return
             end = self._remaining + size
+            is_full = end == len(self._buffer)
             boundary = _last_boundary(self._buffer, end)
             if boundary > 0:
                 yield Block(self._buffer, boundary, self._offset)
@@ -141,15 +166,15 @@ class Blocks:
         if head is None or head[1] is None:
             return True
         try:
-            checksum = decode_head(head[1]).has_payload
+            expected = decode_head(head[1]).has_payload
         except msgspec.DecodeError:
             return True
-        return checksum in (None, hashlib.md5(block.payload_at(head.end())).hexdigest())
+        return expected in (None, checksum_of(block.payload_at(head.end())))
 
 
 def _last_boundary(buffer: bytearray, end: int) -> int:
     """The last newline before ``end`` that is followed by a record; 0 if only the first one is."""
     newline = buffer.rfind(b"\n", 0, end - 1)
-    while newline > 0 and buffer[newline + 1] == _TAB:
+    while newline > 0 and buffer[newline + 1] in _CONTINUES:
         newline = buffer.rfind(b"\n", 0, newline)
     return max(newline, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -46,6 +45,8 @@ def open_logs(path: Path) -> OpenLogs:
     plain = not is_compressed(beginning) and is_utf8(beginning)
     if plain and not names_ranks(beginning):
         return OpenLogs([Log(path.open("rb"))])
+    import tempfile  # a plain log needs no copy, and may take less time than this import
+
     copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the trace
     problem = unpack_into(path, copy)
     copy.seek(0)

@@ -8,7 +8,6 @@ affects only its line: everything else is read, and lost lines are counted.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -22,7 +21,7 @@ import msgspec
 
 from ..report.problem import Problem
 from .decompress import unpack
-from .heads import Block
+from .heads import Block, checksum_of, without_tabs
 from .logged_values import logged_count
 from .records import Record
 
@@ -34,8 +33,8 @@ _LINE = re.compile(
     rb"^[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) [^\s\]][^\n\]]*?:\d+\] ([^\n]*)\n?",
     re.M,
 )
-_NO_PAYLOAD = re.compile(rb"\n(?!\t)")
-"""The end of a line that is not followed by a payload line: the end of a record."""
+_NO_PAYLOAD = re.compile(rb"\n(?![\t\r\n])")
+"""The end of a line that is followed by no payload line and no blank one: the end of a record."""
 _FOREIGN = re.compile(rb"\S[^\n]*")
 """A line from its first non-space character: a search that included the leading spaces would take
 quadratic time."""
@@ -124,6 +123,7 @@ def parse_records(
     for raw in _split(data, damages):
         record = _record(raw, interned, year, damages)
         if record is not None:
+            _check(raw, record, damages)
             yield record
 
 
@@ -172,8 +172,10 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
             text, payload = head[8], data[head.end() : end]
             if text.endswith(b"\r"):
                 text, payload = text[:-1], payload.replace(b"\r\n", b"\n")
-            payload = payload.removesuffix(b"\n").replace(b"\n\t", b"\n")
-            yield _Raw(line, head.groups()[:7], text, payload[1:] if payload else None)
+            has_payload = bool(payload.strip(b"\r\n"))
+            yield _Raw(
+                line, head.groups()[:7], text, without_tabs(payload) if has_payload else None
+            )
         line += data.count(b"\n", start, end)
         start = end
 
@@ -211,9 +213,6 @@ def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) ->
     if "has_payload" in metadata or raw.payload is not None:
         joined = raw.payload or b""
         payload = _encodable(joined.decode("utf-8", "replace"))
-        expected = metadata.get("has_payload")
-        if isinstance(expected, str) and hashlib.md5(joined).hexdigest() != expected:
-            damages.add("begins a payload that is not what torch wrote", raw.line, raw.head, event)
     return Record(
         event=event,
         metadata=named,
@@ -223,6 +222,14 @@ def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) ->
         time_s=time_s,
         thread=int(thread[:18]),
     )
+
+
+def _check(raw: _Raw, record: Record, damages: Damages) -> None:
+    """Count a payload that differs from the one that torch took the checksum of."""
+    expected = record.metadata.get("has_payload")
+    if isinstance(expected, str) and checksum_of(raw.payload or b"") != expected:
+        what = "begins a payload that is not what torch wrote"
+        damages.add(what, raw.line, raw.head, record.event)
 
 
 def _encodable(payload: str) -> str:
@@ -332,7 +339,9 @@ def first_span(block: Block, year: int) -> list[Record]:
     if offset < 0:
         return []
     text = block.record_at(block.buffer.rfind(b"\n", 0, offset))
-    return list(parse_records(text, {}, year, Damages("")))
+    damages = Damages("")
+    records = (_record(raw, {}, year, damages) for raw in _split(text, damages))
+    return [record for record in records if record is not None]
 
 
 def whole_quarters(seconds: float) -> float:

@@ -37,7 +37,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     thing.add_argument("--list", action="store_true", help="what can be named here")
     thing.add_argument("--json", action="store_true", help="the summary as JSON")
-    parser.add_argument("--compilation", metavar="ID", help="torch's compile id, as 0/0")
+    parser.add_argument(
+        "--compilation", metavar="ID", help="torch's compile id, as 0/0; alone: what it has"
+    )
     parser.add_argument("--variant", metavar="NAME", help="of this variant, or of this rank")
     parser.set_defaults(command=command)
 
@@ -45,12 +47,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     one_thing = any(getattr(options, name) for name in _THINGS)
-    if one_thing or (options.list and options.compilation):
+    if one_thing or (options.compilation and not options.json):
         compilation = _compilation(options)
-        if options.list:
-            print("\n".join(_listing(compilation)))
-        else:
-            print(_text(compilation, options).rstrip("\n"))
+        text = _text(compilation, options) if one_thing else "\n".join(_listing(compilation))
+        print(text.rstrip("\n"))
         return 0
     report = files.read(options.file)
     if options.json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Summarize what torch logged because TORCH_TRACE was set.",
     )
     parser.add_argument(
-        "path", type=files.place, help="a log, plain or compressed, or a folder of logs"
+        "paths",
+        nargs="+",
+        type=files.place,
+        metavar="PATH",
+        help="a log, plain or compressed, or a folder of logs",
     )
     parser.add_argument(
         "-o", "--output", type=Path, help="write a page (.html) or a report (.json)"
@@ -84,12 +88,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print the summary or the list, and write the requested file."""
     rank = None if options.rank is None else f"rank {options.rank}"
-    if not files.is_trace(options.path):
-        raise CompilescopeError(
-            f"{options.path.name} is no trace.",
-            remedy="compilescope show, diff and open read reports and packages.",
-        )
-    with Trace(options.path, show_progress, whole=not options.follow) as trace:
+    for path in options.paths:
+        if not files.is_trace(path):
+            raise CompilescopeError(
+                f"{path.name} is no trace.",
+                remedy="compilescope show, diff and open read reports and packages.",
+            )
+    with Trace(options.paths, show_progress, whole=not options.follow) as trace:
         if not options.follow:
             files.refuse_no_trace(trace.processes, trace.problems)
         names = [log.name for log in trace.processes]
@@ -114,7 +119,7 @@ def command(options: argparse.Namespace) -> int:
                 for line in trace_text.summary(trace_summary, Paint(sys.stdout)):
                     print(line)
     if options.output is not None:
-        report = _whole(options.path, rank)
+        report = _whole(options.paths, rank)
         files.write(report, options.output, redact=options.redact)
     return 0
 
@@ -180,10 +185,10 @@ def _names(line: CompilationLine, text: str | None) -> bool:
     return line.frame is not None and (text in line.frame.function or text in line.frame.file)
 
 
-def _whole(path: Path, rank: str | None) -> Report:
+def _whole(paths: Sequence[Path], rank: str | None) -> Report:
     from ..readers.trace import report_of
 
-    report = report_of(path)
+    report = report_of(paths)
     if rank is not None:
         report.variants = [
             variant for variant in report.variants if variant.name.partition(",")[0] == rank

@@ -13,6 +13,7 @@ from .terminal import Paint
 
 _WIDTH = 100
 _SHOWN_PROCESSES = 16
+_SHOWN_NAMES = 4
 _SHOWN_PROBLEMS = 8
 _SHOWN_LOSSES = 5
 
@@ -28,19 +29,12 @@ def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
     if trace_summary.ranks is not None:
         yield ""
         yield from _wrapped(trace_summary.ranks.sentence, "")
-    problems = [
-        *(
-            (process.name, problem)
-            for process in trace_summary.processes
-            for problem in process.problems
-        ),
-        *(("", problem) for problem in trace_summary.problems),
-    ]
+    problems = _problems(trace_summary)
     scoped = len(trace_summary.processes) > 1
     if problems:
         yield ""
-    for name, problem in problems[:_SHOWN_PROBLEMS]:
-        yield from _problem(problem, name if scoped else "", paint)
+    for names, problem in problems[:_SHOWN_PROBLEMS]:
+        yield from _problem(problem, names if scoped else [], paint)
     if len(problems) > _SHOWN_PROBLEMS:
         yield f"… and {count(len(problems) - _SHOWN_PROBLEMS, 'more problem')}: --json has all"
     if trace_summary.fix_first:
@@ -113,7 +107,33 @@ def _environment(environment: Environment) -> str:
     return ", ".join(filter(None, parts))
 
 
+def _problems(trace_summary: TraceSummary) -> list[tuple[list[str], Problem]]:
+    """Each problem with the processes that have it: ranks often have the same."""
+    problems: list[tuple[list[str], Problem]] = []
+    for process in trace_summary.processes:
+        for problem in process.problems:
+            names = next((names for names, other in problems if _is_same(problem, other)), None)
+            if names is None:
+                problems.append(([process.name], problem))
+            elif process.name not in names:
+                names.append(process.name)
+    return [*problems, *(([], problem) for problem in trace_summary.problems)]
+
+
+def _is_same(problem: Problem, other: Problem) -> bool:
+    """Whether two problems look the same here."""
+    return (problem.severity, problem.what, problem.why, problem.remedy, problem.where) == (
+        other.severity,
+        other.what,
+        other.why,
+        other.remedy,
+        other.where,
+    )
+
+
 def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:
+    if not processes:
+        yield "No compilations: torch logged none."
     rows = [(process.name, _counts(process)) for process in processes]
     width = max((len(name) for name, _ in rows), default=0)
     for name, counts in rows[:_SHOWN_PROCESSES]:
@@ -140,15 +160,20 @@ def _answers(answers: dict[str, int]) -> str:
     return " and ".join(count(answers[name], name, plurals[name]) for name in answers)
 
 
-def _problem(problem: Problem, name: str, paint: Paint) -> Iterator[str]:
+def _problem(problem: Problem, names: Sequence[str], paint: Paint) -> Iterator[str]:
     mark = f"{problem.severity}:"
     if problem.severity in ("error", "warning"):
         mark = paint(problem.severity, mark)
     where = _place(problem.where, paint)
-    scope = f"[{name}] " if name else ""
+    scope = f"[{_listed(names)}] " if names else ""
     yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
     yield from _wrapped(problem.why, "  ")
     yield from _wrapped(problem.remedy, "  → ")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterator[str]:

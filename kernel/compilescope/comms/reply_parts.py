@@ -1,4 +1,4 @@
-"""Replies in parts: no message over the comm is longer than a megabyte."""
+"""Replies in parts: no message over the comm is longer than `MESSAGE_BYTES`."""
 
 from __future__ import annotations
 

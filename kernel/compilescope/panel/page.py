@@ -9,6 +9,9 @@ from hashlib import sha256
 
 from ..comms.messages import PART_BYTES, PagePart
 
+_PIECE_BYTES = PART_BYTES // 4 * 3
+"""Some hosts pass buffers in base64, which is a third longer."""
+
 
 class Page:
     """A page of HTML.
@@ -31,7 +34,7 @@ class Page:
     def parts(self) -> Iterator[tuple[PagePart, bytes]]:
         """The page in parts, none longer than what the comms carry in one message."""
         packed = _compressed(self._text)
-        pieces = [packed[at : at + PART_BYTES] for at in range(0, len(packed), PART_BYTES)]
+        pieces = [packed[at : at + _PIECE_BYTES] for at in range(0, len(packed), _PIECE_BYTES)]
         for part, piece in enumerate(pieces):
             yield PagePart(key=self.key, part=part, parts=len(pieces)), piece
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -16,7 +16,16 @@ from ..report import Compilation, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from .headers import NO_CALLS, describe, stage_of, written
-from .log_files import Origin, find_logs, names_of, origin, ranks_of, unreadable
+from .log_files import (
+    Origin,
+    common_path,
+    find_logs,
+    names_of,
+    origin,
+    paths_of,
+    ranks_of,
+    unreadable,
+)
 from .offsets import Assembled, Offsets
 from .outlines import Events, Outlines
 
@@ -162,7 +171,7 @@ class ProcessLog:
 
 
 class Trace:
-    """A file or folder of torch's logs, read on demand.
+    """Files or folders of torch's logs, read on demand.
 
     Opening it reads the heads of all records once; a compilation's texts are read when it is asked
     for. `compilescope.read_trace` reads all of it instead.
@@ -170,7 +179,7 @@ class Trace:
     Parameters
     ----------
     path
-        A log, plain or compressed, or a folder of logs.
+        A log, plain or compressed, or a folder of logs; or several of them.
     progress
         Called with the bytes that were read, and of how many.
     whole
@@ -191,12 +200,13 @@ class Trace:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | Sequence[Path],
         progress: Progress = lambda done, total: None,
         *,
         whole: bool = True,
     ) -> None:
-        self.path = Path(path)
+        self._paths = paths_of(path)
+        self.path = common_path(self._paths)
         self._logs: list[ProcessLog] = []
         self._problems: list[Problem] = []
         self._opened: set[Path] = set()
@@ -304,7 +314,7 @@ class Trace:
         return changed
 
     def _open_new(self) -> None:
-        log_files = find_logs(self.path)
+        log_files = find_logs(self._paths)
         if not self._opened:
             self._problems += log_files.problems
         for path in log_files.logs:

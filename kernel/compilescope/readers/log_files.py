@@ -46,14 +46,32 @@ def is_log(name: str) -> bool:
     return _LOG.search(name) is not None
 
 
-def find_logs(path: Path) -> LogFiles:
-    """Find the logs at a path.
+def paths_of(given: str | Path | Sequence[Path]) -> list[Path]:
+    """The paths of a trace; several are absolute, so that one folder holds them."""
+    if isinstance(given, (str, Path)):
+        return [Path(given)]
+    return list(given) if len(given) == 1 else [path.absolute() for path in given]
+
+
+def common_path(paths: Sequence[Path]) -> Path:
+    """What a trace is called after: its path, or the folder that holds all of them."""
+    return paths[0] if len(paths) == 1 else Path(os.path.commonpath(paths))
+
+
+def find_logs(paths: Sequence[Path]) -> LogFiles:
+    """Find the logs at some paths.
 
     Raises
     ------
     CompilescopeError
-        There are none.
+        There are none at one of them.
     """
+    found = [_logs_at(path) for path in paths]
+    logs = dict.fromkeys(file for log_files in found for file in log_files.logs)
+    return LogFiles([*logs], [problem for log_files in found for problem in log_files.problems])
+
+
+def _logs_at(path: Path) -> LogFiles:
     with reading(path, "a trace"):
         log_files = (
             _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
@@ -93,14 +92,13 @@ class Text(NamedTuple):
     """Of the record in the file."""
 
 
-@dataclass(slots=True)
-class Events:
+class Events(msgspec.Struct):
     """What the heads say of one compilation."""
 
     id: str
-    records: list[Record] = field(default_factory=list)
+    records: list[Record] = []
     """Those that `outline` reads."""
-    texts: list[Text] = field(default_factory=list)
+    texts: list[Text] = []
     first_s: float | None = None
     """When the first of them was written, by the lines' clock."""
     outline: Compilation | None = None

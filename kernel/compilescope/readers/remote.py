@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from ..processes.folders import temporary
 from ..report.errors import CompilescopeError
 from ..report.saving.given_files import given_path
 from .log_files import is_log
@@ -39,6 +38,8 @@ def located(place: str | Path) -> Iterator[Path]:
     if not is_remote(place):
         yield given_path(place, "a trace")
         return
+    from ..processes.folders import temporary
+
     with temporary("trace") as folder:
         yield _copied(str(place), folder)
 

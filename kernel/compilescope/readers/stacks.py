@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ..analysis.guards.frames import stack_of
 from ..report import SourceLine
@@ -15,10 +16,9 @@ _MOST_LINES = 2000
 """The limit for all trees of a trace: they are sent to the panel with the trace's summary."""
 
 
-@dataclass
-class _Node:
-    below: dict[SourceLine, _Node] = field(default_factory=dict)
-    compilations: list[str] = field(default_factory=list)
+class _Node(msgspec.Struct):
+    below: dict[SourceLine, _Node] = {}
+    compilations: list[str] = []
 
 
 def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:

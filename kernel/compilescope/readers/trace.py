@@ -19,16 +19,26 @@ from .collectives import collective_problems
 from .epochs import distinguished
 from .headers import NO_CALLS, describe, stage_of, written
 from .lazy_trace import Trace
-from .log_files import Origin, find_logs, names_of, origin, ranks_of, unreadable
+from .log_files import (
+    Origin,
+    common_path,
+    find_logs,
+    names_of,
+    origin,
+    paths_of,
+    ranks_of,
+    unreadable,
+)
 from .rank_divergence import divergence_problems
 from .trace_summary import summary_of
 
 
 @gc_disabled()
-def report_of(path: str | Path) -> Report:
-    """See `compilescope.read_trace`."""
-    path = Path(path)
-    files, problems = find_logs(path)
+def report_of(path: str | Path | Sequence[Path]) -> Report:
+    """See `compilescope.read_trace`; the logs may be at several paths."""
+    paths = paths_of(path)
+    path = common_path(paths)
+    files, problems = find_logs(paths)
     report = Report(
         created=written(files[-1]),
         subject=Subject(id=f"trace:{path.name}", name=path.name, kind="trace", device=""),
@@ -58,7 +68,7 @@ def report_of(path: str | Path) -> Report:
         describe(report, environment_of(records), device_of(records))
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
-    with Trace(path) as trace:
+    with Trace(paths) as trace:
         report.trace = summary_of(trace, stacks=True)
         report.problems += divergence_problems(report.trace.ranks)
         report.problems += collective_problems(trace.processes)

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-_loaders: list[Callable[[], Any]] = []
-
-
-def load_with(loader: Callable[[], Any]) -> None:
-    """Set the loader that fills the tables when a function is missing.
-
-    Parameters
-    ----------
-    loader
-        Registers functions in the `LateTable`s by importing the package that defines them.
-    """
-    _loaders.append(loader)
+_PROVIDERS = ("compilescope.views", "compilescope.panel")
+"""The packages that put functions into the tables when they are imported."""
 
 
 class LateTable(dict[str, Callable[..., Any]]):
     """Name → function, imported on first use: the import is slow, and some reports need none."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        while _loaders:
-            _loaders.pop()()
+        for provider in _PROVIDERS:
+            importlib.import_module(provider)
         if name in self:
             return self[name]
         raise KeyError(name)

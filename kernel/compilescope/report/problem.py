@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Literal
 
 import msgspec
@@ -61,6 +60,8 @@ def fault(error: BaseException, where: str = "") -> Problem:
     where
         Where it happened, if not in the user's kernel: ``in the target's process``.
     """
+    import traceback
+
     return Problem(
         severity="error",
         what=f"{FAULT}{where and f' {where}'}: {type(error).__name__}: {message_of(error)}",

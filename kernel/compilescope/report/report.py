@@ -444,7 +444,7 @@ renderers: dict[str, Callable[[Any], str]] = LateTable()
 """The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
 views, a layer above, register themselves here."""
 
-panels: dict[str, Callable[[Report], Any]] = {}
+panels: dict[str, Callable[[Report], Any]] = LateTable()
 """The function that creates a report's panel, also from a layer above."""
 
 

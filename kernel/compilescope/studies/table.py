@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from .context import StudyContext, TargetContext
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Study:
+class Study(NamedTuple):
     """An extra measurement of a variant, made on request. Exactly one of the two runs is given.
 
     A study completes the variant's report in place. An exception becomes a problem of the variant.

@@ -243,6 +243,33 @@ def test_a_trace_is_summarized_and_written(
     assert "\033" not in "".join(lines), "a pipe is no terminal"
 
 
+def test_logs_at_several_paths_are_one_trace_and_say_once_what_all_of_them_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [tmp_path / f"node{rank}" / f"trace_rank_{rank}_x.log.gz" for rank in (0, 1)]
+    for log in logs:
+        log.parent.mkdir()
+        log.write_bytes(LIMIT.read_bytes())
+    report = tmp_path / "ranks.json"
+    assert main(["trace", str(logs[1]), str(logs[0].parent), "-o", str(report)]) == 0
+    summary = capsys.readouterr().out
+    assert summary.startswith(f"{tmp_path.name}, ranks 0 to 1\n")
+    assert summary.count("was left to eager: Dynamo recompile limit exceeded  (f") == 1
+    assert "warning: [rank 0, rank 1] 0/2 was left to eager" in summary
+    assert [variant.name for variant in cs.load(report).variants] == ["rank 0", "rank 1"]
+    assert main(["trace", str(logs[0]), str(tmp_path / "nothing")]) == 2
+    assert "There is no trace at" in capsys.readouterr().err
+
+
+def test_an_empty_log_holds_no_compilations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "empty.log"
+    log.touch()
+    assert main(["trace", str(log)]) == 0
+    assert "No compilations: torch logged none." in capsys.readouterr().out
+
+
 def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -330,6 +357,8 @@ def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[
     listing = capsys.readouterr().out
     assert kernel.name in listing
     assert "post_grad" in listing
+    assert main(["show", str(PYTHON), "--compilation", compilation.id]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == compilation.id
 
 
 def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,6 +93,22 @@ def test_two_processes_in_one_log_are_counted_on(tmp_path: Path) -> None:
             assert assembled == compilation
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_blank_lines_that_a_log_collector_added_change_nothing(tmp_path: Path, end: bytes) -> None:
+    log = text_of("cpu-torch2.13-limit.log.gz").replace(b"\n", end)
+    plain, spaced = tmp_path / "plain" / "x.log", tmp_path / "spaced" / "x.log"
+    for path, text in (plain, log), (spaced, end + log.replace(end, 2 * end)):
+        path.parent.mkdir()
+        path.write_bytes(text)
+    assert cs.read_trace(spaced).variants == cs.read_trace(plain).variants
+    with Trace(spaced) as trace, Trace(plain) as expected:
+        assert trace.report().variants == expected.report().variants
+        assert trace.problems == []
+        for compile_id in expected.process().events:
+            compilation = trace.process().compilation(compile_id)
+            assert compilation == expected.process().compilation(compile_id)
+
+
 def test_damage_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     lines = text_of("cpu-torch2.13-limit.log.gz").split(b"\n")
     lines.insert(0, b"step 3: loss 0.1")

@@ -18,6 +18,7 @@ from compilescope.comms import slices, summaries
 from compilescope.processes.runner import Ended
 from compilescope.progress.progress import Monitor
 from compilescope.report import Package, Report, VariantReport
+from compilescope.report.saving.storage import from_json
 from compilescope.studies.ahead_of_time import make_package
 from compilescope.studies.run import study_target
 from compilescope.studies.table import STUDIES
@@ -156,7 +157,7 @@ def test_a_report_shows_it(report: Report) -> None:
     assert "dynamic: ahead of time" in text
     assert "at least 2" in text
     assert "Ahead of time" in report._repr_html_() or "ahead of time" in report._repr_html_()
-    again = cs.report.saving.storage.from_json(report.to_json())
+    again = from_json(report.to_json())
     assert again.variant("dynamic").package == report.variant("dynamic").package
 
 

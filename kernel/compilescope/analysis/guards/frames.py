@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ...capture.logged_values import logged_count
 from ...capture.records import Record
@@ -54,8 +55,7 @@ def stack_of(records: Sequence[Record]) -> list[SourceLine] | None:
     return None
 
 
-@dataclass(frozen=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """The call of a compiled function."""
 
     where: SourceLine

@@ -11,7 +11,6 @@ from ...report import Compilation
 from ...report.problem import Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from .breaks import parse_break
-from .cpp_errors import place
 from .failed_records import FAKE_KERNELS, failed
 
 _LIMIT = "recompile limit exceeded"
@@ -78,6 +77,8 @@ def _problem(
     reason = str(metrics.get("fail_reason") or "")
     generated = cpp_messages.explain(reason)
     if generated is not None:
+        from .cpp_errors import place  # most failures are of no generated code
+
         place(generated, compilations)
         return generated
     kind = str(metrics["fail_type"]).rpartition(".")[2]

@@ -18,6 +18,7 @@ from .clients import Heartbeat as Heartbeat
 from .clients import Hello as Hello
 from .clients import HelloResult as HelloResult
 from .envelopes import EVENTS_TARGET as EVENTS_TARGET
+from .envelopes import MESSAGE_BYTES as MESSAGE_BYTES
 from .envelopes import PART_BYTES as PART_BYTES
 from .envelopes import PROTOCOL_VERSION as PROTOCOL_VERSION
 from .envelopes import REQUESTS_TARGET as REQUESTS_TARGET

@@ -9,9 +9,11 @@ from ...report import Problem, Struct
 PROTOCOL_VERSION = 1
 REQUESTS_TARGET = "compilescope.requests"
 EVENTS_TARGET = "compilescope.events"
+MESSAGE_BYTES = 1_000_000
+"""No message over a comm is longer, with its buffers in base64 too: hosts limit messages, and the
+notebook shares the connection."""
 PART_BYTES = 900_000
-"""No message over the comm is longer than a megabyte, because the notebook shares the
-connection."""
+"""How much of a longer reply or page a message carries, so that there is room for its envelope."""
 
 
 class Message(Struct):

@@ -7,8 +7,9 @@ fetched by the panel when a view needs it, and dropped when a watch runs out of 
 from __future__ import annotations
 
 import typing
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 WRAPPERS: dict[str, tuple[str, str]] = {
     "python": ("Python wrapper", "python"),
@@ -19,8 +20,7 @@ WRAPPERS: dict[str, tuple[str, str]] = {
 """Field of `Code` that holds a generated wrapper → its title and its language."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """Marks a list of a compilation as a part, or as a field of one."""
 
     name: str

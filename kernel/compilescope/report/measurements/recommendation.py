@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
+
+import msgspec
 
 from ..errors import CompilescopeError
 from ..units import duration
@@ -14,8 +15,7 @@ from .deployment import PRELUDE, DeployWay, Objective
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
-@dataclass(frozen=True)
-class Recommendation:
+class Recommendation(msgspec.Struct, frozen=True):
     """A recommended way to deploy a call, with the reason. Displays itself."""
 
     way: DeployWay
