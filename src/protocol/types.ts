@@ -1592,6 +1592,7 @@ export interface Overview {
   results: Result[];
   targets: TargetResult[];
   scale_us: number;
+  axis: string;
   wrapper: Answer | null;
   limit: Limit | null;
   suggestions: Suggestion[];
@@ -2008,12 +2009,15 @@ export interface Result {
   state: 'failed' | 'measured' | 'unmeasured';
   why: string;
   latency_us: number | null;
+  latency: string;
   interval_us: [number, number] | null;
   interval_title: string;
+  interval: string;
   few: boolean;
   noisy: boolean;
   speedup: Speedup | null;
   first_call_s: number | null;
+  first_call: string;
   cold: boolean;
   accurate: boolean | null;
   best: boolean;

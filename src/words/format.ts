@@ -6,8 +6,16 @@ import type { SourceLine } from '../protocol/types';
 const LEAST = 1e-6;
 
 /**
- * A duration in microseconds with three digits that count: `12.3 µs`. Far below
- * one, as estimates of small kernels are, `4.31 ns`.
+ * The part of a limit from which on three digits round up to the limit.
+ */
+const ROUNDS_UP = 0.9995;
+
+/**
+ * A duration in microseconds with three significant digits: `12.3 µs`; below
+ * 0.1 µs, as estimates of small kernels are, `4.31 ns`. For what the panel draws
+ * by itself: charts, and figures that a report holds as numbers. The rules are
+ * those of `kernel/compilescope/report/units.py`, and both are tested with
+ * `tests/data/formats.json`.
  */
 export function formatMicroseconds(microseconds: number): string {
   const [value, unit] = scale(microseconds);
@@ -15,7 +23,7 @@ export function formatMicroseconds(microseconds: number): string {
 }
 
 /**
- * An interval in the unit of its middle: `12.1–12.6 µs`.
+ * An interval in the unit of its end: `12.1–12.6 µs`.
  */
 export function formatInterval([low, high]: readonly [number, number]): string {
   const [, unit, factor] = scale(high);
@@ -59,10 +67,12 @@ function scale(microseconds: number): [number, string, number] {
   if (size >= LEAST && size < 0.1) {
     return [microseconds * 1e3, 'ns', 1e-3];
   }
-  if (microseconds < 1e3) {
+  // 999.6 µs would round to 1000 µs, so the larger unit starts where rounding
+  // reaches it.
+  if (size < 1e3 * ROUNDS_UP) {
     return [microseconds, 'µs', 1];
   }
-  return microseconds < 1e6
+  return size < 1e6 * ROUNDS_UP
     ? [microseconds / 1e3, 'ms', 1e3]
     : [microseconds / 1e6, 's', 1e6];
 }
@@ -72,9 +82,9 @@ function digits(value: number): string {
   if (size >= LEAST * 1e3 && size < 0.01) {
     return Number(value.toPrecision(2)).toString();
   }
-  return value >= 100
+  return size >= 100 * ROUNDS_UP
     ? value.toFixed(0)
-    : value >= 10
+    : size >= 10 * ROUNDS_UP
       ? value.toFixed(1)
       : value.toFixed(2);
 }
