@@ -1360,6 +1360,7 @@ export interface KernelLoad {
   kernel: string;
   compilation: string;
   call: number;
+  when: '' | 'background' | 'compiling' | 'first_launch';
   started_us: number;
   compile_us: number | null;
   load_us: number | null;
@@ -2032,6 +2033,15 @@ export interface Route {
   artifact: 'cpp' | 'python';
   direction: 'backward' | 'forward' | 'inference';
   via: 'dispatcher' | 'inlined' | 'library' | 'python' | 'shim';
+  way:
+    | ''
+    | 'dispatcher_cpp'
+    | 'dispatcher_python'
+    | 'function'
+    | 'inlined'
+    | 'library'
+    | 'shim'
+    | 'torch_ops';
   lines: number[];
   gil: number;
   us: number | null;

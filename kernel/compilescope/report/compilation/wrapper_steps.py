@@ -101,6 +101,19 @@ class Steps(Struct):
     """If the sum does not agree, the possible reason; and what was not measured."""
 
 
+RouteWay = Literal[
+    "",
+    "library",
+    "shim",
+    "dispatcher_cpp",
+    "dispatcher_python",
+    "function",
+    "torch_ops",
+    "inlined",
+]
+LoadTime = Literal["", "compiling", "background", "first_launch"]
+
+
 class Route(Struct):
     """How generated code calls an operator for which it has no generated kernel."""
 
@@ -114,6 +127,8 @@ class Route(Struct):
     """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through the
     C++ dispatcher, which calls Python if that implements the operator. python: as a Python
     function. inlined: a kernel of the generated code."""
+    way: RouteWay = ""
+    """The same in detail, as tables show it; it follows from ``via``."""
     lines: list[int] = []
     gil: int = 0
     """How often one call of the wrapper takes the GIL for it."""
@@ -126,6 +141,19 @@ class Route(Struct):
     remedy: str = ""
     where: SourceLine | None = None
     """Where it was defined, if known."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold it.
+        self.way = self.way or self._way()
+
+    def _way(self) -> RouteWay:
+        if self.via == "dispatcher":
+            return "dispatcher_python" if self.registered == "python" else "dispatcher_cpp"
+        if self.via != "python":
+            return self.via
+        if self.artifact == "cpp":
+            return "function"
+        return "library" if self.operator.startswith("extern_kernels.") else "torch_ops"
 
 
 class Descriptor(Struct):
@@ -167,6 +195,8 @@ class KernelLoad(Struct):
     compilation: str = ""
     call: int = 1
     """The call of the variant in which it happened; 0: during compilation."""
+    when: LoadTime = ""
+    """As tables show it: follows from ``call`` and ``background``."""
     started_us: float = 0.0
     """Since the first call began."""
     compile_us: float | None = None
@@ -184,3 +214,11 @@ class KernelLoad(Struct):
     """The same on the time line. It lacks compilations by another process, for which torch logs the
     duration but not the start. A first run contains the compilations, loads and tuning within
     it."""
+
+    def timed(self) -> KernelLoad:
+        """Fills in ``when``, which a file of an earlier version lacks; returns the load."""
+        if self.call:
+            self.when = "first_launch"
+        else:
+            self.when = "background" if self.background else "compiling"
+        return self
