@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
@@ -103,17 +104,14 @@ export function formatNanoseconds(nanoseconds: number): string {
 }
 
 /**
- * The name of a frame. What Dynamo compiles from behind a graph break on, it
- * calls `torch_dynamo_resume_in_f_at_9`: that is `f` from line 9 on.
- *
- * @param from - Says so of a name and a line: `%1 from line %2`.
+ * The name of a frame. Dynamo calls what follows a graph break
+ * `torch_dynamo_resume_in_f_at_9`: `f from line 9`.
  */
-export function formatFrame(
-  name: string,
-  from: (name: string, line: string) => string
-): string {
+export function formatFrame(name: string, trans: TranslationBundle): string {
   const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return match ? from(match[1].replace(/_dot_/g, '.'), match[2]) : name;
+  return match
+    ? trans.__('%1 from line %2', match[1].replace(/_dot_/g, '.'), match[2])
+    : name;
 }
 
 /**

@@ -295,7 +295,9 @@ export const TABLES = {
         memory: trans.__('out of memory'),
         cancelled: trans.__('cancelled'),
         running: trans.__('running'),
-        waiting: trans.__('waiting')
+        waiting: trans.__('waiting'),
+        fastest: trans.__('fastest'),
+        pareto: trans.__('Pareto-optimal')
       }
     },
     latency: {
