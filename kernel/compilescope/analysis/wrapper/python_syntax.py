@@ -53,3 +53,17 @@ def dotted(node: ast.expr) -> str:
 def items(node: ast.expr) -> list[ast.expr]:
     """Return the items of a tuple; another expression is the only item."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def first_call(node: ast.expr) -> ast.Call | None:
+    """Return the call that an expression begins with: ``f(a)`` of ``f(a)[0].b(c)``."""
+    call = None
+    while True:
+        if isinstance(node, ast.Call):
+            call, node = node, node.func
+        elif isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        elif isinstance(node, ast.BinOp):
+            node = node.left
+        else:
+            return call
