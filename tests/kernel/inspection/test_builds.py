@@ -45,7 +45,7 @@ def training() -> tuple[Report, Report]:
 def test_sources_are_those_of_the_real_build(training: tuple[Report, Report]) -> None:
     early, built = training
     for name in ("python", "cpp"):
-        codes = [one.compilation("0/0", name).code for one in (early, built)]
+        codes = [report.compilation("0/0", name).code for report in (early, built)]
         backwards = [code.backward for code in codes]
         assert all(backwards)
         for before, after in (codes, backwards):

@@ -46,9 +46,9 @@ def test_the_catalogue_agrees_with_itself() -> None:
 
 
 def test_the_builds_of_targets_agree_with_themselves() -> None:
-    builds = {one.target: one.build for one in devices.DEVICES if one.build is not None}
+    builds = {device.target: device.build for device in devices.DEVICES if device.build is not None}
     wanted = {"a100", "h100", "h200", "b200", "l4", "rtx4090", "rtx5090", "mi300x"}
-    assert set(builds) == {one.target for one in devices.DEVICES if one.target} == wanted
+    assert set(builds) == {device.target for device in devices.DEVICES if device.target} == wanted
     for build in builds.values():
         assert build.source.title
         assert build.source.date

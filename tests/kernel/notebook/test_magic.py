@@ -548,7 +548,7 @@ def test_kernels_of_torchs_own_modules_lead_to_the_call(
         for kernel in forward:
             assert kernel.sources == [user_n.subject.call]
             assert "sources" not in kernel.absent
-        assert {name for one in forward for name in one.modules} == {"0: Conv2d", "1: ReLU"}
+        assert {name for kernel in forward for name in kernel.modules} == {"0: Conv2d", "1: ReLU"}
         wrapper = "cpp" if compilation.code.cpp else "python"
         for region in compilation.code.regions[wrapper]:
             if region.kind == "launch":

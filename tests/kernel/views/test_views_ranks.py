@@ -84,7 +84,7 @@ def test_a_collective_is_found_in_the_cpp_wrapper() -> None:
 def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() -> None:
     same = [ranked(0, "sum", "cuda:0"), ranked(1, "sum", "cuda:1")]
     compare(same)
-    assert all(one.rank is not None and one.rank.same for one in same), same[0].rank
+    assert all(variant.rank is not None and variant.rank.same for variant in same), same[0].rank
     other = [ranked(0, "sum", "cuda:0"), ranked(1, "max", "cuda:1")]
     compare(other)
     assert other[1].rank is not None
