@@ -191,7 +191,7 @@ def shape(phases: list[Phase]) -> list[object]:
 
 
 def test_phases_nest():
-    found = build_phases(
+    phases = build_phases(
         [
             event("dynamo", "B", 1000),
             event("backend", "B", 1100),
@@ -205,7 +205,7 @@ def test_phases_nest():
         ]
     )
     build = ["build", 110.0, 80.0, []]
-    assert shape(found["0/0"]) == [
+    assert shape(phases["0/0"]) == [
         [
             "dynamo",
             0.0,
@@ -213,11 +213,11 @@ def test_phases_nest():
             [["cache_miss", 50.0, 0.0, []], ["backend", 100.0, 100.0, [build]]],
         ]
     ]
-    assert shape(found["1/0"]) == [["other", 150.0, 10.0, []]]
+    assert shape(phases["1/0"]) == [["other", 150.0, 10.0, []]]
 
 
 def test_phases_that_are_cut_or_damaged():
-    found = build_phases(
+    phases = build_phases(
         [
             event("never begun", "E", 5),
             event("never ended", "B", 10),
@@ -228,7 +228,7 @@ def test_phases_that_are_cut_or_damaged():
             Record(event="chromium_event", metadata={}, payload="[]"),
         ]
     )
-    assert shape(found["0/0"]) == [["never ended", 0.0, 20.0, [["inside", 10.0, 10.0, []]]]]
+    assert shape(phases["0/0"]) == [["never ended", 0.0, 20.0, [["inside", 10.0, 10.0, []]]]]
 
 
 def test_real_phases_hold_their_children(compiled):

@@ -311,8 +311,8 @@ def test_no_whole_number_of_the_users_is_left_in_a_real_report() -> None:
 
 def _whole_numbers(text: str) -> list[str]:
     """Where 910 to 919 stand, but as a line's number."""
-    found = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
-    return [text[max(0, match.start() - 60) : match.end() + 30] for match in found]
+    matches = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
+    return [text[max(0, match.start() - 60) : match.end() + 30] for match in matches]
 
 
 def _around(text: str) -> list[str]:

@@ -41,9 +41,9 @@ def inspected(
     session = Session()
     options = {"variants": QUICK, "run": False, **options}
     subject = session.inspect(fn, args, **options).subject.id
-    found = session.inspection(subject)
-    assert isinstance(found, Inspection)
-    return session, found
+    inspection = session.inspection(subject)
+    assert isinstance(inspection, Inspection)
+    return session, inspection
 
 
 def measure(inspection: Inspection, *names: str, seconds: float = 0.1, **options: Any) -> None:
@@ -301,8 +301,8 @@ def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
     session, inspection = inspected(failing)
     measure(inspection)
     rounds = inspection.measurement.rounds
-    told = failing.after_more_rounds(inspection, RuntimeError("enough"))
-    measure(inspection, seconds=60, on_news=told)
+    message = failing.after_more_rounds(inspection, RuntimeError("enough"))
+    measure(inspection, seconds=60, on_news=message)
     standing = inspection.measurement
     assert standing.state == "paused"
     assert standing.rounds > rounds

@@ -232,9 +232,9 @@ def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
     assembly_cache.prune(tmp_path, 10 * size)
     assert len(list(tmp_path.iterdir())) == 10
     # What is read is used: others are older now.
-    found = assembly_cache.read(tmp_path / "0")
-    assert found is not None
-    assert found.why == "0"
+    stored = assembly_cache.read(tmp_path / "0")
+    assert stored is not None
+    assert stored.why == "0"
     assembly_cache.prune(tmp_path, 5 * size)
     assert {file.name for file in tmp_path.iterdir()} == {"0", "7", "8", "9"}
     # Another process may have removed them, or the folder.

@@ -118,9 +118,9 @@ def test_a_wrong_kernel_is_found(
         pytest.skip(f"this torch generates no {right!r}")
     assert outcomes(graphs) == {"agrees"}
     graphs[0].wrapper = graphs[0].wrapper.replace(right, wrong)
-    found = [verdict for verdict in ask_check(graphs).values() if verdict.outcome == "differs"]
-    assert found
-    assert said in found[0].why
+    check = [verdict for verdict in ask_check(graphs).values() if verdict.outcome == "differs"]
+    assert check
+    assert said in check[0].why
 
 
 def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
