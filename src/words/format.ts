@@ -24,10 +24,13 @@ export function formatMicroseconds(microseconds: number): string {
 }
 
 /**
- * An interval in the unit of its end: `12.1–12.6 µs`.
+ * An interval: `12.1–12.6 µs`; a wide one with two units.
  */
 export function formatInterval([low, high]: readonly [number, number]): string {
   const [, unit, factor] = scale(high);
+  if (low >= LEAST && low / factor < 0.1) {
+    return `${formatMicroseconds(low)}–${formatMicroseconds(high)}`;
+  }
   const [first, last] = [digits(low / factor), digits(high / factor)];
   return first === last ? `${last} ${unit}` : `${first}–${last} ${unit}`;
 }
