@@ -1360,7 +1360,6 @@ export interface KernelLoad {
   kernel: string;
   compilation: string;
   call: number;
-  when: '' | 'background' | 'compiling' | 'first_launch';
   started_us: number;
   compile_us: number | null;
   load_us: number | null;
@@ -1371,6 +1370,7 @@ export interface KernelLoad {
   cached: boolean | null;
   how: string;
   spans: LoadSpan[];
+  when: '' | 'background' | 'compiling' | 'first_launch';
 }
 
 /**
@@ -2033,6 +2033,14 @@ export interface Route {
   artifact: 'cpp' | 'python';
   direction: 'backward' | 'forward' | 'inference';
   via: 'dispatcher' | 'inlined' | 'library' | 'python' | 'shim';
+  lines: number[];
+  gil: number;
+  us: number | null;
+  interval_us: [number, number] | null;
+  how: string;
+  why: string;
+  remedy: string;
+  where: SourceLine | null;
   way:
     | ''
     | 'dispatcher_cpp'
@@ -2042,14 +2050,6 @@ export interface Route {
     | 'library'
     | 'shim'
     | 'torch_ops';
-  lines: number[];
-  gil: number;
-  us: number | null;
-  interval_us: [number, number] | null;
-  how: string;
-  why: string;
-  remedy: string;
-  where: SourceLine | null;
 }
 
 /**

@@ -19,7 +19,7 @@ def duration(time_us: float) -> str:
 def duration_range(low_us: float, high_us: float) -> str:
     """Return a range of times given in µs: ``12.1\u201312.6 µs``; a wide one with two units."""
     factor, unit = _unit(high_us)
-    if _LEAST <= low_us and low_us * factor < 0.1:
+    if low_us >= _LEAST and low_us * factor < 0.1:
         return f"{duration(low_us)}\u2013{duration(high_us)}"
     low, high = _three_digits(low_us * factor), _three_digits(high_us * factor)
     return f"{high} {unit}" if low == high else f"{low}\u2013{high} {unit}"

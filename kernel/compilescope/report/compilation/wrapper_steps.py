@@ -127,8 +127,6 @@ class Route(Struct):
     """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through the
     C++ dispatcher, which calls Python if that implements the operator. python: as a Python
     function. inlined: a kernel of the generated code."""
-    way: RouteWay = ""
-    """The same in detail, as tables show it; it follows from ``via``."""
     lines: list[int] = []
     gil: int = 0
     """How often one call of the wrapper takes the GIL for it."""
@@ -141,6 +139,9 @@ class Route(Struct):
     remedy: str = ""
     where: SourceLine | None = None
     """Where it was defined, if known."""
+
+    way: RouteWay = ""
+    """``via`` in detail, as tables show it."""
 
     def __post_init__(self) -> None:
         # A file of an earlier version does not hold it.
@@ -195,8 +196,6 @@ class KernelLoad(Struct):
     compilation: str = ""
     call: int = 1
     """The call of the variant in which it happened; 0: during compilation."""
-    when: LoadTime = ""
-    """As tables show it: follows from ``call`` and ``background``."""
     started_us: float = 0.0
     """Since the first call began."""
     compile_us: float | None = None
@@ -215,8 +214,16 @@ class KernelLoad(Struct):
     duration but not the start. A first run contains the compilations, loads and tuning within
     it."""
 
+    when: LoadTime = ""
+    """As tables show it: follows from ``call`` and ``background``."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold it.
+        if not self.when:
+            self.timed()
+
     def timed(self) -> KernelLoad:
-        """Fills in ``when``, which a file of an earlier version lacks; returns the load."""
+        """Computes ``when`` again, after a change; returns the load."""
         if self.call:
             self.when = "first_launch"
         else:

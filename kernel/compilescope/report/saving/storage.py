@@ -130,8 +130,6 @@ def complete(report: Report) -> None:
     for variant in report.variants:
         if not variant.breaks and any(compilation.breaks for compilation in variant.compilations):
             completing["breaks"](variant)
-        for load in variant.kernel_loads:
-            load.timed()
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)
     for timing in _timings(report):
