@@ -1371,6 +1371,7 @@ export interface KernelLoad {
   cached: boolean | null;
   how: string;
   spans: LoadSpan[];
+  when: '' | 'background' | 'compiling' | 'first_launch';
 }
 
 /**
@@ -1593,6 +1594,7 @@ export interface Overview {
   results: Result[];
   targets: TargetResult[];
   scale_us: number;
+  axis: string;
   wrapper: Answer | null;
   limit: Limit | null;
   suggestions: Suggestion[];
@@ -2009,12 +2011,15 @@ export interface Result {
   state: 'failed' | 'measured' | 'unmeasured';
   why: string;
   latency_us: number | null;
+  latency: string;
   interval_us: [number, number] | null;
   interval_title: string;
+  interval: string;
   few: boolean;
   noisy: boolean;
   speedup: Speedup | null;
   first_call_s: number | null;
+  first_call: string;
   cold: boolean;
   accurate: boolean | null;
   best: boolean;
@@ -2037,6 +2042,15 @@ export interface Route {
   why: string;
   remedy: string;
   where: SourceLine | null;
+  way:
+    | ''
+    | 'dispatcher_cpp'
+    | 'dispatcher_python'
+    | 'function'
+    | 'inlined'
+    | 'library'
+    | 'shim'
+    | 'torch_ops';
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
@@ -6,8 +7,16 @@ import type { SourceLine } from '../protocol/types';
 const LEAST = 1e-6;
 
 /**
- * A duration in microseconds with three digits that count: `12.3 µs`. Far below
- * one, as estimates of small kernels are, `4.31 ns`.
+ * The part of a limit from which on three digits round up to the limit.
+ */
+const ROUNDS_UP = 0.9995;
+
+/**
+ * A duration in microseconds with three significant digits: `12.3 µs`; below
+ * 0.1 µs, as estimates of small kernels are, `4.31 ns`. For what the panel draws
+ * by itself: charts, and figures that a report holds as numbers. The rules are
+ * those of `kernel/compilescope/report/units.py`, and both are tested with
+ * `tests/data/formats.json`.
  */
 export function formatMicroseconds(microseconds: number): string {
   const [value, unit] = scale(microseconds);
@@ -15,10 +24,13 @@ export function formatMicroseconds(microseconds: number): string {
 }
 
 /**
- * An interval in the unit of its middle: `12.1–12.6 µs`.
+ * An interval: `12.1–12.6 µs`; a wide one with two units.
  */
 export function formatInterval([low, high]: readonly [number, number]): string {
   const [, unit, factor] = scale(high);
+  if (low >= LEAST && low / factor < 0.1) {
+    return `${formatMicroseconds(low)}–${formatMicroseconds(high)}`;
+  }
   const [first, last] = [digits(low / factor), digits(high / factor)];
   return first === last ? `${last} ${unit}` : `${first}–${last} ${unit}`;
 }
@@ -59,10 +71,12 @@ function scale(microseconds: number): [number, string, number] {
   if (size >= LEAST && size < 0.1) {
     return [microseconds * 1e3, 'ns', 1e-3];
   }
-  if (microseconds < 1e3) {
+  // 999.6 µs would round to 1000 µs, so the larger unit starts where rounding
+  // reaches it.
+  if (size < 1e3 * ROUNDS_UP) {
     return [microseconds, 'µs', 1];
   }
-  return microseconds < 1e6
+  return size < 1e6 * ROUNDS_UP
     ? [microseconds / 1e3, 'ms', 1e3]
     : [microseconds / 1e6, 's', 1e6];
 }
@@ -72,9 +86,9 @@ function digits(value: number): string {
   if (size >= LEAST * 1e3 && size < 0.01) {
     return Number(value.toPrecision(2)).toString();
   }
-  return value >= 100
+  return size >= 100 * ROUNDS_UP
     ? value.toFixed(0)
-    : value >= 10
+    : size >= 10 * ROUNDS_UP
       ? value.toFixed(1)
       : value.toFixed(2);
 }
@@ -93,17 +107,14 @@ export function formatNanoseconds(nanoseconds: number): string {
 }
 
 /**
- * The name of a frame. What Dynamo compiles from behind a graph break on, it
- * calls `torch_dynamo_resume_in_f_at_9`: that is `f` from line 9 on.
- *
- * @param from - Says so of a name and a line: `%1 from line %2`.
+ * The name of a frame. Dynamo calls what follows a graph break
+ * `torch_dynamo_resume_in_f_at_9`: `f from line 9`.
  */
-export function formatFrame(
-  name: string,
-  from: (name: string, line: string) => string
-): string {
+export function formatFrame(name: string, trans: TranslationBundle): string {
   const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return match ? from(match[1].replace(/_dot_/g, '.'), match[2]) : name;
+  return match
+    ? trans.__('%1 from line %2', match[1].replace(/_dot_/g, '.'), match[2])
+    : name;
 }
 
 /**

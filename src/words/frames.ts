@@ -10,9 +10,5 @@ export function frameName(
   { where, frame }: Pick<CompilationSummary, 'where' | 'frame'>,
   trans: TranslationBundle
 ): string {
-  return where?.function
-    ? formatFrame(where.function, (name, line) =>
-        trans.__('%1 from line %2', name, line)
-      )
-    : frame;
+  return where?.function ? formatFrame(where.function, trans) : frame;
 }

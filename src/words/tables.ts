@@ -5,6 +5,37 @@ import type { TranslationBundle } from '@jupyterlab/translation';
  * Table → its columns in their order, as a terminal and a cell show them too.
  */
 export const TABLES = {
+  results: (trans: TranslationBundle) => ({
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    latency: {
+      title: trans.__('latency per call'),
+      kind: 'figure' as const
+    },
+    bar: {
+      title: trans.__('latency'),
+      kind: 'drawing' as const
+    },
+    speedup: {
+      title: trans.__('over eager'),
+      kind: 'words' as const
+    },
+    first_call: {
+      title: trans.__('first call'),
+      kind: 'figure' as const
+    },
+    accuracy: {
+      title: trans.__('accuracy'),
+      note: trans.__("Whether the outputs agree with eager's"),
+      kind: 'words' as const,
+      words: {
+        right: trans.__('✓'),
+        wrong: trans.__('✗ differs')
+      }
+    }
+  }),
   variants: (trans: TranslationBundle) => ({
     variant: {
       title: trans.__('variant'),
@@ -264,7 +295,9 @@ export const TABLES = {
         memory: trans.__('out of memory'),
         cancelled: trans.__('cancelled'),
         running: trans.__('running'),
-        waiting: trans.__('waiting')
+        waiting: trans.__('waiting'),
+        fastest: trans.__('fastest'),
+        pareto: trans.__('Pareto-optimal')
       }
     },
     latency: {

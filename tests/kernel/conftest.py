@@ -119,6 +119,6 @@ def one_thread() -> Iterator[None]:
 @pytest.fixture
 def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
     """Comms that no kernel serves."""
-    made = CommManager()
-    monkeypatch.setattr(comm, "get_comm_manager", lambda: made)
-    return made
+    comm_manager = CommManager()
+    monkeypatch.setattr(comm, "get_comm_manager", lambda: comm_manager)
+    return comm_manager

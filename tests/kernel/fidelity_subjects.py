@@ -317,8 +317,8 @@ NEEDS = {"gpt2": "transformers", "resnet18": "torchvision"}
 """Subject → the module that it takes, which may not be there."""
 
 CASES: dict[str, Callable[[Make], Case]] = {
-    made.__name__: made
-    for made in (
+    subject.__name__: subject
+    for subject in (
         pointwise,
         broadcast,
         softmax,

@@ -314,10 +314,10 @@ describe('small parts', () => {
   });
 
   it('names what Dynamo compiles from behind a break', () => {
-    const from = (name: string, line: string) => `${name} from line ${line}`;
-    expect(formatFrame('torch_dynamo_resume_in_step_at_9', from)).toBe(
+    const { trans } = contextOf(new ViewModel());
+    expect(formatFrame('torch_dynamo_resume_in_step_at_9', trans)).toBe(
       'step from line 9'
     );
-    expect(formatFrame('step', from)).toBe('step');
+    expect(formatFrame('step', trans)).toBe('step');
   });
 });

@@ -68,6 +68,7 @@ const LOAD: KernelLoad = {
   kernel: 'fused_0',
   compilation: '0/0',
   call: 0,
+  when: 'background',
   started_us: 1000,
   compile_us: 2e6,
   load_us: 500,
@@ -261,7 +262,11 @@ describe('CompileTimeBody', () => {
       ...BUILT,
       kernel_loads: [
         LOAD,
-        { ...LOAD, kernel: HOSTILE, call: 1, compile_us: null, cached: true }
+        {
+          ...LOAD,
+          ...{ kernel: HOSTILE, when: 'first_launch' as const },
+          ...{ compile_us: null, cached: true }
+        }
       ]
     });
     const [own, other] = page

@@ -183,6 +183,7 @@ export function overview(change: Partial<Overview> = {}): Overview {
     results: [],
     targets: [],
     scale_us: 0,
+    axis: '',
     wrapper: null,
     limit: null,
     suggestions: [],

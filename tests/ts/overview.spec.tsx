@@ -17,12 +17,15 @@ function result(name: string, change: Partial<Result> = {}): Result {
     state: 'measured',
     why: '',
     latency_us: 50,
+    latency: '50.0 µs',
     interval_us: [48, 52],
     interval_title: '95 % interval',
+    interval: '95 % interval 48.0–52.0 µs',
     few: false,
     noisy: false,
     speedup: null,
     first_call_s: null,
+    first_call: '',
     cold: true,
     accurate: null,
     best: false,
@@ -34,18 +37,25 @@ const FULL: Partial<Overview> = {
   headline: 'C++ wrapper is fastest: 40.0 µs a call, 2.50× faster than eager.',
   scale_us: 100,
   results: [
-    result('eager', { latency_us: 100, interval_us: [98, 100] }),
+    result('eager', {
+      latency_us: 100,
+      latency: '100 µs',
+      interval_us: [98, 100]
+    }),
     result('python', {
       title: 'Python wrapper',
       speedup: speedup('noisy', 'too noisy to judge'),
       interval_us: [20, 90],
+      latency: '20.0–90.0 µs',
       noisy: true
     }),
     result('cpp', {
       title: 'C++ wrapper',
       latency_us: 40,
+      latency: '40.0 µs',
       speedup: speedup('faster', '2.50× faster'),
       first_call_s: 12.5,
+      first_call: '12.5 s',
       accurate: true,
       best: true
     })
@@ -206,10 +216,14 @@ describe('The Overview', () => {
     page.all(selector).map(each => each.textContent);
 
   it('has no interval of few samples, and says so', () => {
-    const few = { few: true, interval_title: '4 samples: min–max' };
-    draw({ ...FULL, results: [result('python', few)] });
+    const few = {
+      few: true,
+      interval_title: '4 samples: min–max',
+      interval: '4 samples: min–max 48.0–52.0 µs'
+    };
+    draw({ ...FULL, results: [result('python', few)], axis: '0 – 100 µs' });
     const [, latency] = page.all('tbody tr th, tbody tr td');
-    expect(latency.textContent).toBe('50.0 µs4 samples: min–max: 48.0–52.0 µs');
+    expect(latency.textContent).toBe('50.0 µs4 samples: min–max 48.0–52.0 µs');
     expect(page.all('.jp-Compilescope-latency > i')).toEqual([]);
     expect(texts('thead .jp-mod-chart')).toEqual(['0 – 100 µs']);
   });

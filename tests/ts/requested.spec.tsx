@@ -6,12 +6,7 @@ import {
   pastable,
   settingsOf
 } from '../../src/panels/requested/settings';
-import type {
-  Crossing,
-  Effective,
-  Route,
-  VariantReport
-} from '../../src/protocol/types';
+import type { Effective, Route, VariantReport } from '../../src/protocol/types';
 import { settle } from './fakes';
 import { fullCompilation, variantReport } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
@@ -37,14 +32,22 @@ function effective(
   };
 }
 
-function crossing(operator: string, change: Partial<Crossing> = {}): Crossing {
+function route(operator: string, change: Partial<Route> = {}): Route {
   return {
     operator,
+    registered: 'torch',
     artifact: 'cpp',
-    lines: [34],
     direction: 'inference',
+    via: 'python',
+    way: 'function',
+    lines: [34],
+    gil: 1,
+    us: null,
+    interval_us: null,
+    how: '',
     why: '',
     remedy: '',
+    where: null,
     ...change
   };
 }
@@ -195,12 +198,12 @@ describe('RequestedBody', () => {
     expect(page.text()).toContain('python: It is not built.');
   });
 
-  it('shows an older report’s calls through Python, and leads to their lines', async () => {
+  it('leads to the lines that call operators through Python', async () => {
     model.getCompilation.mockResolvedValue(
       fullCompilation({
-        crossings: [
-          crossing('mylib.rotate', { lines: [34, 57], why: 'no shim' }),
-          crossing('mylib.back', { direction: 'backward', lines: [9] })
+        routes: [
+          route('mylib.rotate', { lines: [34, 57], why: 'no shim' }),
+          route('mylib.back', { direction: 'backward', lines: [9] })
         ]
       })
     );
@@ -222,32 +225,20 @@ describe('RequestedBody', () => {
   });
 
   it('shows the ways to operators, what somebody wrote first', async () => {
-    const route: Route = {
-      operator: 'aten::mm',
-      registered: 'torch',
-      artifact: 'cpp',
+    const matmul = route('aten::mm', {
       direction: 'backward',
       via: 'shim',
+      way: 'shim',
       lines: [7],
-      gil: 0,
-      us: null,
-      interval_us: null,
-      how: '',
-      why: '',
-      remedy: '',
-      where: null
-    };
-    const own: Route = {
-      ...route,
-      operator: 'mine::scale',
-      registered: 'python',
-      via: 'dispatcher',
-      gil: 1,
-      us: 4.5,
+      gil: 0
+    });
+    const own = route('mine::scale', {
+      ...{ registered: 'python', direction: 'backward', lines: [7], us: 4.5 },
+      ...{ via: 'dispatcher', way: 'dispatcher_python' },
       why: 'It is written in Python.'
-    };
+    });
     model.getCompilation.mockResolvedValue(
-      fullCompilation({ routes: [route, own] })
+      fullCompilation({ routes: [matmul, own] })
     );
     await show([CPP]);
     const rows = page
@@ -279,7 +270,7 @@ describe('RequestedBody', () => {
   it('shows names as text', async () => {
     model.getCompilation.mockResolvedValue(
       fullCompilation({
-        crossings: [crossing(HOSTILE, { why: HOSTILE, remedy: HOSTILE })]
+        routes: [route(HOSTILE, { why: HOSTILE, remedy: HOSTILE })]
       })
     );
     await show([

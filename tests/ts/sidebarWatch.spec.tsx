@@ -178,7 +178,7 @@ describe('Watch', () => {
         latest: [watched({ frame: { ...CALL, function: resumed } })]
       })
     );
-    expect(host.textContent).toContain('loss from line 3 on');
+    expect(host.textContent).toContain('loss from line 3');
   });
 
   it('shows names as text', () => {

@@ -9,6 +9,7 @@ import type {
   Node,
   VariantReport
 } from '../../src/protocol/types';
+import { conform } from '../../src/model/file/conform';
 import type { ILinked, ISelection } from '../../src/tokens';
 
 /*
@@ -44,57 +45,8 @@ export function compilationSummary(
 export function fullCompilation(
   change: Partial<Compilation> = {}
 ): Compilation {
-  return {
-    id: '0/0',
-    attempt: 0,
-    frame: null,
-    graphs: {},
-    code: {
-      direction: 'inference',
-      python: null,
-      cpp: null,
-      shell: null,
-      path: null,
-      regions: {},
-      backward: null,
-      others: [],
-      absent: {},
-      aot: null,
-      buffers: {}
-    },
-    kernels: [],
-    guards: [],
-    breaks: [],
-    recompile: null,
-    phases: [],
-    cache: [],
-    decisions: [],
-    absent: {},
-    guard_tree: [],
-    autotunings: [],
-    crossings: [],
-    warm_phases: [],
-    warm_cache: [],
-    started_s: null,
-    duration_s: null,
-    cell: null,
-    call: null,
-    reduced: '',
-    counts: {},
-    torch_id: '',
-    cell_number: null,
-    cell_file: '',
-    steps: [],
-    routes: [],
-    memory: [],
-    layouts: [],
-    decompositions: [],
-    conditions: [],
-    symbols: [],
-    shape_decisions: [],
-    expressions: [],
-    ...change
-  } as Compilation;
+  // The defaults of the kernel's struct, as a report's file is completed.
+  return conform({ id: '0/0', ...change }, 'Compilation') as Compilation;
 }
 
 export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {

@@ -18,9 +18,9 @@ from .guards.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
 from .guards.shapes import add_shapes
 from .kernels.descriptors import add_descriptors
+from .kernels.inductor_units import gather
 from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
-from .kernels.units import gather
 from .memory.layouts import find_layouts
 from .memory.usage import find_memory
 from .packages.ahead_of_time import add_dumped

@@ -20,7 +20,7 @@ from ..report.errors import CompilescopeError
 from ..report.problem import Problem, Struct, fault
 from ..report.tiers import GraphTiers
 from ..session.session import Session
-from ..tiers import changes
+from ..tiers import observers
 from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, Line, plain
 from .measuring import SentRounds
@@ -41,7 +41,7 @@ class Endpoints:
         self._clients = Clients()
         self._sent_rounds = SentRounds()
         self._stop = session.observe(self._observe)
-        self._stop_tiers = changes.observe(self._observe_tiers)
+        self._stop_tiers = observers.observe(self._observe_tiers)
         session.is_shown = self.is_heard
         self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()

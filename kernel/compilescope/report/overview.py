@@ -27,10 +27,14 @@ class Result(Struct):
     """Why it has no latency: the failure, or the missing step."""
     latency_us: float | None = None
     """The median of a call."""
+    latency: str = ""
+    """``12.3 µs``; the range if the figure does not mean much."""
     interval_us: tuple[float, float] | None = None
     interval_title: str = "95 % interval"
     """The title of ``interval_us``; ``4 samples: min\u2013max`` if there are too few for an
     interval."""
+    interval: str = ""
+    """``95 % interval 12.1\u201312.6 µs``; for one sample its title alone."""
     few: bool = False
     """There are too few samples for an interval of the median."""
     noisy: bool = False
@@ -38,6 +42,8 @@ class Result(Struct):
     speedup: Speedup | None = None
     """Over eager."""
     first_call_s: float | None = None
+    first_call: str = ""
+    """``1.24 s``; with warm caches ``1.24 s (warm)``."""
     cold: bool = True
     """Whether the first call got nothing from a cache."""
     accurate: bool | None = None
@@ -157,6 +163,8 @@ class Overview(Struct):
     targets: list[TargetResult] = []
     scale_us: float = 0.0
     """The value of the longest bar of the results."""
+    axis: str = ""
+    """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
     wrapper: Answer | None = None
     """Whether the C++ wrapper pays off; None if there is nothing to wrap."""
     limit: Limit | None = None

@@ -1,4 +1,8 @@
-"""Formats times and sizes: the only place that chooses a unit."""
+"""Formats times and sizes: the unit and the digits of every figure in a sentence or a cell.
+
+``src/words/format.ts`` formats what the panel draws by itself, by the same rules. Both are tested
+with ``tests/data/formats.json``.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,17 @@ _LEAST = 1e-6
 
 def duration(time_us: float) -> str:
     """Return a time given in µs, with three significant digits and the unit that fits."""
-    if _LEAST <= abs(time_us) < 0.1:
-        size = time_us * 1e3
-        return f"{f'{size:.2g}' if abs(size) < 0.01 else _three_digits(size)} ns"
-    for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
-        # 999.6 µs would round to 1000 µs, so the larger unit starts where rounding reaches it.
-        if abs(time_us) < limit * 0.9995:
-            return f"{_three_digits(time_us * factor)} {unit}"
-    return f"{_three_digits(time_us * 1e-6)} s"
+    factor, unit = _unit(time_us)
+    return f"{_three_digits(time_us * factor)} {unit}"
+
+
+def duration_range(low_us: float, high_us: float) -> str:
+    """Return a range of times given in µs: ``12.1\u201312.6 µs``; a wide one with two units."""
+    factor, unit = _unit(high_us)
+    if low_us >= _LEAST and low_us * factor < 0.1:
+        return f"{duration(low_us)}\u2013{duration(high_us)}"
+    low, high = _three_digits(low_us * factor), _three_digits(high_us * factor)
+    return f"{high} {unit}" if low == high else f"{low}\u2013{high} {unit}"
 
 
 def size(count: float) -> str:
@@ -29,7 +36,20 @@ def size(count: float) -> str:
     return f"{count:.{digits}f} {units[exponent]}"
 
 
+def _unit(time_us: float) -> tuple[float, str]:
+    """Return the factor from µs to the unit that fits, and the unit."""
+    if _LEAST <= abs(time_us) < 0.1:
+        return 1e3, "ns"
+    for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
+        # 999.6 µs would round to 1000 µs, so the larger unit starts where rounding reaches it.
+        if abs(time_us) < limit * 0.9995:
+            return factor, unit
+    return 1e-6, "s"
+
+
 def _three_digits(value: float) -> str:
+    if _LEAST * 1e3 <= abs(value) < 0.01:
+        return f"{value:.2g}"
     if abs(value) >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"

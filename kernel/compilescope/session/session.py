@@ -9,8 +9,6 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import msgspec
-
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.subject_error import without_our_frames
 from ..distributed.remote_report import Elsewhere
@@ -21,7 +19,7 @@ from ..inspection.same_call import likeness
 from ..jobs import kept_subjects
 from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
-from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, prepare, usual
+from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, prepare
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
 from ..report import AS_WRITTEN, IN_CELL, Report, SourceLine, VariantReport, is_record
@@ -37,10 +35,9 @@ from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
 from ..watching.running_code import Watched, watching
 from ..watching.watch import Watch
+from .queued_work import check_seconds, kind_of, requested_variants
 from .reproducers import Reproducers
 
-LONGEST_S = 7 * 24 * 3600.0
-"""The longest measurement that can be requested."""
 PATIENCE_S = 0.5
 """How long the panel's request waits for sources; after that a job provides them."""
 
@@ -140,7 +137,7 @@ class Session:
         CompilescopeError
             A variant is for a target, which cannot run here, or the time is invalid.
         """
-        _check_seconds(seconds)
+        check_seconds(seconds)
         target_variants.refuse(variants, "measured")
         work = Work(kind="measure", seconds=seconds, again=again)
         return self._do(self._callable(subject), variants, work, progress)
@@ -278,7 +275,7 @@ class Session:
         CompilescopeError
             The report lacks a named variant, or the time is invalid.
         """
-        _check_seconds(seconds)
+        check_seconds(seconds)
         work = Work(kind="measure", seconds=seconds, again=again)
         report = self._callable(subject).report
         target_variants.refuse(
@@ -304,28 +301,7 @@ class Session:
 
     def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         inspection = self._callable(subject)
-        for name in variants:
-            if is_record(inspection.report.variant(name)):
-                raise CompilescopeError(
-                    f"{name!r} cannot be built or timed.",
-                    "It holds what your own code compiled as it ran: there is no call to repeat.",
-                    "Choose another variant.",
-                )
-        wanted = list(variants) or list(usual(inspection, work.kind))
-        requested = {name: inspection.report.variant(name).requested for name in wanted}
-        if not variants:
-            # If an inspection was interrupted, its missing variants are requested again.
-            present = [
-                report_variant.requested
-                for report_variant in inspection.report.variants
-                if not is_record(report_variant)
-            ]
-            requested_last = inspection.asked or names.parse(names.USUAL)
-            missing = {
-                name: variant for name, variant in requested_last.items() if variant not in present
-            }
-            if work.kind == "build" or not requested:
-                requested |= missing
+        requested = requested_variants(inspection, variants, work.kind)
         if requested and is_aside(requested):
             return self._beside(inspection, requested, work)
         return self.jobs.queue(subject, list(requested), work, requested)
@@ -484,28 +460,10 @@ class Session:
         return self._observers.add(observer)
 
     def _kind_of(self, job: Job) -> str:
-        """A key shared by jobs of similar duration: the work, the variants, the size.
-
-        Also the processor, the threads and torch. The first build of a process takes longer.
-        """
         inspection = self.inspections.get(job.subject)
         if not isinstance(inspection, Inspection):
             return ""
-        report = inspection.report
-        stages = {variant.name: variant.stage for variant in report.variants}
-        requested = {variant.name: variant.requested for variant in report.variants}
-        requested |= {**inspection.asked, **job.requested}
-        wanted = sorted(
-            f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
-            for name in job.variants
-            if name in requested
-        )
-        place = report.environment
-        is_first = not self.jobs.has_built
-        work = msgspec.json.encode(job.work).decode()
-        size = f"size 2^{inspection.size.bit_length()}"
-        parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
-        return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])
+        return kind_of(job, inspection, is_first=not self.jobs.has_built)
 
     def _work(
         self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
@@ -602,15 +560,6 @@ class Session:
 
     def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
         self._observers.tell(kind, subject, job)
-
-
-def _check_seconds(seconds: float) -> None:
-    if not 0 < seconds <= LONGEST_S:
-        raise CompilescopeError(
-            f"A measurement cannot take {seconds:g} seconds.",
-            f"It takes more than 0 and at most {LONGEST_S:g}, which is a week.",
-            "Give the seconds to measure for: 10.",
-        )
 
 
 _session: Session | None = None

@@ -17,7 +17,7 @@ from ..report import OutputError
 from ..report.problem import Problem, message_of
 from ..report.tiers import Gain, GraphTiers, Tier
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
-from . import changes
+from . import observers
 from .cached_files import CachedFiles
 from .check import Check
 from .turns import Turns
@@ -125,8 +125,8 @@ class TieredGraph:
 
     def tell(self) -> None:
         """Passes on that it has changed."""
-        if changes.is_observed():
-            changes.tell(self.report())
+        if observers.is_observed():
+            observers.notify(self.report())
 
     def refuse(self, why: str) -> None:
         """There is no second tier, as is right."""

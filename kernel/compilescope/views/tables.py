@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, guards, package, routes, steps, sweep, target, variants
+from .rows import cold, deploy, guards, package, results, routes, steps, sweep, target, variants
 from .rows.table import Table
 
 TABLES: tuple[Table, ...] = (
+    results.TABLE,
     variants.TABLE,
     target.TABLE,
     guards.TABLE,

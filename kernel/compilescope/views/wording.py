@@ -9,6 +9,7 @@ from ..analysis.figures.wording import place as place
 from ..report import AS_WRITTEN, Report, Timing, VariantReport
 from ..report.references import is_reference
 from ..report.units import duration as duration
+from ..report.units import duration_range
 from ..report.units import size as size
 from ..report.variant import Variant
 
@@ -18,16 +19,10 @@ MARKS = {"error": "error", "warning": "warning", "info": "note"}
 
 def interval(timing: Timing) -> str:
     """Return the 95 % interval of the median, low to high; any other range is labelled."""
-    bounds = time_range(timing.interval_us)
+    bounds = duration_range(*timing.interval_us)
     if len(timing.samples_us) == 1:
         return interval_title(timing)
     return f"{interval_title(timing)} {bounds}" if timing.few else bounds
-
-
-def time_range(interval_us: tuple[float, float]) -> str:
-    """Return a range of times given in µs, low to high."""
-    low, high = interval_us
-    return f"{duration(low)} to {duration(high)}"
 
 
 def speedup(timing: Timing) -> str:

@@ -66,6 +66,7 @@ function LoadRow(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { load, end, trans } = props;
+  const columns = TABLES.loads(trans);
   const figure = (us: number | null, strong = false) => (
     <td className="jp-mod-number">
       {us === null ? (
@@ -89,7 +90,7 @@ function LoadRow(props: {
               <span className="jp-Compilescope-muted">{load.compilation}</span>
             </th>
           ),
-          when: <td>{whenText(load, trans)}</td>,
+          when: <td>{load.when && columns.when.words[load.when]}</td>,
           steps: (
             <td>
               <span className="jp-Compilescope-loadBar" aria-hidden="true">
@@ -137,15 +138,6 @@ function stepHead(step: Step, title: string): Partial<IHead> {
     </>
   );
   return { label };
-}
-
-function whenText(load: KernelLoad, trans: TranslationBundle): string {
-  const { words } = TABLES.loads(trans).when;
-  return load.call > 0
-    ? words.first_launch
-    : load.background
-      ? words.background
-      : words.compiling;
 }
 
 /**

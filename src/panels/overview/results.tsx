@@ -1,8 +1,11 @@
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
-import { formatInterval, formatMicroseconds } from '../../words/format';
+import { formatMicroseconds } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import { isUndecided, SpeedupText } from '../common/speedup';
+import { DeclaredCells, declaredHeads } from '../common/tables/declared';
+import { TableHead } from '../common/tables/figures';
 import type { IViewContext } from '../views';
 import { BuildButton } from './build';
 import { ViewLink } from './link';
@@ -29,11 +32,6 @@ export function Results(props: {
   const isTimed = results.some(each => each.latency_us !== null);
   const isStarted = results.some(each => each.first_call_s !== null);
   const isChecked = results.some(each => each.accurate !== null);
-  // The kernel says what an interval is: of too few samples it is none.
-  const titles = results
-    .filter(each => each.interval_us !== null && !each.few)
-    .slice(0, 1)
-    .map(each => each.interval_title);
   return (
     <section
       className="jp-Compilescope-results"
@@ -41,29 +39,19 @@ export function Results(props: {
     >
       {results.length > 0 && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('variant')}</th>
-              <th scope="col" className="jp-mod-number">
-                {isTimed ? trans.__('latency per call') : ''}
-              </th>
-              <th scope="col" className="jp-mod-chart">
-                {isTimed
-                  ? [
-                      `0 – ${formatMicroseconds(overview.scale_us)}`,
-                      ...titles
-                    ].join(', ')
-                  : ''}
-              </th>
-              {isTimed && <th scope="col">{trans.__('over eager')}</th>}
-              {isStarted && (
-                <th scope="col" className="jp-mod-number">
-                  {trans.__('first call')}
-                </th>
-              )}
-              {isChecked && <th scope="col">{trans.__('accuracy')}</th>}
-            </tr>
-          </thead>
+          <TableHead
+            heads={declaredHeads('results', trans, {
+              latency: isTimed ? {} : { label: '' },
+              bar: isTimed && {
+                spoken: undefined,
+                label: overview.axis,
+                className: 'jp-mod-chart'
+              },
+              speedup: isTimed && {},
+              first_call: isStarted && {},
+              accuracy: isChecked && {}
+            })}
+          />
           <tbody>
             {results.map(each => (
               <Row
@@ -91,10 +79,7 @@ function Row(props: {
 }): JSX.Element {
   const { result, scale, columns, context } = props;
   const { trans } = context;
-  const { latency_us: latency, interval_us: interval } = result;
-  const range = interval
-    ? `${result.interval_title}: ${formatInterval(interval)}`
-    : undefined;
+  const { latency_us: latency } = result;
   const classes = [
     result.best ? 'jp-mod-best' : '',
     result.noisy ? 'jp-mod-noisy' : '',
@@ -104,91 +89,108 @@ function Row(props: {
   ];
   return (
     <tr className={classes.filter(Boolean).join(' ')}>
-      <th scope="row">
-        <VariantName
-          name={result.variant}
-          title={result.title}
-          context={context}
-        />
-      </th>
-      {latency === null ? (
-        <td
-          colSpan={columns.isTimed ? 3 : 2}
-          className="jp-Compilescope-muted jp-mod-why"
-          title={result.why}
-        >
-          {result.state === 'failed'
-            ? trans.__('failed: %1', result.why)
-            : result.why}
-        </td>
-      ) : (
-        <>
-          <td className="jp-mod-number">
-            <ViewLink view="timings" isPlain context={context}>
-              {result.noisy && interval
-                ? formatInterval(interval)
-                : formatMicroseconds(latency)}
-            </ViewLink>
-            {result.few && (
-              <small>
-                {result.noisy || interval?.[0] === interval?.[1]
-                  ? result.interval_title
-                  : range}
-              </small>
-            )}
-          </td>
-          <td className="jp-mod-chart" title={range}>
-            <Bar
-              latency={latency}
-              interval={result.few ? null : interval}
-              scale={scale}
-            />
-          </td>
-          <td>
-            {result.speedup && (
-              <ViewLink view="timings" isPlain context={context}>
-                <SpeedupText speedup={result.speedup} trans={trans} />
-              </ViewLink>
-            )}
-          </td>
-        </>
-      )}
-      {columns.isStarted && (
-        <td className="jp-mod-number">
-          {result.first_call_s !== null && (
-            <ViewLink
-              view="compile-time"
-              of={result.variant}
-              isPlain
-              context={context}
-            >
-              {formatMicroseconds(result.first_call_s * 1e6)}
-            </ViewLink>
-          )}
-          {result.first_call_s !== null && !result.cold && (
-            <span className="jp-Compilescope-muted"> {trans.__('warm')}</span>
-          )}
-        </td>
-      )}
-      {columns.isChecked && (
-        <td>
-          {result.accurate !== null && (
-            <ViewLink view="accuracy" isPlain context={context}>
-              <span
-                className={result.accurate ? 'jp-mod-ok' : 'jp-mod-bad'}
-                title={
-                  result.accurate
-                    ? trans.__('Same result as eager')
-                    : trans.__('Differs from eager by more than the tolerance')
-                }
+      <DeclaredCells
+        table="results"
+        trans={trans}
+        cells={{
+          variant: (
+            <th scope="row">
+              <VariantName
+                name={result.variant}
+                title={result.title}
+                context={context}
+              />
+            </th>
+          ),
+          latency:
+            latency === null ? (
+              <td
+                colSpan={columns.isTimed ? 3 : 1}
+                className="jp-Compilescope-muted jp-mod-why"
+                title={result.why}
               >
-                {result.accurate ? '✓' : trans.__('✗ differs')}
-              </span>
-            </ViewLink>
-          )}
-        </td>
-      )}
+                {result.state === 'failed'
+                  ? trans.__('failed: %1', result.why)
+                  : result.why}
+              </td>
+            ) : (
+              <td className="jp-mod-number">
+                <ViewLink view="timings" isPlain context={context}>
+                  {result.latency || formatMicroseconds(latency)}
+                </ViewLink>
+                {result.few && (
+                  <small>
+                    {result.noisy ? result.interval_title : result.interval}
+                  </small>
+                )}
+              </td>
+            ),
+          bar: latency !== null && (
+            <td className="jp-mod-chart" title={result.interval}>
+              <Bar
+                latency={latency}
+                interval={result.few ? null : result.interval_us}
+                scale={scale}
+              />
+            </td>
+          ),
+          speedup: latency !== null && (
+            <td>
+              {result.speedup && (
+                <ViewLink view="timings" isPlain context={context}>
+                  <SpeedupText speedup={result.speedup} trans={trans} />
+                </ViewLink>
+              )}
+            </td>
+          ),
+          first_call: columns.isStarted && (
+            <td className="jp-mod-number">
+              {result.first_call_s !== null && (
+                <ViewLink
+                  view="compile-time"
+                  of={result.variant}
+                  isPlain
+                  context={context}
+                >
+                  {result.first_call ||
+                    formatMicroseconds(result.first_call_s * 1e6)}
+                </ViewLink>
+              )}
+            </td>
+          ),
+          accuracy: columns.isChecked && (
+            <td>
+              {result.accurate !== null && (
+                <Accuracy isRight={result.accurate} context={context} />
+              )}
+            </td>
+          )
+        }}
+      />
     </tr>
+  );
+}
+
+function Accuracy(props: {
+  isRight: boolean;
+  context: IViewContext;
+}): JSX.Element {
+  const { isRight, context } = props;
+  const { trans } = context;
+  const { words } = TABLES.results(trans).accuracy;
+  return (
+    <ViewLink view="accuracy" isPlain context={context}>
+      <span
+        className={isRight ? 'jp-mod-ok' : 'jp-mod-bad'}
+        title={
+          isRight
+            ? trans.__('Same result as eager')
+            : trans.__('Differs from eager by more than the tolerance')
+        }
+      >
+        {isRight ? words.right : words.wrong}
+      </span>
+    </ViewLink>
   );
 }
 

@@ -1,10 +1,5 @@
 import * as React from 'react';
-import type {
-  Compilation,
-  Crossing,
-  Route,
-  VariantReport
-} from '../../protocol/types';
+import type { Route, VariantReport } from '../../protocol/types';
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
@@ -145,7 +140,7 @@ function RouteRow(
               )}
             </td>
           ),
-          via: <td>{columns.via.words[wayOf(route)]}</td>,
+          via: <td>{route.way && columns.via.words[route.way]}</td>,
           gil: <td className="jp-mod-number">{route.gil}</td>,
           overhead: (
             <td className="jp-mod-number">
@@ -200,21 +195,6 @@ function RouteRow(
 
 const ORIGIN = {};
 
-function wayOf({ operator, via, artifact, registered }: Route) {
-  switch (via) {
-    case 'dispatcher':
-      return registered === 'python' ? 'dispatcher_python' : 'dispatcher_cpp';
-    case 'python':
-      return artifact === 'cpp'
-        ? 'function'
-        : operator.startsWith('extern_kernels.')
-          ? 'library'
-          : 'torch_ops';
-    default:
-      return via;
-  }
-}
-
 async function find(
   variants: readonly VariantReport[],
   context: IViewContext
@@ -223,7 +203,7 @@ async function find(
     variants,
     context,
     'crossings',
-    routesOf
+    ({ routes }) => routes
   );
   // What somebody wrote comes before what torch has.
   const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
@@ -233,26 +213,5 @@ async function find(
         rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
     ),
     omitted
-  };
-}
-
-/**
- * A report without routes, of an older version, has what is called through
- * Python alone.
- */
-function routesOf({ routes, crossings }: Compilation): readonly Route[] {
-  return routes.length > 0 ? routes : crossings.map(throughPython);
-}
-
-function throughPython(crossing: Crossing): Route {
-  return {
-    ...crossing,
-    registered: 'unknown',
-    via: 'python',
-    gil: crossing.lines.length,
-    us: null,
-    interval_us: null,
-    how: '',
-    where: null
   };
 }

@@ -7,7 +7,7 @@ import type {
   WatchState
 } from '../../protocol/types';
 import { IconButton } from '../common/button';
-import { formatPlace, formatSeconds } from '../../words/format';
+import { formatFrame, formatPlace, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
@@ -123,7 +123,7 @@ function Row(props: {
   const { compilation, files, onShow, trans } = props;
   const { id, frame, call, failed, recompile, breaks } = compilation;
   const name = frame?.function
-    ? frameName(frame.function, trans)
+    ? formatFrame(frame.function, trans)
     : trans.__('unknown frame');
   const place = call ?? frame;
   return (
@@ -188,14 +188,6 @@ function Row(props: {
       )}
     </li>
   );
-}
-
-/**
- * The part of a function behind a graph break says which it is.
- */
-function frameName(name: string, trans: TranslationBundle): string {
-  const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return match ? trans.__('%1 from line %2 on', match[1], match[2]) : name;
 }
 
 function clock(seconds: number): string {

@@ -11,6 +11,7 @@ import {
 import { formatOperations } from '../../words/operations';
 import { formatInterval } from '../../words/format';
 import { speedupClass } from '../common/speedup';
+import { TABLES } from '../../words/tables';
 import { declaredColumns } from '../common/tables/declared';
 import { againstEager, stateKind, stateTitle, stepText } from './phrases';
 import type { IRow } from './rows';
@@ -129,10 +130,11 @@ function standingText(
   { cell, isWinner, isFront }: IRow,
   trans: TranslationBundle
 ): string {
+  const { words } = TABLES.cells(trans).state;
   return isWinner
-    ? trans.__('fastest')
+    ? words.fastest
     : isFront
-      ? trans.__('Pareto-optimal')
+      ? words.pareto
       : stateTitle(cell.state, trans);
 }
 
@@ -158,7 +160,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
     <>
       {isWinner ? (
         <Badge kind="good" title={trans.__('The fastest of its shape')}>
-          {trans.__('fastest')}
+          {standingText(row, trans)}
         </Badge>
       ) : isFront ? (
         <Badge
@@ -166,7 +168,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
             'No other cell of its shape has both a lower compile time and a lower latency'
           )}
         >
-          {trans.__('Pareto-optimal')}
+          {standingText(row, trans)}
         </Badge>
       ) : (
         stateTitle(cell.state, trans)

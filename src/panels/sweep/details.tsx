@@ -7,6 +7,7 @@ import {
   formatMicroseconds,
   formatSeconds
 } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import { formatInterval } from '../../words/format';
 import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
@@ -38,7 +39,9 @@ export function Details(props: {
       <header>
         <h3>{nameOf(cell)}</h3>
         <Badge kind={row.isWinner ? 'good' : stateKind(cell.state)}>
-          {row.isWinner ? trans.__('fastest') : stateTitle(cell.state, trans)}
+          {row.isWinner
+            ? TABLES.cells(trans).state.words.fastest
+            : stateTitle(cell.state, trans)}
         </Badge>
         {row.isKept && <Badge>{trans.__('kept from before')}</Badge>}
         {model.isLive && (

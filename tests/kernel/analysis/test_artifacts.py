@@ -65,7 +65,9 @@ Guard latency = 48.76 us
     assert guards[3].origin.file == "other.py"  # two files end so
     assert guards[3].expression == "L['s'] == '  # no comment'"
     assert guards[3].origin.code == 's = "#"'
-    assert [(one.kind, one.source, one.accessor, one.parent) for one in managers] == [
+    assert [
+        (manager.kind, manager.source, manager.accessor, manager.parent) for manager in managers
+    ] == [
         ("RootGuardManager", "", "", None),
         ("GuardManager", "L['x']", "FrameLocalsGuardAccessor(key='x')", 0),
         ("DictGuardManager", "L['x'].d", "GetAttrGuardAccessor(d)", 1),
@@ -84,7 +86,7 @@ def test_every_guard_of_the_tree_is_read(records, compiled):
         ]
         lines = [line for text in texts for line in text.split("\n") if "+- " in line]
         leaves = [line for line in lines if "Manager" not in line.split("+- ")[1].split(":")[0]]
-        found = [guard for one in compiled(case, "python") for guard in one.guards]
+        found = [guard for compilation in compiled(case, "python") for guard in compilation.guards]
         assert len(found) == len(leaves)
         users = [guard for guard in found if guard.origin and "program.py" in guard.origin.file]
         assert users
@@ -147,9 +149,9 @@ def test_a_break_in_other_words(text):
 
 
 def test_breaks_of_every_attempt_stay(compiled):
-    found = {one.id: one for one in compiled("breaks", "python")}
+    found = {compilation.id: compilation for compilation in compiled("breaks", "python")}
     assert found["0/0"].attempt == 1
-    assert [one.where.line for one in found["0/0"].breaks] == [16]
+    assert [graph_break.where.line for graph_break in found["0/0"].breaks] == [16]
     assert found["0/0"].graphs["dynamo"].text.count("cos") > 0
     skipped = found["3/0"]
     assert skipped.graphs == {}
@@ -183,11 +185,13 @@ def event(name: str, kind: str, at: float, owner: str | None = "0/0", thread: in
 
 
 def shape(phases: list[Phase]) -> list[object]:
-    return [[one.name, one.start_us, one.duration_us, shape(one.children)] for one in phases]
+    return [
+        [phase.name, phase.start_us, phase.duration_us, shape(phase.children)] for phase in phases
+    ]
 
 
 def test_phases_nest():
-    found = build_phases(
+    phases = build_phases(
         [
             event("dynamo", "B", 1000),
             event("backend", "B", 1100),
@@ -201,7 +205,7 @@ def test_phases_nest():
         ]
     )
     build = ["build", 110.0, 80.0, []]
-    assert shape(found["0/0"]) == [
+    assert shape(phases["0/0"]) == [
         [
             "dynamo",
             0.0,
@@ -209,11 +213,11 @@ def test_phases_nest():
             [["cache_miss", 50.0, 0.0, []], ["backend", 100.0, 100.0, [build]]],
         ]
     ]
-    assert shape(found["1/0"]) == [["other", 150.0, 10.0, []]]
+    assert shape(phases["1/0"]) == [["other", 150.0, 10.0, []]]
 
 
 def test_phases_that_are_cut_or_damaged():
-    found = build_phases(
+    phases = build_phases(
         [
             event("never begun", "E", 5),
             event("never ended", "B", 10),
@@ -224,7 +228,7 @@ def test_phases_that_are_cut_or_damaged():
             Record(event="chromium_event", metadata={}, payload="[]"),
         ]
     )
-    assert shape(found["0/0"]) == [["never ended", 0.0, 20.0, [["inside", 10.0, 10.0, []]]]]
+    assert shape(phases["0/0"]) == [["never ended", 0.0, 20.0, [["inside", 10.0, 10.0, []]]]]
 
 
 def test_real_phases_hold_their_children(compiled):
@@ -266,8 +270,8 @@ def test_other_artifacts_are_no_caches():
 def test_a_reset_begins_the_ids_anew(compiled):
     first, second = compiled("cached", "python")
     assert (first.id, second.id) == ("0/0", "0/0")
-    assert [one.outcome for one in first.cache] == ["miss", "miss"]
-    assert [one.outcome for one in second.cache][-1] == "hit"
+    assert [candidate.outcome for candidate in first.cache] == ["miss", "miss"]
+    assert [candidate.outcome for candidate in second.cache][-1] == "hit"
     assert "before_post_grad" in first.graphs
     assert "before_post_grad" not in second.graphs
     assert "cache" in second.absent["before_post_grad"]
@@ -321,13 +325,13 @@ def test_code_generated_after_a_restart_belongs_to_the_last_attempt(records):
     given = [record for record in records("breaks", "python") if record.compile_id == "0/0"]
     again = [
         Record(
-            event=one.event,
-            metadata=one.metadata,
-            payload=one.payload,
-            compile_id=one.compile_id,
-            attempt=0 if one.name.startswith(("inductor", "before_post")) else one.attempt,
+            event=record.event,
+            metadata=record.metadata,
+            payload=record.payload,
+            compile_id=record.compile_id,
+            attempt=0 if record.name.startswith(("inductor", "before_post")) else record.attempt,
         )
-        for one in given
+        for record in given
     ]
     (found,) = assemble(again, variant="python")
     assert found.attempt == 1
@@ -361,7 +365,7 @@ def test_several_graphs_under_one_id_are_all_kept(records):
     again = [record for record in given if record.name in names]
     (found,) = assemble([*given, *again], variant="python")
     assert found.code.python == plain.code.python
-    assert [one.python for one in found.code.others] == [plain.code.python]
+    assert [other.python for other in found.code.others] == [plain.code.python]
     assert "2 inference graphs" in found.absent["inference graphs"]
     assert len(found.kernels) == 2 * len(plain.kernels)
     keys = [launch.key for kernel in found.kernels for launch in kernel.launches]

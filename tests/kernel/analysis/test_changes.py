@@ -226,7 +226,8 @@ def test_kernels_are_paired_by_what_is_surest() -> None:
     baseline = [kernel("a", "1", "x"), kernel("b", "2", "y", "z"), kernel("c", "3", "w")]
     here = [kernel("d", "2", "y", "z"), kernel("e", "4", "x", "w", "v"), kernel("f", "5", "u")]
     named = [
-        tuple(one.name if one else "" for one in pair) for pair in pair_kernels(baseline, here)
+        tuple(kernel.name if kernel else "" for kernel in pair)
+        for pair in pair_kernels(baseline, here)
     ]
     assert named == [("b", "d"), ("a", "e"), ("", "f"), ("c", "")]
 
@@ -250,6 +251,6 @@ def test_the_baseline_is_the_earlier_variant_that_is_most_alike() -> None:
         VariantReport(name="failed", requested=cs.Variant(mode="max-autotune")),
     ]
     found = [baseline_of(variant, variants) for variant in variants]
-    assert [one.name if one else "" for one in found] == [
+    assert [kernel.name if kernel else "" for kernel in found] == [
         *("", "", "python", "python", "dynamic", "", "on h100", "")
     ]

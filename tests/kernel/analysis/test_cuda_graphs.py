@@ -73,7 +73,7 @@ def test_the_cpp_wrapper_captures_none_with_partitions_and_one_setting_changes_t
         assert "torch 2.12 or later" in skip.remedy
         assert found["whole"].outcome == "skipped"
     assert (found["off"].outcome, found["off"].partitions) == ("not asked", [])
-    assert all(one.captured == 0 for one in found.values()), "nothing ran"
+    assert all(partition.captured == 0 for partition in found.values()), "nothing ran"
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def on_gpu() -> Compilation:
 
 def found_on_gpu(*said: str, cpp: bool = False) -> CudaGraphs:
     cuda_graphs = cuda_graphs_of(
-        Variant(cpp_wrapper=cpp), [on_gpu()], ASKED, [Said(one, "0/0") for one in said]
+        Variant(cpp_wrapper=cpp), [on_gpu()], ASKED, [Said(reason, "0/0") for reason in said]
     )
     assert cuda_graphs is not None
     return cuda_graphs

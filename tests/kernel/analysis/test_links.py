@@ -36,12 +36,12 @@ def paired(left: list[Compilation], right: list[Compilation]) -> list[tuple[Regi
 
 
 def test_nearly_every_launch_has_a_partner_and_a_source_line(compiled):
-    found = [
+    pairs = [
         entry for case in CASES for entry in paired(compiled(case, "python"), compiled(case, "cpp"))
     ]
-    assert len(found) > 60
-    whole = [region for region, partner in found if partner is not None and region.sources]
-    assert len(whole) >= 0.95 * len(found)
+    assert len(pairs) > 60
+    whole = [region for region, partner in pairs if partner is not None and region.sources]
+    assert len(whole) >= 0.95 * len(pairs)
 
 
 @pytest.mark.parametrize("case", CASES)

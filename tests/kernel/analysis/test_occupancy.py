@@ -25,7 +25,7 @@ NVIDIA = [
 
 
 def build_of(target: str) -> devices.Build:
-    (build,) = [one.build for one in devices.DEVICES if one.target == target]
+    (build,) = [device.build for device in devices.DEVICES if device.target == target]
     assert build is not None
     return build
 

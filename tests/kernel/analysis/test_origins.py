@@ -45,16 +45,16 @@ def inspect(name: str, *, run: bool = False) -> Report:
 def count(report: Report) -> dict[str, int]:
     """How many launches of both wrappers there are, and how many lead where."""
     python, cpp = report.variant("python"), report.variant("cpp")
-    found = dict.fromkeys(("launches", "partners", "nodes", "lines"), 0)
+    totals = dict.fromkeys(("launches", "partners", "nodes", "lines"), 0)
     for one, other in zip(python.compilations, cpp.compilations, strict=True):
         ours, theirs = launches(one, "python"), launches(other, "cpp")
         for some, others in ((ours, theirs), (theirs, ours)):
             keys = {region.key for region in others}
-            found["launches"] += len(some)
-            found["partners"] += sum(region.key in keys for region in some)
-            found["nodes"] += sum(bool(region.nodes) for region in some)
-            found["lines"] += sum(bool(region.sources) for region in some)
-    return found
+            totals["launches"] += len(some)
+            totals["partners"] += sum(region.key in keys for region in some)
+            totals["nodes"] += sum(bool(region.nodes) for region in some)
+            totals["lines"] += sum(bool(region.sources) for region in some)
+    return totals
 
 
 def computed(report: Report) -> list[tuple[Compilation, Node]]:
@@ -186,9 +186,9 @@ def test_what_is_built_is_linked_too():
 def test_a_trace_file_has_what_torch_wrote(compiled):
     """Without a live hook torch's own table is all there is."""
     graphs = compiled("training", "python")[0].graphs
-    found = {node.name: node.origins for node in graphs["post_grad"].nodes}
-    assert found["addmm"] == ["linear"]
-    assert found["neg"] == ["hidden"]
+    nodes = {node.name: node.origins for node in graphs["post_grad"].nodes}
+    assert nodes["addmm"] == ["linear"]
+    assert nodes["neg"] == ["hidden"]
     assert "origins" in graphs["backward_post_grad"].absent
     # Of the backward, what it takes over from the joint graph's forward half.
     names = {node.name for node in graphs["forward"].nodes}

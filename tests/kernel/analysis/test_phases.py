@@ -148,8 +148,8 @@ def test_every_span_of_this_torch_has_a_kind():
         name
         for folder in ("_dynamo", "_inductor", "_functorch", "fx")
         for path in (root / folder).rglob("*.py")
-        for found in _TIMED.finditer(path.read_text(encoding="utf-8", errors="replace"))
-        for name in [found.group(2) or found.group(1)]
+        for match in _TIMED.finditer(path.read_text(encoding="utf-8", errors="replace"))
+        for name in [match.group(2) or match.group(1)]
     } - _STRAY
     assert len(names) > 40
     assert {name for name in names if kind_of(name) == "other"} <= {

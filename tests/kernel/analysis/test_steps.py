@@ -90,7 +90,11 @@ def test_each_line_of_a_target_s_wrapper(name):
 
 
 def by_direction(found: list[Compilation]) -> dict[tuple[str, str], Steps]:
-    return {(one.id, steps.direction): steps for one in found for steps in one.steps}
+    return {
+        (compilation.id, steps.direction): steps
+        for compilation in found
+        for steps in compilation.steps
+    }
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -103,11 +107,12 @@ def test_launches_and_allocations_have_their_partners_keys(case, compiled):
     for place, python_steps in ours.items():
         cpp_steps = theirs[place]
         assert (python_steps.artifact, cpp_steps.artifact) == ("python", "cpp")
-        keys = [[step.key for step in one.steps] for one in (python_steps, cpp_steps)]
+        keys = [[step.key for step in wrapper.steps] for wrapper in (python_steps, cpp_steps)]
         for own in keys:
             assert len(own) == len(set(own))
         launches = [
-            {step.key for step in one.steps if step.kernel} for one in (python_steps, cpp_steps)
+            {step.key for step in wrapper.steps if step.kernel}
+            for wrapper in (python_steps, cpp_steps)
         ]
         assert launches[0] == launches[1]
         assert {step.key for step in python_steps.steps if step.kind == "free"} & set(keys[1]) or (

@@ -191,7 +191,7 @@ def test_ids_are_counted_from_zero_and_named_alike_in_reasons() -> None:
             record(1_000_007, 4, "recompile_reasons", reason),
         ]
     )
-    assert [one.compile_id for one in records] == ["0/0", "1/0", "0/1"]
-    assert [one.metadata["frame_id"] for one in records] == [0, 1, 0]
+    assert [record.compile_id for record in records] == ["0/0", "1/0", "0/1"]
+    assert [record.metadata["frame_id"] for record in records] == [0, 1, 0]
     assert records[0].payload == "1000007/3"
     assert records[2].payload == '["0/0: size mismatch at 1000007", "12/34: unknown"]'

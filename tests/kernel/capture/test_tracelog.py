@@ -47,9 +47,9 @@ def test_a_record(tmp_path):
         )
         + line({"artifact": {"name": "graph", "encoding": "string"}, "frame_id": 1}, payload)
     )
-    found = read(log(tmp_path, text))
-    assert found.problems == []
-    interned, start, graph = found.records
+    stored = read(log(tmp_path, text))
+    assert stored.problems == []
+    interned, start, graph = stored.records
     assert interned.event == "str"
     assert (start.event, start.compile_id, start.attempt) == ("dynamo_start", "1/2", 1)
     assert start.metadata["dynamo_start"]["stack"][0]["filename"] == "/case/program.py"
@@ -77,10 +77,10 @@ def test_the_clock_is_set_by_events_that_know_the_time(tmp_path):
     ],
 )
 def test_logs_from_a_gpu(name, count):
-    found = read(TRACES / f"h200-torch2.11-{name}.log.gz")
-    assert found.problems == []
-    assert len(found.records) == count
-    assert {record.compile_id for record in found.records} == {None, "0/0"}
+    stored = read(TRACES / f"h200-torch2.11-{name}.log.gz")
+    assert stored.problems == []
+    assert len(stored.records) == count
+    assert {record.compile_id for record in stored.records} == {None, "0/0"}
 
 
 def test_plain_and_compressed_are_the_same(tmp_path):
@@ -91,27 +91,27 @@ def test_plain_and_compressed_are_the_same(tmp_path):
 
 def test_several_compressed_pieces_in_one_file(tmp_path):
     pieces = [gzip.compress(line({"str": [name, 0]}).encode()) for name in "ab"]
-    found = read(log(tmp_path, b"".join(pieces)))
-    assert [record.metadata["str"][0] for record in found.records] == ["a", "b"]
-    assert found.problems == []
+    stored = read(log(tmp_path, b"".join(pieces)))
+    assert [record.metadata["str"][0] for record in stored.records] == ["a", "b"]
+    assert stored.problems == []
 
 
 def test_a_line_that_is_no_record_is_a_problem_and_the_rest_is_read(tmp_path):
     text = line({"str": ["a", 0]}) + "garbage\n" + HEAD + '{"dynamo_sta\n' + line({"str": ["b", 1]})
-    found = read(log(tmp_path, text))
-    assert [record.metadata["str"][0] for record in found.records] == ["a", "b"]
-    assert [(problem.what, problem.why) for problem in found.problems] == [
+    stored = read(log(tmp_path, text))
+    assert [record.metadata["str"][0] for record in stored.records] == ["a", "b"]
+    assert [(problem.what, problem.why) for problem in stored.problems] == [
         ("A line of trace.log is no trace record.", "trace.log, line 2."),
         ("A line of trace.log cannot be read.", "trace.log, line 3."),
     ]
-    assert all(problem.severity == "warning" and problem.remedy for problem in found.problems)
+    assert all(problem.severity == "warning" and problem.remedy for problem in stored.problems)
 
 
 def test_a_changed_payload_is_a_problem(tmp_path):
     text = line({"artifact": {"name": "x"}}, "one\ntwo").replace("two", "tow")
-    found = read(log(tmp_path, text))
-    assert [record.payload for record in found.records] == ["one\ntow"]
-    assert found.problems[0].what == (
+    stored = read(log(tmp_path, text))
+    assert [record.payload for record in stored.records] == ["one\ntow"]
+    assert stored.problems[0].what == (
         "A line of trace.log begins a payload that is not what torch wrote."
     )
 
@@ -126,31 +126,31 @@ def test_metadata_that_torch_would_not_write(tmp_path, text):
 @pytest.mark.parametrize("number", [1e308, -1, 10**30, True, {}, [0], "x"])
 def test_an_id_that_there_cannot_be_costs_its_line(tmp_path, number):
     text = line({"artifact": {"name": "x"}, "frame_id": number, "frame_compile_id": 0})
-    found = read(log(tmp_path, text + line({"str": ["b", 1]})))
-    assert [record.event for record in found.records] == ["str"]
-    assert "its frame_id is" in found.problems[0].detail
+    stored = read(log(tmp_path, text + line({"str": ["b", 1]})))
+    assert [record.event for record in stored.records] == ["str"]
+    assert "its frame_id is" in stored.problems[0].detail
 
 
 def test_compiled_autograds_ids_are_as_torch_writes_them(tmp_path):
     own = {"compiled_autograd_graph": {}, "compiled_autograd_id": 0}
     frame = {"dynamo_start": {}, "compiled_autograd_id": 0, "frame_id": 1, "frame_compile_id": 0}
-    found = read(log(tmp_path, line(own, "x") + line(frame)))
-    assert [record.compile_id for record in found.records] == ["!0", "!0/1/0"]
+    stored = read(log(tmp_path, line(own, "x") + line(frame)))
+    assert [record.compile_id for record in stored.records] == ["!0", "!0/1/0"]
 
 
 def test_lines_of_windows_are_whole(tmp_path):
     plain = line({"str": ["a", 0]}) + line({"artifact": {"name": "x"}}, "one\n\ntwo")
-    found = read(log(tmp_path, plain.replace("\n", "\r\n")))
-    assert found.problems == []
-    assert found.records[1].payload == "one\n\ntwo"
+    stored = read(log(tmp_path, plain.replace("\n", "\r\n")))
+    assert stored.problems == []
+    assert stored.records[1].payload == "one\n\ntwo"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 def test_other_encodings(tmp_path, encoding):
     path = log(tmp_path, line({"artifact": {"name": "x"}}, "é").encode(encoding))
-    found = read(path)
-    assert found.problems == []
-    assert [record.payload for record in found.records] == ["é"]
+    stored = read(path)
+    assert stored.problems == []
+    assert [record.payload for record in stored.records] == ["é"]
 
 
 def test_lines_of_several_processes_are_told_apart(tmp_path):
@@ -160,14 +160,14 @@ def test_lines_of_several_processes_are_told_apart(tmp_path):
         for rows in zip(*logs, strict=True)
         for rank, row in enumerate(rows)
     ]
-    found = read(log(tmp_path, "\n".join(["torchrun says", *mixed])))
-    assert [each.rank for each in (found, *found.others)] == [0, 1]
-    assert [each.records[0].payload for each in (found, *found.others)] == [
+    stored = read(log(tmp_path, "\n".join(["torchrun says", *mixed])))
+    assert [each.rank for each in (stored, *stored.others)] == [0, 1]
+    assert [each.records[0].payload for each in (stored, *stored.others)] == [
         "rank 0\ntwo",
         "rank 1\ntwo",
     ]
-    assert [each.problems for each in found.others] == [[]]
-    assert [problem.what for problem in found.problems] == [
+    assert [each.problems for each in stored.others] == [[]]
+    assert [problem.what for problem in stored.problems] == [
         "A line of trace.log is no trace record."
     ]
 
@@ -175,41 +175,43 @@ def test_lines_of_several_processes_are_told_apart(tmp_path):
 def test_a_compressed_file_unpacks_to_so_much_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(decompress, "MOST_BYTES", 1 << 20)
     text = line({"str": ["a", 0]}) + "\n" * (8 << 20)
-    found = read(log(tmp_path, gzip.compress(text.encode())))
-    assert [record.event for record in found.records] == ["str"]
-    assert found.problems[0].what == ("trace.log unpacks to more than 1 MiB: the rest is not read.")
+    stored = read(log(tmp_path, gzip.compress(text.encode())))
+    assert [record.event for record in stored.records] == ["str"]
+    assert stored.problems[0].what == (
+        "trace.log unpacks to more than 1 MiB: the rest is not read."
+    )
 
 
 def test_a_small_compressed_file_unpacks_to_a_hundred_times_its_size(tmp_path):
     text = line({"str": ["a", 0]}) + (" " * (1 << 20) + "\n") * 40
     packed = gzip.compress(text.encode(), compresslevel=1)
     assert len(packed) * 100 < len(text)
-    found = read(log(tmp_path, packed))
-    assert [record.event for record in found.records] == ["str"]
-    assert "the rest is not read" in found.problems[0].what
+    stored = read(log(tmp_path, packed))
+    assert [record.event for record in stored.records] == ["str"]
+    assert "the rest is not read" in stored.problems[0].what
 
 
 def test_what_cannot_be_unpacked_says_so(tmp_path):
-    found = read(log(tmp_path, b"\x28\xb5\x2f\xfd1234"))
-    assert [problem.what for problem in found.problems] == ["trace.log cannot be unpacked."]
-    assert "zstd -d" in found.problems[0].remedy
+    stored = read(log(tmp_path, b"\x28\xb5\x2f\xfd1234"))
+    assert [problem.what for problem in stored.problems] == ["trace.log cannot be unpacked."]
+    assert "zstd -d" in stored.problems[0].remedy
 
 
 def test_a_file_that_is_no_trace(tmp_path):
-    found = read(log(tmp_path, "hello\nworld\n"))
-    assert found.records == []
-    assert found.problems[0].what == "trace.log is no trace."
-    assert found.problems[0].severity == "error"
+    stored = read(log(tmp_path, "hello\nworld\n"))
+    assert stored.records == []
+    assert stored.problems[0].what == "trace.log is no trace."
+    assert stored.problems[0].severity == "error"
 
 
 def test_an_empty_file(tmp_path):
-    found = read(log(tmp_path, ""))
-    assert (found.records, found.problems) == ([], [])
+    stored = read(log(tmp_path, ""))
+    assert (stored.records, stored.problems) == ([], [])
 
 
 def test_very_many_problems_are_counted_not_listed(tmp_path):
-    found = read(log(tmp_path, line({"str": ["a", 0]}) + "garbage\n" * 1000))
-    (problem,) = found.problems
+    stored = read(log(tmp_path, line({"str": ["a", 0]}) + "garbage\n" * 1000))
+    (problem,) = stored.problems
     assert problem.what == "1000 lines of trace.log are no trace records."
     assert problem.why == "The first is line 2."
     assert problem.detail.count("garbage") == 20
@@ -232,11 +234,11 @@ def test_a_cut_never_crashes(data, tmp_path):
     packed = data.draw(st.booleans())
     whole = PACKED if packed else PLAIN
     end = data.draw(st.integers(0, len(whole) - 1))
-    found = read(log(tmp_path, whole[:end]))
+    stored = read(log(tmp_path, whole[:end]))
     if packed:
-        assert found.problems or end < 3
+        assert stored.problems or end < 3
     else:
-        assert len(found.problems) <= 2
+        assert len(stored.problems) <= 2
 
 
 @given(data=st.data())

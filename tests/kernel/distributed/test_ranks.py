@@ -115,8 +115,8 @@ def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
     )
     # A disk that is full on one rank: none builds the variant, and the next one is built by all.
     unwritten = [report.variant("unwritten") for report in (right, wrong)]
-    assert [one.stage for one in unwritten] == ["failed", "failed"]
-    assert [one.problems[-1].what for one in unwritten] == [
+    assert [variant.stage for variant in unwritten] == ["failed", "failed"]
+    assert [variant.problems[-1].what for variant in unwritten] == [
         "This variant was not built, as another rank has no folder to build it in.",
         "The disk of /cache is full.",
     ]
@@ -135,13 +135,13 @@ def test_ranks_that_call_something_else_are_told_of() -> None:
         rank_subjects.make_uneven, variants="python", run=False, timeout_s=PATIENCE_S
     )
     collectives = rank_of(first).collectives
-    assert [one.operator.split(".")[1].rstrip("_") for one in collectives] == [
+    assert [collective.operator.split(".")[1].rstrip("_") for collective in collectives] == [
         "all_gather_into_tensor",
         "reduce_scatter_tensor",
         "all_reduce",
     ]
-    assert [one.bytes for one in collectives] == [256, 64, 4]
-    assert [one.reduction for one in collectives] == ["", "sum", "sum"]
+    assert [collective.bytes for collective in collectives] == [256, 64, 4]
+    assert [collective.reduction for collective in collectives] == ["", "sum", "sum"]
     code = first.variant("python").compilations[0].code.python
     assert code is not None
     lines = code.split("\n")
@@ -153,7 +153,7 @@ def test_ranks_that_call_something_else_are_told_of() -> None:
         assert one.sources[-1].function == "sharded"
     assert not rank_of(first).same
     serious = [difference for difference in rank_of(first).differences if difference.serious]
-    assert [one.kind for one in serious] == ["collectives"]
+    assert [difference.kind for difference in serious] == ["collectives"]
     assert "sum" in serious[0].here
     assert "max" in serious[0].there
     kinds = {difference.kind for difference in rank_of(second).differences}
@@ -165,7 +165,7 @@ def test_a_rank_that_dies_ends_the_others_and_says_so() -> None:
     assert "exit code 3" in reports[1].problems[0].what
     assert rank_of(reports[1]).size == 2
     mine = psutil.Process().children(recursive=True)
-    assert not [one for one in mine if "rank_process" in " ".join(one.cmdline())]
+    assert not [process for process in mine if "rank_process" in " ".join(process.cmdline())]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_setting_of_kernels_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         for switch in switches(variant, "cuda:0")
         if switch.names == "use_static_cuda_launcher"
     ] or [Switch({"torch._inductor.config": {"fx_graph_cache": False}}, "the graph's cache")]
-    assert all(not one.why for one in known)
+    assert all(not setting.why for setting in known)
     monkeypatch.setattr(cold, "switches", lambda *_: known)
     session = Session()
     made = session.inspect(

@@ -73,8 +73,8 @@ def test_the_cpp_wrapper_is_a_row_beside_its_kernels(report: Report) -> None:
 
 def test_ways_to_an_operator_are_measured_on_the_host(report: Report) -> None:
     for variant, way in (("python", "python"), ("cpp", "dispatcher")):
-        found = {route.operator: route for route in report.compilation("0/0", variant).routes}
-        one = found["gpu_loads::shifted"]
+        routes = {route.operator: route for route in report.compilation("0/0", variant).routes}
+        one = routes["gpu_loads::shifted"]
         assert (one.via, one.registered) == (way, "python")
         assert one.us, one.how
         assert one.us < 1000

@@ -24,9 +24,9 @@ def network() -> torch.nn.Module:
 
 def inspected(session: Session, fn: Any, *args: Any, **variants: cs.Variant) -> Inspection:
     subject = session.inspect(fn, args, variants=variants or VARIANTS, run=False).subject.id
-    found = session.inspection(subject)
-    assert isinstance(found, Inspection)
-    return found
+    inspection = session.inspection(subject)
+    assert isinstance(inspection, Inspection)
+    return inspection
 
 
 def test_variants_are_measured_in_turns_and_gone_on_with() -> None:

@@ -45,7 +45,7 @@ def test_a_package_for_a_gpu_is_built_checked_and_timed(tmp_path: Path) -> None:
     assert code.aot is not None
     ahead = [region for region in code.regions["aot"] if region.kind == "launch"]
     here = {region.key for region in code.regions["cpp"] if region.kind == "launch"}
-    assert {one.key for one in ahead} & here
+    assert {variant.key for variant in ahead} & here
     entries = {
         entry.name.partition(":")[0] for entry in package.entries if entry.timing is not None
     }

@@ -34,5 +34,5 @@ def test_collectives_of_generated_code_on_two_gpus() -> None:
         assert report.variant("python").stage == "built", report.variant("python").problems
         inside = [collective for collective in report.rank.collectives if not collective.outside]
         assert len(inside) == 3
-        assert all(one.line is not None and one.waited is not None for one in inside)
+        assert all(call.line is not None and call.waited is not None for call in inside)
         assert report.rank.same, report.rank.differences

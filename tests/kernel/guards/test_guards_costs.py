@@ -68,12 +68,12 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
     assert set(whole) == _reached(costs)
     for place in whole:
         node = costs.nodes[place]
-        below = [i for i, one in enumerate(costs.nodes) if one.parent == place]
+        below = [i for i, node in enumerate(costs.nodes) if node.parent == place]
         own = sum(cost for (owner, _), cost in guards.items() if owner == place)
         inside = own + sum(parts.get(i, 0.0) for i in below)
         # A few dozen ns are within the clock's noise on a busy machine.
         assert inside <= 1.5 * whole[place] + 60 * (1 + len(below)), node.source
-    top = [i for i, one in enumerate(costs.nodes) if one.parent == 0]
+    top = [i for i, node in enumerate(costs.nodes) if node.parent == 0]
     own = sum(cost for (owner, _), cost in guards.items() if owner == 0)
     assert sum(parts[i] for i in top) + own > 0.5 * parts[0]
     costs.subtrees = whole
@@ -95,13 +95,13 @@ def test_the_live_tree_is_left_as_it_is() -> None:
     kept.drop_values()
     call(X, 4.5)  # one failure, so the tree has been put in order
     torch._dynamo.utils.counters.clear()
-    before = str(kept.manager), [one.manager.fail_count() for one in nodes_of(kept.manager.root)]
+    before = str(kept.manager), [node.manager.fail_count() for node in nodes_of(kept.manager.root)]
     assert max(before[1]) > 0
     weak = {id(module): weakref.getweakrefcount(module) for module in module.modules()}
     costs = measure_guards(kept, {"self": module, "x": X, "k": 3.5}, budget_s=2.0)
     assert not costs.missing
     gc.collect()
-    after = str(kept.manager), [one.manager.fail_count() for one in nodes_of(kept.manager.root)]
+    after = str(kept.manager), [node.manager.fail_count() for node in nodes_of(kept.manager.root)]
     assert after == before
     assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
     limit = torch.compiler.set_stance("fail_on_recompile")
@@ -119,7 +119,7 @@ def test_nothing_of_the_users_outlives_the_measurement() -> None:
     del module, tensor, call
     torch._dynamo.reset()
     gc.collect()
-    assert [one() for one in gone] == [None, None, None]
+    assert [reference() for reference in gone] == [None, None, None]
     assert "gone" in kept.invalid() or kept.invalid() == ""
 
 
@@ -169,8 +169,8 @@ def test_what_torch_skips_is_told_apart() -> None:
         add_guard_costs([compilation], {"0/0": kept}, budget_s=2.0)
         gc.collect()
         assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
-        place = next(i for i, one in enumerate(managers) if one.shortcut)
-        below = [i for i, one in enumerate(managers) if one.parent == place]
+        place = next(i for i, manager in enumerate(managers) if manager.shortcut)
+        below = [i for i, manager in enumerate(managers) if manager.parent == place]
         assert managers[place].cost_ns is not None
         # What is below is not checked while nothing changes: its nodes have no cost of their own.
         assert all(managers[i].cost_ns is None for i in below)
@@ -184,14 +184,14 @@ def test_a_part_of_a_clone_is_that_part() -> None:
     _, kept = compiled(module, X)
     nodes = nodes_of(kept.manager.root)
     whole = Clone.whole(nodes)
-    top = next(i for i, one in enumerate(nodes) if one.source == "L['self']")
+    top = next(i for i, node in enumerate(nodes) if node.source == "L['self']")
     part = whole.part(top, top + nodes[top].size)
-    sources = [one.source for one in nodes_of(part.root)]
+    sources = [node.source for node in nodes_of(part.root)]
     assert sources == ["L", *(node.source for node in nodes[top : top + nodes[top].size])]
     deeper = part.below()
     first = nodes[deeper.start]
     single = deeper.part(deeper.start, deeper.start + first.size)
-    assert [one.source for one in nodes_of(single.root)][:3] == ["L", "L['self']", first.source]
+    assert [node.source for node in nodes_of(single.root)][:3] == ["L", "L['self']", first.source]
     values = {"self": module, "x": X, "k": 3.5}
     assert single.root.check(values)
     assert not whole.part(1, 1).root.check_verbose({}).verbose_code_parts
@@ -205,7 +205,7 @@ def test_a_report_has_costs_and_fail_counts() -> None:
     compilation = report.compilation("0/0", "python")
     assert compilation.guard_tree[0].cost_ns is not None
     assert compilation.guard_tree[0].cost_ns > 0
-    assert all(one.fails == 0 for one in compilation.guard_tree)
+    assert all(guard.fails == 0 for guard in compilation.guard_tree)
     by_type = {guard.type: guard for guard in reversed(compilation.guards)}
     assert by_type["TENSOR_MATCH"].cost_ns is not None
     assert by_type["TENSOR_MATCH"].language == "cpp"

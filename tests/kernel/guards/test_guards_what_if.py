@@ -162,7 +162,10 @@ OTHER_COMPILATIONS = {"dict's length"}
 def trees(fn: Any) -> list[tuple[str, int]]:
     function = getattr(fn, "forward", fn)
     code = getattr(function, "__func__", function).__code__
-    return [(str(one.manager), one.manager.root.fail_count()) for one in live_guards(code)]
+    return [
+        (str(live_guard.manager), live_guard.manager.root.fail_count())
+        for live_guard in live_guards(code)
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)

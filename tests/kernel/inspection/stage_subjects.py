@@ -91,8 +91,8 @@ def normed() -> Made:
 
 
 CHEAP = {
-    one.__name__: one
-    for one in (
+    subject.__name__: subject
+    for subject in (
         plain_backward,
         retain_graph,
         create_graph,

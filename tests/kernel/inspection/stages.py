@@ -101,13 +101,13 @@ def of_torch(make: Callable[[], Call], variant: Variant) -> list[str]:
             if "donated buffers" not in str(error):
                 raise
         roots = [
-            one
-            for one in torch.utils._pytree.tree_leaves(output)
-            if isinstance(one, torch.Tensor) and one.grad_fn is not None
+            leaf
+            for leaf in torch.utils._pytree.tree_leaves(output)
+            if isinstance(leaf, torch.Tensor) and leaf.grad_fn is not None
         ]
         if roots:
             try:
-                torch.autograd.backward(roots, [torch.ones_like(one) for one in roots])
+                torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
             except RuntimeError as error:
                 if "second time" not in str(error):
                     raise

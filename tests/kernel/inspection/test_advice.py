@@ -320,9 +320,9 @@ def unrolled(calls: str) -> tuple[str, str]:
 def test_advice_removes_the_recompile(program: Program, kind: str, code: str) -> None:
     before = run(*program[:1], program.compile, program.calls)
     assert before.recompiles
-    found = [one for one in advice_of(before) if one.kind == kind]
-    assert found, [(one.kind, one.code) for one in advice_of(before)]
-    advice = next((one for one in found if one.code == code), found[0])
+    found = [suggestion for suggestion in advice_of(before) if suggestion.kind == kind]
+    assert found, [(suggestion.kind, suggestion.code) for suggestion in advice_of(before)]
+    advice = next((suggestion for suggestion in found if suggestion.code == code), found[0])
     assert advice.code == code
     line = ""
     if advice.where is not None and advice.where.file.startswith("<program"):
@@ -378,7 +378,7 @@ def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object
 
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:
     ran = run(PAIR_AND_NUMBER.define, PAIR_AND_NUMBER.compile, PAIR_AND_NUMBER.calls)
-    assert [one.kind for one in advice_of(ran)] == ["dynamic"]
+    assert [suggestion.kind for suggestion in advice_of(ran)] == ["dynamic"]
 
 
 def test_what_became_dynamic_is_said_once() -> None:

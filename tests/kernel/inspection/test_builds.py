@@ -45,7 +45,7 @@ def training() -> tuple[Report, Report]:
 def test_sources_are_those_of_the_real_build(training: tuple[Report, Report]) -> None:
     early, built = training
     for name in ("python", "cpp"):
-        codes = [one.compilation("0/0", name).code for one in (early, built)]
+        codes = [report.compilation("0/0", name).code for report in (early, built)]
         backwards = [code.backward for code in codes]
         assert all(backwards)
         for before, after in (codes, backwards):
@@ -63,10 +63,10 @@ def test_a_build_is_checked_against_eager_with_its_gradients(
     for name in ("python", "cpp"):
         variant = built.variant(name)
         assert (variant.stage, variant.problems) == ("built", [])
-        found = {error.path: error for error in variant.accuracy}
-        assert set(found) == {"output", "args[0].grad", "weight.grad"}
-        assert all(error.ok and error.dtype == "float32" for error in found.values())
-        assert all(0 < error.tolerance_abs < 1e-3 for error in found.values())
+        accuracy = {error.path: error for error in variant.accuracy}
+        assert set(accuracy) == {"output", "args[0].grad", "weight.grad"}
+        assert all(error.ok and error.dtype == "float32" for error in accuracy.values())
+        assert all(0 < error.tolerance_abs < 1e-3 for error in accuracy.values())
 
 
 @pytest.mark.parametrize("is_cached", [True, False])

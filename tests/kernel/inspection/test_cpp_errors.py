@@ -101,9 +101,11 @@ def inspect(*call: Any, **options: Any) -> dict[str, Problem]:
     """Variant → its one problem."""
     report = Session().inspect(call[0], call[1:], **options)
     compiled = [variant for variant in report.variants if variant.requested.backend is not None]
-    assert [one.stage for one in compiled] == ["failed"] * len(compiled)
-    assert all(len(one.problems) == 1 for one in compiled), [one.problems for one in compiled]
-    return {one.name: one.problems[0] for one in compiled}
+    assert [variant.stage for variant in compiled] == ["failed"] * len(compiled)
+    assert all(len(variant.problems) == 1 for variant in compiled), [
+        variant.problems for variant in compiled
+    ]
+    return {variant.name: variant.problems[0] for variant in compiled}
 
 
 def watched(

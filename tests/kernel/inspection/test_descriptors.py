@@ -69,16 +69,19 @@ def test_a_template_builds_its_descriptors_in_each_block(inspected: Callable[...
         assert (a.made, a.built) == ("device", "each block")
         assert all(size.isdigit() for size in [*a.block, *b.block])
         lines = kernel.source.split("\n")
-        assert all("make_tensor_descriptor" in lines[(one.line or 0) - 1] for one in (a, b))
+        assert all(
+            "make_tensor_descriptor" in lines[(descriptor.line or 0) - 1] for descriptor in (a, b)
+        )
 
 
 def test_generated_kernels_name_the_pointer_and_the_block_that_tuning_sets(
     inspected: Callable[..., Report],
 ) -> None:
     descriptors = kernel_of(inspected("added", GENERATED), "python").descriptors
-    assert [one.name for one in descriptors] == ["in_ptr0", "in_ptr1", "out_ptr0"]
+    assert [descriptor.name for descriptor in descriptors] == ["in_ptr0", "in_ptr1", "out_ptr0"]
     assert all(
-        one.dtype == "fp32" and set(one.block) == {"YBLOCK", "XBLOCK"} for one in descriptors
+        descriptor.dtype == "fp32" and set(descriptor.block) == {"YBLOCK", "XBLOCK"}
+        for descriptor in descriptors
     )
 
 
@@ -101,7 +104,7 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
     for variant in WITH_SOURCES:
         who = {"python": "Python wrapper", "cpp": "C++ wrapper"}[variant]
         descriptors = kernel_of(report, variant).descriptors
-        assert [one.name for one in descriptors] == ["source", "target"]
+        assert [descriptor.name for descriptor in descriptors] == ["source", "target"]
         for one in descriptors:
             assert (one.made, one.built, one.dtype) == ("host", "each call", "fp32")
             assert (one.shape, one.strides) == (["256", "512"], ["512", "1"])

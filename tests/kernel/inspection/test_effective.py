@@ -51,14 +51,14 @@ def built() -> Report:
 
 def of(report: Report, variant: str) -> dict[str, Effective]:
     found = report.variant(variant).effective
-    assert len({one.setting for one in found}) == len(found)
-    return {one.setting: one for one in found}
+    assert len({setting.setting for setting in found}) == len(found)
+    return {setting.setting: setting for setting in found}
 
 
 @pytest.mark.parametrize("variant", ["python", "cpp"])
 def test_nothing_differs_where_torch_did_as_it_was_told(sources: Report, variant: str) -> None:
     found = of(sources, variant)
-    assert [one for one in found.values() if one.differs] == []
+    assert [setting for setting in found.values() if setting.differs] == []
     assert found["cpp_wrapper"].actual == ("on" if variant == "cpp" else "off")
     assert found["dynamic"].actual == "all sizes are constants"
     assert found["fullgraph"].actual == "1 graph"
@@ -130,7 +130,7 @@ def told(
 ) -> dict[str, Effective]:
     facts = facts or Facts(built=True)
     effectives = effective(Variant(cpp_wrapper=cpp), [compilation], records, facts)
-    return {one.setting: one for one in effectives}
+    return {setting.setting: setting for setting in effectives}
 
 
 def test_who_launches_tritons_kernels() -> None:

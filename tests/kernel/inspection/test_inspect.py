@@ -63,7 +63,7 @@ def test_every_kind_of_subject(kind: str) -> None:
     assert (report.subject.kind, report.subject.name) == (shown, name)
     assert len(report.subject.arguments) == len(call.args) + len(call.kwargs or {})
     assert [problem.what for problem in report.problems] == []
-    assert [(one.name, one.stage, one.problems) for one in report.variants] == [
+    assert [(variant.name, variant.stage, variant.problems) for variant in report.variants] == [
         ("python", "sources", []),
         ("cpp", "sources", []),
     ]
@@ -205,17 +205,17 @@ def test_breaks_have_reason_hint_and_link(capsys: pytest.CaptureFixture[str]) ->
     report = sources(Call(subjects.broken, (torch.randn(4),)))
     assert capsys.readouterr().out == ""
     compilations = report.variant("python").compilations
-    assert len({one.id for one in compilations}) == len(compilations) >= 4
-    breaks = [found for one in compilations for found in one.breaks]
-    asked = next(found for found in breaks if "graph_break()" in found.reason)
+    assert len({compilation.id for compilation in compilations}) == len(compilations) >= 4
+    breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
+    asked = next(graph_break for graph_break in breaks if "graph_break()" in graph_break.reason)
     assert asked.where is not None
     assert (asked.where.file, asked.where.function) == (HERE, "broken")
     assert asked.explanation
     assert asked.hints
     assert asked.link.startswith("https://")
-    assert any("Data-dependent" in found.reason for found in breaks)
-    assert [one.id for one in report.variant("cpp").compilations] == [
-        one.id for one in compilations
+    assert any("Data-dependent" in graph_break.reason for graph_break in breaks)
+    assert [compilation.id for compilation in report.variant("cpp").compilations] == [
+        compilation.id for compilation in compilations
     ]
 
 
@@ -372,7 +372,7 @@ def test_sources_come_from_one_capture_without_a_build(
         assert job is None or job.state == "queued"
     session.run_pending()
     assert len(report.variants) == 8
-    assert {one.stage for one in report.variants} == {"sources"}
+    assert {variant.stage for variant in report.variants} == {"sources"}
     assert captures == [cs.Variant()]
     assert processes == []
     built = [path for path in tmp_path.rglob("*") if path.suffix in (".so", ".o", ".cpp", ".h")]
@@ -409,5 +409,7 @@ def test_floats_that_may_change_keep_their_symbol_or_are_made_constant() -> None
     both = [cs.Variant(dynamic=True), cs.Variant(dynamic=True, cpp_wrapper=True)]
     for fn in (lambda x, by: x * by, lambda x, by: (x + by).sin().sum() / by):
         report = sources(Call(fn, (torch.randn(4), 1.5)), variants=both)
-        assert [(one.stage, one.problems) for one in report.variants] == [("sources", [])] * 2
-        assert all(one.compilations[0].kernels for one in report.variants)
+        assert [(variant.stage, variant.problems) for variant in report.variants] == [
+            ("sources", [])
+        ] * 2
+        assert all(variant.compilations[0].kernels for variant in report.variants)

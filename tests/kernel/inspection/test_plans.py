@@ -99,7 +99,7 @@ class _Allocations:
 
     def made(self, tensor: torch.Tensor) -> torch.Tensor:
         size = tensor.untyped_storage().nbytes()
-        self.live = [(ref, kept) for ref, kept in self.live if not ref.expired()]
+        self.live = [(ref, storage) for ref, storage in self.live if not ref.expired()]
         self.live.append((StorageWeakRef(tensor.untyped_storage()), size))
         self.total += size
         self.peak = max(self.peak, sum(size for _, size in self.live))
@@ -116,7 +116,7 @@ def _inputs(memory: Memory) -> list[Any]:
     for buffer in memory.buffers:
         if buffer.kind == "input":
             size, stride = (
-                [_number(one) for one in part] for part in (buffer.shape, buffer.stride)
+                [_number(value) for value in part] for part in (buffer.shape, buffer.stride)
             )
             dtype = getattr(torch, buffer.dtype)
             found.append(torch.empty_strided(size, stride, dtype=dtype))

@@ -53,7 +53,7 @@ def test_a_median_s_interval_holds_it_where_samples_resemble_the_one_before() ->
     draw = random.Random(3)
     hits = taken_as_independent = 0
     for _ in range(150):
-        samples = [math.exp(one) for one in _resembling(draw, 500, 0.9)]
+        samples = [math.exp(sample) for sample in _resembling(draw, 500, 0.9)]
         low, high = median_interval(samples)
         hits += low <= 1 <= high
         low, high = order_statistics(samples)
@@ -127,7 +127,7 @@ def test_three_percent_are_found(noise: Noise) -> None:
     found = 0
     for _ in range(50):
         slow, quick = noise(draw, 400)
-        result = ratio([1.03 * one for one in slow], quick)
+        result = ratio([1.03 * sample for sample in slow], quick)
         found += bool(result.differs) and result.value > 1
     assert found >= 45
 
@@ -135,10 +135,10 @@ def test_three_percent_are_found(noise: Noise) -> None:
 def test_a_ratio_and_its_interval() -> None:
     draw = random.Random(6)
     load = [1 + draw.random() for _ in range(100)]
-    exact = ratio([2.0 * one for one in load], load)
+    exact = ratio([2.0 * sample for sample in load], load)
     assert exact.value == pytest.approx(2)
     assert exact.interval == pytest.approx((2, 2))
-    noisy = [2.0 * one * (1 + 0.1 * draw.random()) for one in load]
+    noisy = [2.0 * sample * (1 + 0.1 * draw.random()) for sample in load]
     result = ratio(noisy, load)
     assert 2.05 < result.interval[0] < result.value < result.interval[1] < 2.15
     assert result.differs

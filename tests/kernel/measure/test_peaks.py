@@ -22,10 +22,10 @@ from compilescope.report import Peaks, devices
 def test_devices_are_found_by_torchs_name(
     torch_name: str, name: str, bandwidth: float, bfloat16: float
 ) -> None:
-    found = devices.find(torch_name)
-    assert found is not None
-    assert (found.name, found.bandwidth_bytes_per_s) == (name, bandwidth)
-    assert found.products["bfloat16"] == pytest.approx(bfloat16)
+    device = devices.find(torch_name)
+    assert device is not None
+    assert (device.name, device.bandwidth_bytes_per_s) == (name, bandwidth)
+    assert device.products["bfloat16"] == pytest.approx(bfloat16)
 
 
 def test_a_part_of_a_device_is_not_the_device() -> None:
@@ -46,9 +46,9 @@ def test_the_catalogue_agrees_with_itself() -> None:
 
 
 def test_the_builds_of_targets_agree_with_themselves() -> None:
-    builds = {one.target: one.build for one in devices.DEVICES if one.build is not None}
+    builds = {device.target: device.build for device in devices.DEVICES if device.build is not None}
     wanted = {"a100", "h100", "h200", "b200", "l4", "rtx4090", "rtx5090", "mi300x"}
-    assert set(builds) == {one.target for one in devices.DEVICES if one.target} == wanted
+    assert set(builds) == {device.target for device in devices.DEVICES if device.target} == wanted
     for build in builds.values():
         assert build.source.title
         assert build.source.date
@@ -65,9 +65,9 @@ def test_the_builds_of_targets_agree_with_themselves() -> None:
 
 
 def test_a_rate_is_that_of_the_units_that_compute() -> None:
-    found = devices.find("NVIDIA H100 80GB HBM3")
-    assert found is not None
-    h100 = rates.specified("cuda:0", found)
+    device = devices.find("NVIDIA H100 80GB HBM3")
+    assert device is not None
+    h100 = rates.specified("cuda:0", device)
     for dtype, product, rate in [
         ("bfloat16", True, 989.5e12),
         ("bfloat16", False, 67e12),

@@ -43,7 +43,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_times_are_those_of_the_clock(clock: Clock) -> None:
     times = time_calls({"eager": clock.call(100), "cpp": clock.call(25), "slow": clock.call(1e5)})
-    assert {name: one.median_us for name, one in times.items()} == {
+    assert {name: candidate.median_us for name, candidate in times.items()} == {
         "eager": 100,
         "cpp": 25,
         "slow": 1e5,
@@ -56,10 +56,10 @@ def test_times_are_those_of_the_clock(clock: Clock) -> None:
     assert times["cpp"].interval_us == (25, 25)
     assert times["slow"].calls_per_sample == 1
     assert times["cpp"].calls_per_sample == 13
-    assert all(one.threads > 0 for one in times.values())
+    assert all(candidate.threads > 0 for candidate in times.values())
     # There is no time to see whether the slow one stays so.
-    assert [one.settled for one in times.values()] == [True, True, False]
-    assert all(one.device == "cpu" for one in times.values())
+    assert [candidate.settled for candidate in times.values()] == [True, True, False]
+    assert all(candidate.device == "cpu" for candidate in times.values())
 
 
 def test_a_budget_is_kept(clock: Clock) -> None:

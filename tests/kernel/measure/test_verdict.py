@@ -176,7 +176,7 @@ def test_what_a_variant_has_is_not_advised() -> None:
     )
     found = verdict(graphs, report(graphs))
     assert found is not None
-    named = [one.what for one in found.helps]
+    named = [answer.what for answer in found.helps]
     assert "C++ wrapper" not in named
     assert "CUDA graphs" not in named
     assert "Larger batch" in named

@@ -225,10 +225,10 @@ def test_a_wrong_cell_says_what_it_should_be(
     message: str,
 ) -> None:
     result = shell.run_cell(f"%%compile\n{body}")
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert not result.success
-    assert told.err == f"UsageError: {message}"
-    assert "Traceback" not in told.out
+    assert output.err == f"UsageError: {message}"
+    assert "Traceback" not in output.out
     assert session.asked == []
 
 
@@ -256,9 +256,9 @@ def test_a_wrong_option_says_what_it_may_be(
     message: str,
 ) -> None:
     result = shell.run_cell(f"%%compile {line}\nf(1)")
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert not result.success
-    assert told.err.startswith(f"UsageError: {message}")
+    assert output.err.startswith(f"UsageError: {message}")
     assert shell.user_ns["calls"] == []
 
 
@@ -331,12 +331,12 @@ def test_measuring_and_studies_come_after_the_inspection(
     ((_, record_kernel_results, seconds, studies),) = asked
     assert record_kernel_results is shell.user_ns["_report"]
     assert (seconds, studies) == (2.5, ["layers", "kernels"])
-    told = capsys.readouterr()
-    assert "compilation 0/0" in told.out, "what was found out is shown in any case"
+    output = capsys.readouterr()
+    assert "compilation 0/0" in output.out, "what was found out is shown in any case"
     assert result.success == (error is None)
     if error is not None:
-        assert "Interrupted: your call ran; the report keeps what was there by then." in told.out
-        assert "Traceback" not in told.out
+        assert "Interrupted: your call ran; the report keeps what was there by then." in output.out
+        assert "Traceback" not in output.out
 
 
 def test_name_keeps_the_report(shell: InteractiveShell, session: FakeSession) -> None:
@@ -421,9 +421,9 @@ def test_an_interrupt_keeps_the_call(
     session.error = KeyboardInterrupt()
     assert not shell.run_cell("%%compile\ny = f(1)").success
     assert shell.user_ns["y"] == 2
-    told = capsys.readouterr()
-    assert told.out.strip() == "Interrupted: your call ran; the inspection was cancelled."
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert output.out.strip() == "Interrupted: your call ran; the inspection was cancelled."
+    assert output.err == ""
 
 
 def test_status_lists_what_was_inspected(
@@ -548,7 +548,7 @@ def test_kernels_of_torchs_own_modules_lead_to_the_call(
         for kernel in forward:
             assert kernel.sources == [user_n.subject.call]
             assert "sources" not in kernel.absent
-        assert {name for one in forward for name in one.modules} == {"0: Conv2d", "1: ReLU"}
+        assert {name for kernel in forward for name in kernel.modules} == {"0: Conv2d", "1: ReLU"}
         wrapper = "cpp" if compilation.code.cpp else "python"
         for region in compilation.code.regions[wrapper]:
             if region.kind == "launch":

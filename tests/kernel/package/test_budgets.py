@@ -116,9 +116,9 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
     # torch's own events are no log of the test's.
     result.stdout.no_fnmatch_line("*torch.__trace*")
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
-    kept = sorted(path.name for path in (pytester.path / "reports").iterdir())
+    names = sorted(path.name for path in (pytester.path / "reports").iterdir())
     name = "test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports.py-test_"
-    assert kept == [
+    assert names == [
         f"{name}over.compilescope.json",
         f"{name}over.html",
         f"{name}within.compilescope.json",

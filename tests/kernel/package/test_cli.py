@@ -411,7 +411,7 @@ def test_two_reports_differ_in_what_was_added(
     assert "worse: " in new
     assert main(["diff", *paths, "--json"]) == 0
     (variant,) = json.loads(capsys.readouterr().out)["variants"]
-    (kernels,) = [one for one in variant["figures"] if one["name"] == "kernels"]
+    (kernels,) = [figure for figure in variant["figures"] if figure["name"] == "kernels"]
     assert kernels["before"] == kernels["after"] + 1
     after.compilations[0].kernels.append(extra)
     extra.source += "\n# another version's"

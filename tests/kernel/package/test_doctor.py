@@ -43,7 +43,7 @@ def whole() -> Checkup:
 
 
 def test_a_checkup_looks_at_everything_and_keeps_nothing(whole: Checkup) -> None:
-    assert {check.subject for check in whole.checks} == {one.SUBJECT for one in SUBJECTS}
+    assert {check.subject for check in whole.checks} == {subject.SUBJECT for subject in SUBJECTS}
     assert len(whole.checks) >= 30
     assert not whole.waiting
     failed = [check for check in whole.checks if "check itself failed" in check.found]

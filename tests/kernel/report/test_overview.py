@@ -50,11 +50,11 @@ from compilescope.report import (
     devices,
 )
 from compilescope.report.measurements.deployment import BLOCKS, NESTED, DeployWay
+from compilescope.report.units import duration_range
 from compilescope.report.variant import Variant
 from compilescope.views.html import report as html
 from compilescope.views.rows import sweep
 from compilescope.views.text import report as text
-from compilescope.views.wording import time_range
 
 REPORTS = Path(__file__).parents[2] / "data" / "reports"
 H100 = next(one for one in devices.DEVICES if one.target == "h100")
@@ -222,7 +222,8 @@ def test_what_is_too_noisy_is_not_judged() -> None:
     assert noisy
     cells = re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", report._repr_html_())
     for result in noisy:
-        assert time_range(result.interval_us) in cells
+        assert result.latency == duration_range(*result.interval_us)
+        assert result.latency in cells
         assert result.latency_us is not None
         assert duration(result.latency_us) not in cells
 
@@ -233,10 +234,10 @@ def test_few_samples_have_no_interval() -> None:
     assert timing is not None
     timing.samples_us, timing.few = timing.samples_us[:4], True
     timing.interval_us = median_interval(timing.samples_us)
-    seen = f"4 samples: min\u2013max {time_range(timing.interval_us)}"
+    seen = f"4 samples: min\u2013max {duration_range(*timing.interval_us)}"
     eager, python = overview(report).results
     assert (eager.few, eager.interval_title) == (False, "95 % interval")
-    assert (python.few, f"{python.interval_title} {time_range(timing.interval_us)}") == (True, seen)
+    assert (python.few, python.interval) == (True, seen)
     assert seen in report._repr_html_()
     assert seen in str(report)
     summary = summaries.report(report, 1)

@@ -126,7 +126,10 @@ def test_advice_that_writes_the_call_anew_is_left_out() -> None:
     )
     left = made.redacted().compilation("0/0").recompile
     assert left is not None
-    assert [one.code for one in left.advice] == ["", "torch._dynamo.mark_dynamic(x, 0)"]
+    assert [suggestion.code for suggestion in left.advice] == [
+        "",
+        "torch._dynamo.mark_dynamic(x, 0)",
+    ]
     assert left.advice[0].what == recompile.advice[0].what
 
 
@@ -140,7 +143,7 @@ SECRET = "hunter2"
 
 def test_no_literal_is_left() -> None:
     made = report()
-    compilation = next(one for one in made.compilations if one.id == "0/0")
+    compilation = next(compilation for compilation in made.compilations if compilation.id == "0/0")
     compilation.guards = [
         Guard(
             expression=f"G['CFG']['token'] == '{SECRET}'", type="EQUALS_MATCH", source="G['CFG']"
@@ -192,7 +195,7 @@ def test_no_literal_is_left() -> None:
 
 def test_constants_are_left_out_and_sizes_stay() -> None:
     made = report()
-    compilation = next(one for one in made.compilations if one.id == "0/0")
+    compilation = next(compilation for compilation in made.compilations if compilation.id == "0/0")
     args = "x, 7, 90210, 'hunter2 mode', 4096, alpha=90210.5, approximate='tanh', end=2147483647"
     compilation.graphs["dynamo"].nodes = [
         Node(name="x", op="placeholder", target="x", shape=["2", "4096"], stride=["4096", "1"]),
@@ -301,20 +304,22 @@ def test_no_whole_number_of_the_users_is_left_in_a_real_report() -> None:
     assert "The last reason: number == 91" in limit.why
     # Sizes, dimensions and steps stay.
     redacted = made["counting"].redacted().variant("python").compilations
-    nodes = [node for one in redacted for node in one.graphs["post_grad"].nodes]
+    nodes = [node for compilation in redacted for node in compilation.graphs["post_grad"].nodes]
     assert any(node.shape == ["5", "4"] for node in nodes)
     assert any("[1, 0]" in node.args for node in nodes)
 
 
 def _whole_numbers(text: str) -> list[str]:
     """Where 910 to 919 stand, but as a line's number."""
-    found = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
-    return [text[max(0, one.start() - 60) : one.end() + 30] for one in found]
+    matches = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
+    return [text[max(0, match.start() - 60) : match.end() + 30] for match in matches]
 
 
 def _around(text: str) -> list[str]:
     secrets = f"{SECRET}|{secret_subjects.NUMBER}"
-    return [text[max(0, one.start() - 60) : one.end() + 30] for one in re.finditer(secrets, text)]
+    return [
+        text[max(0, match.start() - 60) : match.end() + 30] for match in re.finditer(secrets, text)
+    ]
 
 
 def test_a_path_that_torch_cuts_off_is_left_out() -> None:

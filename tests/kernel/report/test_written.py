@@ -144,7 +144,9 @@ def test_unless_others_are_chosen_the_other_wrapper_stands_beside_it() -> None:
     assert (written.name, other.name) == (AS_WRITTEN, "cpp dynamic")
     assert other.requested == Variant(dynamic=True, cpp_wrapper=True)
     launches = [
-        kernel.launches for one in (written, other) for kernel in one.compilations[0].kernels
+        kernel.launches
+        for variant in (written, other)
+        for kernel in variant.compilations[0].kernels
     ]
     assert {each.key for each in launches[0]} == {each.key for each in launches[1]}
     report = inspected(torch.compile(f, backend="aot_eager"), variants=None)

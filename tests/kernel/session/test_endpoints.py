@@ -140,8 +140,8 @@ class Looked:
     finished = True
 
     def checkup(self) -> Checkup:
-        found = Check(name="compiler", subject="C++ compiler", state="ok", found="g++ 12")
-        return Checkup(checks=[found], environment="torch 2.13.0")
+        check = Check(name="compiler", subject="C++ compiler", state="ok", found="g++ 12")
+        return Checkup(checks=[check], environment="torch 2.13.0")
 
 
 def test_every_command_is_answered_as_both_ends_expect(
@@ -175,7 +175,7 @@ def test_every_command_is_answered_as_both_ends_expect(
         if reply.result is not None:
             msgspec.convert(reply.result, result)
     failed = [exchange for exchange in exchanges if exchange["reply"]["error"]]
-    assert [one["request"]["command"] for one in failed] == [
+    assert [exchange["request"]["command"] for exchange in failed] == [
         "get_artifact",
         "get_variant",
         "get_compilation",

@@ -41,9 +41,9 @@ def inspected(
     session = Session()
     options = {"variants": QUICK, "run": False, **options}
     subject = session.inspect(fn, args, **options).subject.id
-    found = session.inspection(subject)
-    assert isinstance(found, Inspection)
-    return session, found
+    inspection = session.inspection(subject)
+    assert isinstance(inspection, Inspection)
+    return session, inspection
 
 
 def measure(inspection: Inspection, *names: str, seconds: float = 0.1, **options: Any) -> None:
@@ -53,7 +53,7 @@ def measure(inspection: Inspection, *names: str, seconds: float = 0.1, **options
 def lengths(inspection: Inspection) -> dict[str, tuple[int, int]]:
     """By variant: the first round that it took part in, and how many."""
     series = inspection.measurement.series
-    return {name: (one.first, len(one.samples_us)) for name, one in series.items()}
+    return {name: (measured.first, len(measured.samples_us)) for name, measured in series.items()}
 
 
 def test_what_is_built_is_measured_beside_eager_and_gone_on_with() -> None:
@@ -301,8 +301,8 @@ def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
     session, inspection = inspected(failing)
     measure(inspection)
     rounds = inspection.measurement.rounds
-    told = failing.after_more_rounds(inspection, RuntimeError("enough"))
-    measure(inspection, seconds=60, on_news=told)
+    message = failing.after_more_rounds(inspection, RuntimeError("enough"))
+    measure(inspection, seconds=60, on_news=message)
     standing = inspection.measurement
     assert standing.state == "paused"
     assert standing.rounds > rounds
@@ -333,7 +333,7 @@ def test_an_interrupt_keeps_samples_and_the_user_s_state() -> None:
     standing = inspection.measurement
     paused = standing.rounds
     assert (standing.state, standing.problem) == ("paused", None)
-    assert {len(one.samples_us) for one in standing.series.values()} == {paused}
+    assert {len(measured.samples_us) for measured in standing.series.values()} == {paused}
     assert paused > rounds
     assert torch.equal(failing.weight, torch.ones(8))
     assert session.jobs.current is None
@@ -404,7 +404,7 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
             session.forget(subject)
 
     session.observe(forget)
-    references = [weakref.ref(one) for one in (net, x, net.inner.weight, inspection)]
+    references = [weakref.ref(target) for target in (net, x, net.inner.weight, inspection)]
     del net, x, inspection
     session.run_pending()
     assert job.state == "cancelled"
@@ -415,7 +415,7 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
 def test_what_is_built_goes_with_a_subject_that_is_forgotten() -> None:
     net, x = subjects.Net(), torch.randn(4, 8)
     session, inspection = inspected(net, (x,), run=True, variants="python")
-    references = [weakref.ref(one) for one in (net, x, net.inner.weight)]
+    references = [weakref.ref(target) for target in (net, x, net.inner.weight)]
     subject = inspection.report.subject.id
     del net, x, inspection
     session.forget(subject)

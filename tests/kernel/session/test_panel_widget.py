@@ -93,9 +93,9 @@ def test_it_opens_on_its_own_subject(panel: Panel) -> None:
 def test_it_does_not_turn_to_what_later_cells_inspect(panel: Panel) -> None:
     panel.ask("hello")
     panel.session.inspect(lambda x: x.tan(), (torch.ones(3),), variants="python", run=False)
-    told = panel.widget.events("subjects_changed")
-    assert len(told[-1]["subjects"]) == 3
-    assert {each["focus"] for each in told} == {None}
+    events = panel.widget.events("subjects_changed")
+    assert len(events[-1]["subjects"]) == 3
+    assert {each["focus"] for each in events} == {None}
     # A cell's output is the answer alone only beside a panel that shows what cells inspect.
     assert not panel.endpoints.is_heard()
 

@@ -41,12 +41,14 @@ def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
     )
     first = events.sent[0]
     assert first["event"] in ("subjects_changed", "job_changed")
-    focus = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+    focus = [event["data"] for event in events.sent if event["event"] == "subjects_changed"]
     assert focus[0]["focus"] == report.subject.id
     assert focus[0]["subjects"][0]["subject"]["cell"] == "cell-1"
-    revisions = [one["data"] for one in events.sent if one["event"] == "report_changed"]
+    revisions = [event["data"] for event in events.sent if event["event"] == "report_changed"]
     assert revisions[-1]["revision"] == session.revisions[report.subject.id]
-    states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
+    states = [
+        event["data"]["job"]["state"] for event in events.sent if event["event"] == "job_changed"
+    ]
     assert (states[0], states[-1]) == ("running", "done")
     endpoints.close()
 
@@ -81,21 +83,21 @@ def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
         stop()
     whole = requests.ask("get_measurement", subject=subject)["result"]
     assert (whole["state"], whole["since"]) == ("done", 0)
-    assert {one["name"] for one in whole["series"]} == {"eager", "quick"}
-    assert all(len(one["samples_us"]) == whole["rounds"] > 0 for one in whole["series"])
+    assert {series["name"] for series in whole["series"]} == {"eager", "quick"}
+    assert all(len(series["samples_us"]) == whole["rounds"] > 0 for series in whole["series"])
     grown = completed([], measured(events))
     assert grown == whole
     ((_, since, first),) = late
     assert 0 < first["rounds"] < whole["rounds"]
     assert completed([first], measured(since)) == whole
-    states = [one["data"]["job"] for one in events.sent if one["event"] == "job_changed"]
+    states = [event["data"]["job"] for event in events.sent if event["event"] == "job_changed"]
     assert {state["kind"] for state in states} == {"measure"}
     assert any(state["step"].startswith("measuring") for state in states)
     endpoints.close()
 
 
 def measured(events: FakeComm) -> list[dict[str, Any]]:
-    return [one["data"]["measurement"] for one in events.sent if one["event"] == "measured"]
+    return [event["data"]["measurement"] for event in events.sent if event["event"] == "measured"]
 
 
 def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[s
             kept = before[: max(0, one["since"] - series["first"])]
             samples[series["name"]] = [*kept, *series["samples_us"]]
     last = told[-1]
-    series = [{**one, "samples_us": samples[one["name"]]} for one in last["series"]]
+    series = [{**series, "samples_us": samples[series["name"]]} for series in last["series"]]
     return {**last, "since": 0, "series": series}
 
 
@@ -190,8 +192,8 @@ def test_a_watch_is_offered_when_its_block_ends_and_takes_no_panel_away(
         pass
     with session.watcher.block(8.0, None) as report:
         torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
-        during = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
-    *_, last = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+        during = [event["data"] for event in events.sent if event["event"] == "subjects_changed"]
+    *_, last = [event["data"] for event in events.sent if event["event"] == "subjects_changed"]
     assert {each["offer"] for each in during} == {None}
     assert (last["offer"], last["focus"]) == (report.subject.id, None)
     assert nothing.subject.id in [each["subject"]["id"] for each in last["subjects"]]

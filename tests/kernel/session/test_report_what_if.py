@@ -179,12 +179,12 @@ def test_kept_guards_hold_no_values_and_know_when_they_are_void() -> None:
     with keeping(kept_guards.append):
         compiled(tensor, big)
         compiled(tensor, adder)
-    assert [one.invalid() for one in kept_guards] == ["", ""]
+    assert [kept_guard.invalid() for kept_guard in kept_guards] == ["", ""]
     gone = weakref.ref(big), weakref.ref(tensor)
     torch._dynamo.reset()
     del big, tensor
     gc.collect()
-    assert [one() for one in gone] == [None, None]
+    assert [reference() for reference in gone] == [None, None]
 
 
 def test_while_a_cell_runs_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
         assert not call(X[:3])
         what_if.count_fails(get_session(), report.subject.id, "0/0")
         first = report.compilation("0/0")
-        tensor = next(one for one in first.guard_tree if one.source == "L['x']")
+        tensor = next(guard for guard in first.guard_tree if guard.source == "L['x']")
         assert tensor.fails == 1  # at X[:2]; what torch asks to tell why is not counted
         assert next(guard for guard in first.guards if guard.source == "L['k']").fails == 0
         small = ask("X[:1]", places["scaled"])
@@ -275,7 +275,7 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
         with torch.no_grad():  # as another thread has modes of its own
             assert ask("X", places["broken"]).verdict == "reuse"
             assert not torch.is_grad_enabled()
-        resumed = next(one for name, one in places.items() if "resume" in name)
+        resumed = next(guard for name, guard in places.items() if "resume" in name)
         for compilation, why in {
             "": "no call of its own",
             resumed: "graph break",

@@ -218,13 +218,13 @@ def test_jupyters_server_reads_traces_within_its_folder_only(tmp_path: Path) -> 
     # What was logged since is there for a panel that opens.
     size = log.stat().st_size
     log.write_bytes(log.read_bytes()[: size // 2])
-    found = traces.answer(log, request("get_report", subject=""))
-    assert found.reply.result is not None
-    whole = len(found.reply.result["variants"][0]["compilations"])
+    answer = traces.answer(log, request("get_report", subject=""))
+    assert answer.reply.result is not None
+    whole = len(answer.reply.result["variants"][0]["compilations"])
     traces.answer(log, request("hello"))
-    found = traces.answer(log, request("get_report", subject=""))
-    assert found.reply.result is not None
-    assert len(found.reply.result["variants"][0]["compilations"]) < whole
+    answer = traces.answer(log, request("get_report", subject=""))
+    assert answer.reply.result is not None
+    assert len(answer.reply.result["variants"][0]["compilations"]) < whole
     refused = traces.answer(tmp_path / "no.log", request("hello"))
     assert "There is no trace" in str(refused.reply.error)
 

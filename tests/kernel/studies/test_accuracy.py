@@ -150,7 +150,7 @@ class TestReference:
             "net.running_var",
         } <= reference.outcome.changes.keys()
         assert not reference.random
-        errors = {one.path: one for one in reference.compare(reference.outcome, closely=True)}
+        errors = {error.path: error for error in reference.compare(reference.outcome, closely=True)}
         assert errors["net.running_mean"].reference == "eager in float64"
         assert 0 < errors["net.running_mean"].reference_abs < 1e-6
         assert errors["output"].eager_reference_abs == errors["output"].reference_abs

@@ -52,7 +52,7 @@ def test_settings_that_can_change_nothing_say_why() -> None:
 def test_each_is_set_the_other_way_than_it_is() -> None:
     def value(variant: cs.Variant) -> str:
         found = switches(variant, "cpu")
-        return next(one.values for one in found if one.names == "fx_graph_cache")
+        return next(setting.values for setting in found if setting.names == "fx_graph_cache")
 
     assert value(cs.Variant()) == "False"
     assert value(cs.Variant(options={"fx_graph_cache": False})) == "True"

@@ -208,7 +208,7 @@ def python_wrapper() -> GraphRun:
 
 def test_a_launch_on_a_gpu_takes_what_its_kernels_take() -> None:
     times, reasons = measure(SITES, [[python_wrapper()]], empty_ns=5)
-    assert {place: one.samples_us for place, one in times.items()} == {
+    assert {place: timing.samples_us for place, timing in times.items()} == {
         0: [0.05],
         1: [0.09],
         2: [0.08],

@@ -153,8 +153,8 @@ def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
 def test_neither_a_slow_minute_nor_a_slow_moment_shows_in_a_difference() -> None:
     # The machine is three times as slow in the middle, and every third sample is spoilt.
     slow = [1.0] * 24 + [3.0] * 24 + [1.0] * 48
-    whole = [5 * one + (100 if number % 3 == 0 else 0) for number, one in enumerate(slow)]
-    inner = [3 * one + (100 if number % 3 == 1 else 0) for number, one in enumerate(slow)]
+    whole = [5 * sample + (100 if number % 3 == 0 else 0) for number, sample in enumerate(slow)]
+    inner = [3 * sample + (100 if number % 3 == 1 else 0) for number, sample in enumerate(slow)]
     samples = Samples({"whole": whole, "inner": inner})
     figure = samples.figure({"whole": 1.0, "inner": -1.0})
     assert figure.us == 2.0

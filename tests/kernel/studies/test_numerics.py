@@ -206,9 +206,9 @@ def test_a_variant_further_from_the_truth_than_eager_is_not() -> None:
     # Everywhere a little: the largest error alone would not tell.
     assert not against_truth(truth, eager, (truth + 2.5e-3).float()).ok
     # In one place much: the typical error alone would not tell.
-    one = eager.clone()
-    one[7] += 0.02
-    assert not against_truth(truth, eager, one).ok
+    copied = eager.clone()
+    copied[7] += 0.02
+    assert not against_truth(truth, eager, copied).ok
 
 
 def test_few_elements_may_scatter_more() -> None:

@@ -90,7 +90,7 @@ def routes(report: Report, variant: str) -> dict[str, Route]:
 def test_who_implements_an_operator_and_where(report: Report) -> None:
     for variant in ("python", "cpp"):
         found = routes(report, variant)
-        assert {name: one.registered for name, one in found.items()} == {
+        assert {name: route.registered for name, route in found.items()} == {
             "aten::mm": "torch",
             "routes::halved": "python",
             "routes_cpp::doubled": "cpp",
@@ -103,7 +103,7 @@ def test_who_implements_an_operator_and_where(report: Report) -> None:
 
 def test_the_ways_of_both_wrappers_and_the_gil(report: Report) -> None:
     python, cpp = routes(report, "python"), routes(report, "cpp")
-    assert {name: (one.via, one.gil) for name, one in python.items()} == {
+    assert {name: (route.via, route.gil) for name, route in python.items()} == {
         "aten::mm": ("library", 1),
         "routes::halved": ("python", 2),
         "routes_cpp::doubled": ("python", 1),
@@ -111,7 +111,7 @@ def test_the_ways_of_both_wrappers_and_the_gil(report: Report) -> None:
     }
     # Lists go to the dispatcher only since torch 2.12.
     assert cpp["routes::listed"].via in ("dispatcher", "python")
-    assert {name: (one.via, one.gil) for name, one in cpp.items()} == {
+    assert {name: (route.via, route.gil) for name, route in cpp.items()} == {
         "aten::mm": ("shim", 0),
         "routes::halved": ("dispatcher", 1),
         "routes_cpp::doubled": ("dispatcher", 0),

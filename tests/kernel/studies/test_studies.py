@@ -43,9 +43,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[StudyContext], 
 def inspected(fn: Callable[..., Any], *args: Any) -> tuple[Session, Inspection]:
     session = Session()
     subject = session.inspect(fn, args, variants=VARIANTS, run=False).subject.id
-    found = session.inspection(subject)
-    assert isinstance(found, Inspection)
-    return session, found
+    inspection = session.inspection(subject)
+    assert isinstance(inspection, Inspection)
+    return session, inspection
 
 
 def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(

@@ -73,7 +73,7 @@ def test_without_a_folder_the_error_says_what_to_do(shared: Path, tmp_path: Path
 
 
 def _stat(path: Path, *, other: bool) -> os.stat_result:
-    found = os.lstat(path)
-    fields = list(found)
+    status = os.lstat(path)
+    fields = list(status)
     fields[stat.ST_UID] += other
     return os.stat_result(fields)

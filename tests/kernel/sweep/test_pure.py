@@ -74,9 +74,13 @@ def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() ->
 def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) -> None:
     ranking.rank(sweep)
     for shape in sweep.shapes:
-        rivals = [one for one in sweep.cells if one.shape == shape and is_candidate(one)]
+        rivals = [
+            candidate
+            for candidate in sweep.cells
+            if candidate.shape == shape and is_candidate(candidate)
+        ]
         best = [rival for rival in rivals if rival.key in sweep.pareto]
-        points = {(latency_us(one), ranking.compile_s(one)) for one in best}
+        points = {(latency_us(candidate), ranking.compile_s(candidate)) for candidate in best}
         for one in rivals:
             point = latency_us(one), ranking.compile_s(one)
             no_worse = [p for p in points if p[0] <= point[0] and p[1] <= point[1]]
@@ -96,7 +100,7 @@ def test_no_variant_is_faster_on_every_shape_than_the_winner(sweep: Sweep) -> No
     by_name: dict[str, dict[str, float]] = {}
     for one in filter(is_candidate, sweep.cells):
         by_name.setdefault(one.name, {})[one.shape] = latency_us(one)
-    winner = next((one for one in sweep.cells if one.key == sweep.winner), None)
+    winner = next((candidate for candidate in sweep.cells if candidate.key == sweep.winner), None)
     if winner is None:
         assert not by_name
         return

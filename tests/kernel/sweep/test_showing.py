@@ -65,7 +65,7 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
     lines = text.splitlines()
     table = lines[: lines.index("")]
     order = [line.split()[0] for line in table if line.split()[:1] and line[0] != " "]
-    assert [one for one in order if one in ("slow", "dead", "quick", "wrong")] == [
+    assert [name for name in order if name in ("slow", "dead", "quick", "wrong")] == [
         "wrong",
         "quick",
         "slow",

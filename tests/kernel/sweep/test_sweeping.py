@@ -204,7 +204,7 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
     assert [cell.state for cell in sweep.cells] == ["done", "cancelled"]
     assert sweep.cells[0].timing.samples_us == [], "samples do not travel"
     assert report.sweep.cells[0].timing.samples_us, "but are in the report"
-    assert {cell.key for one in changes for cell in one.sweep.cells} == {
+    assert {cell.key for change in changes for cell in change.sweep.cells} == {
         cell.key for cell in sweep.cells
     }
     # Its cell runs again: the sweep is still there.
@@ -227,7 +227,7 @@ def test_a_subject_that_is_forgotten_ends_its_sweep(sweep: Sweep) -> None:
 
 
 def _last(heard: list[messages.SweepChanged], shape: str) -> str:
-    cells = [cell for one in heard for cell in one.sweep.cells if cell.shape == shape]
+    cells = [cell for report in heard for cell in report.sweep.cells if cell.shape == shape]
     return cells[-1].state if cells else ""
 
 

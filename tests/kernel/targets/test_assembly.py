@@ -43,7 +43,7 @@ RECENT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15
 
 
 def report_of(kernels: list[Kernel], target: str = "a100") -> VariantReport:
-    (device,) = [one for one in devices.DEVICES if one.target == target]
+    (device,) = [device for device in devices.DEVICES if device.target == target]
     return VariantReport(
         name=target,
         requested=Variant(target=target),
@@ -122,8 +122,10 @@ def compiled() -> dict[str, VariantReport]:
 
 
 def triton_kernels(variant: VariantReport) -> list[Kernel]:
-    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
-    return [one for one in kernels if one.language == "triton"]
+    kernels = [
+        candidate for compilation in variant.compilations for candidate in compilation.kernels
+    ]
+    return [candidate for candidate in kernels if candidate.language == "triton"]
 
 
 @here
@@ -146,7 +148,11 @@ def test_every_triton_kernel_is_there_in_every_form(
         assert one.limit
         assert sum(config.usual for config in one.configs) == 1
         assert all(config.assembly or config.usual for config in one.configs)
-    libraries = [one for one in compiled[target].compilations[0].kernels if one not in kernels]
+    libraries = [
+        candidate
+        for candidate in compiled[target].compilations[0].kernels
+        if candidate not in kernels
+    ]
     assert libraries
     assert all(
         library.absent["assembly"] == LIBRARY and not library.configs for library in libraries
@@ -203,7 +209,10 @@ def aligned(kernel: Kernel) -> list[str]:
 @here
 def test_a_second_look_compiles_nothing(compiled: dict[str, VariantReport]) -> None:
     before = triton_kernels(compiled["a100"])
-    again = [Kernel(name=one.name, language="triton", source=one.source) for one in before]
+    again = [
+        Kernel(name=candidate.name, language="triton", source=candidate.source)
+        for candidate in before
+    ]
     steps: list[str] = []
     add_assembly(
         report_of(again), shared_pool(), Monitor(lambda progress: steps.append(progress.step))
@@ -223,9 +232,9 @@ def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
     assembly_cache.prune(tmp_path, 10 * size)
     assert len(list(tmp_path.iterdir())) == 10
     # What is read is used: others are older now.
-    found = assembly_cache.read(tmp_path / "0")
-    assert found is not None
-    assert found.why == "0"
+    stored = assembly_cache.read(tmp_path / "0")
+    assert stored is not None
+    assert stored.why == "0"
     assembly_cache.prune(tmp_path, 5 * size)
     assert {file.name for file in tmp_path.iterdir()} == {"0", "7", "8", "9"}
     # Another process may have removed them, or the folder.

@@ -151,7 +151,7 @@ def test_the_code_is_the_devices_own(subject: str, wrapper: str, table: Table) -
         differs = table.note(subject, wrapper, comparable(real), comparable(hidden))
     if differs and "autotuning" in decided:
         # torch 2.11 writes the configuration that it measured to be the fastest into C++.
-        sides = [without_configurations(comparable(made)) for made in (real, hidden)]
+        sides = [without_configurations(comparable(code)) for code in (real, hidden)]
         differs = table.note(f"{subject}, configurations left out", wrapper, *sides)
     assert not differs, f"{subject}, {wrapper} wrapper:\n{differs[:4000]}"
 
@@ -162,7 +162,7 @@ def test_the_code_is_what_torch_builds(subject: str, table: Table) -> None:
     real = made_by(subject, "python", target=None, run=True, padding=False)
     hidden = made_by(subject, "python", target="this", padding=False)
     assert real.stage == "built"
-    sides = [without_handles(comparable(made)) for made in (real, hidden)]
+    sides = [without_handles(comparable(code)) for code in (real, hidden)]
     differs = table.note(f"{subject}, built", "python", *sides)
     assert not differs, differs[:4000]
 

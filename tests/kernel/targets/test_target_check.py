@@ -118,9 +118,9 @@ def test_a_wrong_kernel_is_found(
         pytest.skip(f"this torch generates no {right!r}")
     assert outcomes(graphs) == {"agrees"}
     graphs[0].wrapper = graphs[0].wrapper.replace(right, wrong)
-    found = [one for one in ask_check(graphs).values() if one.outcome == "differs"]
-    assert found
-    assert said in found[0].why
+    check = [verdict for verdict in ask_check(graphs).values() if verdict.outcome == "differs"]
+    assert check
+    assert said in check[0].why
 
 
 def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
@@ -128,7 +128,7 @@ def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
     forward = graphs[0].wrapper
     assert "libdevice.rsqrt" in forward
     graphs[0].wrapper = forward.replace("libdevice.rsqrt", "libdevice.sqrt")
-    verdicts = [one.outcome for one in ask_check(graphs).values()]
+    verdicts = [verdict.outcome for verdict in ask_check(graphs).values()]
     assert verdicts.count("differs") == 1
     assert verdicts.count("agrees") == len(verdicts) - 1
 
@@ -146,7 +146,7 @@ def test_both_wrappers_share_a_check() -> None:
     monitor = Monitor(lambda now: steps.append(now.step))
     checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
     assert steps == []
-    assert [told(one) for one in generated(cpp)] == ["agrees"]
+    assert [told(kernel) for kernel in generated(cpp)] == ["agrees"]
     # A kernel that only the C++ wrapper has.
     (kernel,) = generated(cpp)
     kernel.source += "\n    pass"
@@ -181,10 +181,10 @@ def test_a_kernel_that_cannot_be_interpreted_says_so() -> None:
 def test_a_library_call_that_is_not_here_is_told() -> None:
     heads = rows(2, 2, 32, 16, dtype=torch.float16)
     variant = checked(subjects.attended, (heads, heads, heads))
-    assert {told(one) for one in generated(variant)} == {"agrees"}
-    hows = [one.check.how for one in generated(variant) if one.check is not None]
+    assert {told(kernel) for kernel in generated(variant)} == {"agrees"}
+    hows = [kernel.check.how for kernel in generated(variant) if kernel.check is not None]
     assert any("its results were drawn" in how for how in hows)
-    others = [one for one in kernels_of(variant) if one.language == "extern"]
+    others = [kernel for kernel in kernels_of(variant) if kernel.language == "extern"]
     assert {told(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
 
 
@@ -249,7 +249,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
     (problem,) = killed.problems
     assert problem.severity == "warning"
     checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
-    assert [told(one) for one in generated(variant)] == ["agrees"]
+    assert [told(kernel) for kernel in generated(variant)] == ["agrees"]
 
 
 def checked(
@@ -293,7 +293,7 @@ def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
 
 
 def outcomes(graphs: list[LoweredGraph]) -> set[str]:
-    return {one.outcome for one in ask_check(graphs).values()}
+    return {verdict.outcome for verdict in ask_check(graphs).values()}
 
 
 def kernels_of(variant: VariantReport) -> list[Kernel]:
@@ -301,7 +301,7 @@ def kernels_of(variant: VariantReport) -> list[Kernel]:
 
 
 def generated(variant: VariantReport) -> list[Kernel]:
-    return [one for one in kernels_of(variant) if one.language == "triton"]
+    return [kernel for kernel in kernels_of(variant) if kernel.language == "triton"]
 
 
 def told(kernel: Kernel) -> str:

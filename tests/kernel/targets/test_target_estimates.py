@@ -48,7 +48,7 @@ def compilation(
     *launched: tuple[Node, float | None, float | None], wrapper: str = "python"
 ) -> Compilation:
     """One launch for each node, with its bytes and operations."""
-    nodes = [node("x", dtype) for dtype in {one.dtype or "" for one, _, _ in launched}]
+    nodes = [node("x", dtype) for dtype in {launch.dtype or "" for launch, _, _ in launched}]
     for one in nodes:
         one.name = f"x_{one.dtype}"
     kernels, regions = [], []

@@ -12,7 +12,7 @@ from torch._inductor import codecache
 
 pytest.importorskip("triton")
 
-BUILD = next(one for one in devices.DEVICES if one.target == "h100").build
+BUILD = next(device for device in devices.DEVICES if device.target == "h100").build
 
 
 class Tuner:

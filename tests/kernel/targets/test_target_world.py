@@ -54,7 +54,7 @@ def decisions_of(given: SourcesGiven) -> list[Decision]:
 
 
 def decided(given: SourcesGiven, kind: str) -> Decision:
-    (found,) = [one for one in decisions_of(given) if one.kind == kind]
+    (found,) = [decision for decision in decisions_of(given) if decision.kind == kind]
     return found
 
 

@@ -74,7 +74,7 @@ def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
     assert "aoti_torch_cuda" in (partner.code.cpp or "")
     triton = [kernel for kernel in compilation.kernels if kernel.language == "triton"]
     assert [kernel.name for kernel in partner.kernels if kernel.language == "triton"] == [
-        one.name for one in triton
+        kernel.name for kernel in triton
     ]
     assert triton[0].launches[0].key in {
         launch.key for kernel in partner.kernels for launch in kernel.launches

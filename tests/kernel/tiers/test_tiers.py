@@ -14,7 +14,7 @@ import torch
 from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report.tiers import Tiers
-from compilescope.tiers import changes, graphs
+from compilescope.tiers import graphs, observers
 from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
@@ -146,7 +146,7 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
 
 def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> None:
     changed: list[str] = []
-    stop = changes.observe(lambda graph: changed.append(graph.tiers[1].state))
+    stop = observers.observe(lambda graph: changed.append(graph.tiers[1].state))
     compiled = cs.tiered(shifted)
     x = torch.randn(32, 8)
     expected = compiled(x)

@@ -38,9 +38,9 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
     monkeypatch.setattr(page, "LARGE", 1 << 20)
     parts = page._Parts(script="", worker="", style="", licenses="")
     monkeypatch.setattr(page, "_parts", lambda: parts)
-    found = re.search(r'id="packed-report">([^<]*)<', page.render(report))
-    assert found is not None
-    assert unpacked(found[1]) == text
-    assert len(found[1]) < len(text) / 5
+    match = re.search(r'id="packed-report">([^<]*)<', page.render(report))
+    assert match is not None
+    assert unpacked(match[1]) == text
+    assert len(match[1]) < len(text) / 5
     # Base64 adds a third.
-    assert len(base64.b64decode(found[1])) < LOG.stat().st_size
+    assert len(base64.b64decode(match[1])) < LOG.stat().st_size

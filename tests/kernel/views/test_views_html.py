@@ -224,24 +224,24 @@ def test_lines_are_split_as_they_are_numbered(text: str, lines: list[str]) -> No
 
 
 def test_a_cell_begins_with_the_overview_and_folds_the_rest() -> None:
-    made = html.render(report())
-    text = Page(made).text
+    output = html.render(report())
+    text = Page(output).text
     counted = "1 graph · 1 graph break · 1 recompile"
     shown = [text.index(part) for part in ("Python wrapper is fastest", "latency", counted)]
     assert shown == sorted(shown)
-    folded = made.index("<summary", made.index(counted))
-    assert made.index(counted) < folded < made.index("check_tensor")
-    assert "<details open" not in made
+    folded = output.index("<summary", output.index(counted))
+    assert output.index(counted) < folded < output.index("check_tensor")
+    assert "<details open" not in output
 
 
 def test_rows_face_each_other_by_launch() -> None:
-    made = side_by_side.rows(PYTHON_REGIONS, 12, CPP_REGIONS, 9)
-    launches = [(row.left, row.right) for row in made if row.launch is not None]
+    rows = side_by_side.rows(PYTHON_REGIONS, 12, CPP_REGIONS, 9)
+    launches = [(row.left, row.right) for row in rows if row.launch is not None]
     assert launches == [
         (side_by_side.Chunk(8, 8), side_by_side.Chunk(4, 4)),
         (side_by_side.Chunk(10, 10), side_by_side.Chunk(6, 6)),
     ]
-    folds = [chunk.fold for row in made for chunk in (row.left, row.right) if chunk and chunk.fold]
+    folds = [chunk.fold for row in rows for chunk in (row.left, row.right) if chunk and chunk.fold]
     assert folds == [
         "before the call, with 1 kernel",
         "before the call",
@@ -255,9 +255,9 @@ def test_rows_face_each_other_by_launch() -> None:
     [(PYTHON_REGIONS, CPP_REGIONS), (PYTHON_REGIONS, []), ([], CPP_REGIONS), ([], [])],
 )
 def test_every_line_is_in_one_row(left: list[Region], right: list[Region]) -> None:
-    made = side_by_side.rows(left, 12, right, 9)
+    rows = side_by_side.rows(left, 12, right, 9)
     for side, lines in (("left", 12), ("right", 9)):
-        chunks = [chunk for row in made if (chunk := getattr(row, side)) is not None]
+        chunks = [chunk for row in rows if (chunk := getattr(row, side)) is not None]
         covered = [line for chunk in chunks for line in range(chunk.start, chunk.end + 1)]
         assert covered == list(range(1, lines + 1))
 

@@ -84,15 +84,15 @@ def test_a_collective_is_found_in_the_cpp_wrapper() -> None:
 def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() -> None:
     same = [ranked(0, "sum", "cuda:0"), ranked(1, "sum", "cuda:1")]
     compare(same)
-    assert all(one.rank is not None and one.rank.same for one in same), same[0].rank
+    assert all(variant.rank is not None and variant.rank.same for variant in same), same[0].rank
     other = [ranked(0, "sum", "cuda:0"), ranked(1, "max", "cuda:1")]
     compare(other)
     assert other[1].rank is not None
     (difference,) = other[1].rank.differences
     assert (difference.kind, difference.serious, difference.other) == ("collectives", True, 0)
-    told = text.render(other[1])
-    assert "rank 1 of 2, nccl on cuda:1: 1 difference to other ranks, 1 may hang" in told
-    assert "all_reduce max float32[4, s0] in 0/0 inference, line 4" in told
+    output = text.render(other[1])
+    assert "rank 1 of 2, nccl on cuda:1: 1 difference to other ranks, 1 may hang" in output
+    assert "all_reduce max float32[4, s0] in 0/0 inference, line 4" in output
     page = html.render(other[1], full=True)
     assert "1 may hang" in page
     assert "waited for in line 9" in page
@@ -112,10 +112,10 @@ def test_cuda_graphs_are_told() -> None:
             VariantReport(name="python", requested=Variant(), cuda_graphs=counted),
         ],
     )
-    told = text.render(report)
-    assert "cpp: CUDA graphs: not captured" in told
-    assert SETTING in told
-    assert "in 4 calls 1 recorded, 2 replayed, 0 recorded again" in told
+    output = text.render(report)
+    assert "cpp: CUDA graphs: not captured" in output
+    assert SETTING in output
+    assert "in 4 calls 1 recorded, 2 replayed, 0 recorded again" in output
     page = html.render(report, full=True)
     assert "graph &lt;partition&gt;" in page
     assert "graph <partition>" not in page

@@ -25,8 +25,8 @@ from compilescope.views.text import report as text
 from ..views_report import CELL, report
 from .test_views_html import EVIL, Page
 
-H100 = next(one for one in devices.DEVICES if one.target == "h100")
-MI300X = next(one for one in devices.DEVICES if one.target == "mi300x")
+H100 = next(device for device in devices.DEVICES if device.target == "h100")
+MI300X = next(device for device in devices.DEVICES if device.target == "mi300x")
 SASS = "IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;\nEXIT ;\n"
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
-from compilescope.report import Kernel, Problem, SourceLine
+from compilescope.report import Kernel, Problem, SourceLine, units
 from compilescope.report.variant import Variant
 from compilescope.views import wording
 from compilescope.views.text import report as text
 
 from ..views_report import CELL, report, timing
+
+FORMATS = Path(__file__).parents[2] / "data" / "formats.json"
 
 WHOLE = """\
 f  function, cell, line 3
@@ -18,9 +22,9 @@ f  function, cell, line 3
 torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 
 Python wrapper is fastest: 96.2 µs a call, 1.90\u00d7 faster than eager.
-variant  switches          stage          median   95 % interval       over eager    compile  outputs
-eager    no torch.compile  built and run  182 µs   181 µs to 186 µs
-python   defaults          built and run  96.2 µs  95.2 µs to 98.1 µs  1.90\u00d7 faster  2.58 s   within 1.2e-07
+variant  switches          stage          median   95 % interval  over eager    compile  outputs
+eager    no torch.compile  built and run  182 µs   181\u2013186 µs
+python   defaults          built and run  96.2 µs  95.2\u201398.1 µs   1.90\u00d7 faster  2.58 s   within 1.2e-07
 cpp      cpp_wrapper       sources only
 
 error: [cpp] No compiler.
@@ -111,25 +115,16 @@ def test_what_the_cell_compiled_stands_apart() -> None:
     assert "as written " not in shown.split("compiled by the cell itself")[0]
 
 
-@pytest.mark.parametrize(
-    ("time_us", "shown"),
-    [
-        (0.0, "0.00 µs"),
-        (2.4e-6, "0.0024 ns"),
-        (0.0006, "0.60 ns"),
-        (0.0431, "43.1 ns"),
-        (0.431, "0.43 µs"),
-        (9.999, "10.0 µs"),
-        (96.24, "96.2 µs"),
-        (999.4, "999 µs"),
-        (999.6, "1.00 ms"),
-        (1234.0, "1.23 ms"),
-        (999_600.0, "1.00 s"),
-        (12_345_678.0, "12.3 s"),
-    ],
-)
-def test_durations(time_us: float, shown: str) -> None:
-    assert wording.duration(time_us) == shown
+def test_figures_are_those_of_the_panel() -> None:
+    """``tests/ts/format.spec.ts`` tests the panel with the same file."""
+    cases = json.loads(FORMATS.read_text())
+    assert {time_us: units.duration(time_us) for time_us, _ in cases["durations"]} == dict(
+        cases["durations"]
+    )
+    assert [units.duration_range(*bounds) for bounds, _ in cases["ranges"]] == [
+        shown for _, shown in cases["ranges"]
+    ]
+    assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ def installed() -> dict[str, object]:
             if name.startswith("torch.") and "trace_structured" in vars(module)
         },
         "hooks": dict(convert_frame._bytecode_hooks),
-        "threads": [one.name for one in threading.enumerate() if one.name == "compilescope-watch"],
+        "threads": [
+            thread.name for thread in threading.enumerate() if thread.name == "compilescope-watch"
+        ],
     }
 
 

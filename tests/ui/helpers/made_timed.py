@@ -50,7 +50,9 @@ def main(source, folder):
     (folder / "printed.txt").write_text(str(report), encoding="utf-8")
     pairs = permutations(report.variants, 2)
     figures = {f"{one.name} over {other.name}": between(one, other) for one, other in pairs}
-    json.dump({pair: found.text for pair, found in figures.items() if found}, sys.stdout)
+    json.dump(
+        {pair: candidate.text for pair, candidate in figures.items() if candidate}, sys.stdout
+    )
 
 
 main(Path(sys.argv[1]), Path(sys.argv[2]))

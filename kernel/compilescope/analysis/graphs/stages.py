@@ -20,7 +20,8 @@ STAGE_OF = {
     "aot_forward_graph": "forward",
     "aot_backward_graph": "backward",
 }
-"""Event or artifact → stage. `kernels.units` reads the graphs around the post-grad passes."""
+"""Event or artifact → stage. The graphs around the post-grad passes are read by
+`kernels.inductor_units`."""
 
 _GRAPH_ID = re.compile(r"\n\n # graph id: \d+$")
 """The text that torch appends to the graphs around the pre-grad passes."""

@@ -163,7 +163,7 @@ def _load(
     elif any(step["thread"] for step in steps.steps["compile"]):
         load.background = True
         load.how = f"{_IN_THREAD} {load.how}"
-    return load
+    return load.timed()
 
 
 def _complete(load: KernelLoad, steps: _Steps, compilation: Compilation | None) -> None:

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator, Sequence
 
 from ...report import Region
-from ..text.brackets import closing, depth, split_list
+from ..text.brackets import depth
+from ..wrapper.python_syntax import dotted, items, parse, root_of, source_of
 from ..wrapper.size_checks import items_of, size_checks
 from .storage_lifetimes import Storage, StorageTracker
 
-_ALLOC = re.compile(r"(\w+) = (?:torch\.)?empty_strided(\w*)\(")
-_POOL = re.compile(r"(\w+) = alloc_from_pool\(")
-_REUSE = re.compile(r"(\w+) = (?:reinterpret_tensor\()?(\w+)\b(.*?);.*# reuse")
-_VIEW = re.compile(r"(\w+) = (?:reinterpret_tensor|torch\.as_strided)\((\w+),")
-_DELETE = re.compile(r"del ([\w, ]+)")
-_LIST = re.compile(r"(\w+) = \[([\w, \[\]]*)\]$")
-_ITEM = re.compile(r"(\w+) = (\w+)\[(\d+)\]$")
-_ALIAS = re.compile(r"(\w+|\w+\[\d+\]) = (\w+)(?:; del (\w+))?$")
-_UNPACK = re.compile(r"\(?([\w, ]+?),?\)? = args$")
-_RETURN = re.compile(r"return \(?(.*?)\)?$")
-_CALLED = re.compile(
-    r"(?:\(?([\w, \[\]]+?),?\)? = )?(?:self\.)?(partitions\[(\d+)\]|\w+)\((\w+)\)$"
-)
-_RESULT = re.compile(r"(\w+) = ([\w.]+)\(")
-_COPY = re.compile(r"(\w+)\.copy_\((\w+)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_VIEWED = re.compile(r"reinterpret_tensor\((\w+),")
-_TYPE = re.compile(r"torch\.(\w+)$")
 _ROUNDS = 2
 """How many iterations of a loop are followed: from the second on it also holds the last one's
 results."""
@@ -69,14 +52,14 @@ class _Reader:
         self.running.append(name)
         returned: list[list[Storage]] = []
         for statement, line, end in self._rounds(region.start, region.end):
-            if statement.startswith("return"):
-                match = _RETURN.match(statement)
-                values = split_list(match.group(1)) if match else []
-                returned = [self._storages(value) for value in values]
-            elif unpack := _UNPACK.match(statement):
-                self._unpack(split_list(unpack.group(1)), line)
-            else:
-                self._statement(statement, line, end)
+            match parse(statement):
+                case [ast.Return(value=value)]:
+                    values = [] if value is None else items(value)
+                    returned = [self._storages(statement, item) for item in values]
+                case [ast.Assign(targets=[target], value=ast.Name("args"))]:
+                    self._unpack([root_of(name) for name in items(target)], line)
+                case _:
+                    self._statement(statement, line, end)
         self.running.pop()
         return returned
 
@@ -119,88 +102,115 @@ class _Reader:
             for check in checks:
                 sizes = [check.shape, check.strides]
                 ledger.described(check.tensor, sizes, line, is_input=check.is_input)
-        elif deleted := _DELETE.match(text):
-            for name in deleted.group(1).split(","):
-                ledger.drop(name.strip())
-        elif reuse := _REUSE.match(text):
-            parts = split_list(reuse.group(3).strip(", "))
-            new_layout = (items_of(parts[0]), items_of(parts[1])) if len(parts) > 1 else None
-            ledger.rename(reuse.group(1), reuse.group(2), line, new_layout)
-        elif region := self.launches.get(end):
-            self._launch(text, line, region)
-        elif alloc := _ALLOC.match(text):
-            ledger.allocate(_allocated(alloc, text, line))
-        elif pool := _POOL.match(text):
-            self._from_pool(pool, text, line)
-        elif view := _VIEW.match(text):
-            ledger.hold(view.group(1), ledger.scope.get(view.group(2), ()))
-        elif (item := _ITEM.match(text)) and (slot := text.partition(" = ")[2]) in ledger.scope:
-            ledger.hold(item.group(1), ledger.scope[slot])
-        elif item:
-            ledger.item(item.group(1), item.group(2), item.group(3), line)
-        elif list_match := _LIST.match(text):
-            held = [
-                storage
-                for name in split_list(list_match.group(2))
-                for storage in self._storages(name)
-            ]
-            ledger.hold(list_match.group(1), held)
-        elif copy := _COPY.match(text):
-            ledger.step(f"{copy.group(1)}.copy_", "", text)
-        elif (called := _CALLED.match(text)) and self._called(called):
-            pass
-        elif alias := _ALIAS.match(text):
-            ledger.hold(alias.group(1), ledger.scope.get(alias.group(2), ()))
-            if alias.group(3):
-                ledger.drop(alias.group(3))
+            return
+        nodes = parse(text)
+        region = self.launches.get(end)
+        match nodes:
+            case [ast.Delete(targets=targets)]:
+                for target in targets:
+                    ledger.drop(root_of(target))
+            case [ast.Assign(targets=[ast.Name(name)], value=value), *_] if "# reuse" in text:
+                self._reuse(name, value, text, line)
+            case [node] if region is not None:
+                self._launch(node, text, line, region)
+            case [ast.Expr(value=ast.Call(func=ast.Attribute(ast.Name(name), "copy_")))]:
+                ledger.step(f"{name}.copy_", "", text)
+            case [ast.Expr(value=ast.Call() as call)]:
+                self._called([], call)
+            case [ast.Assign(targets=[target], value=value)]:
+                self._assign(target, value, text, line)
+            case [ast.Assign(targets=[target], value=value), ast.Delete(targets=[old])]:
+                self._assign(target, value, text, line)
+                ledger.drop(root_of(old))
 
-    def _launch(self, text: str, line: int, region: Region) -> None:
+    def _reuse(self, name: str, value: ast.expr, text: str, line: int) -> None:
+        arguments = value.args if isinstance(value, ast.Call) else [value]
+        layout = [items_of(source_of(text, item)) for item in arguments[1:3]]
+        new_layout = (layout[0], layout[1]) if len(layout) > 1 else None
+        self.ledger.rename(name, root_of(arguments[0]), line, new_layout)
+
+    def _assign(self, target: ast.expr, value: ast.expr, text: str, line: int) -> None:
+        ledger, scope = self.ledger, self.ledger.scope
+        name = source_of(text, target)
+        match value:
+            case ast.Call() if self._called(items(target), value, isinstance(target, ast.Tuple)):
+                pass
+            case ast.Call(func=func, args=args) if isinstance(target, ast.Name):
+                function = dotted(func)
+                if function.removeprefix("torch.").startswith("empty_strided"):
+                    ledger.allocate(_allocated(name, value, text, line))
+                elif function == "alloc_from_pool":
+                    self._from_pool(name, value, text, line)
+                elif function in ("reinterpret_tensor", "torch.as_strided"):
+                    ledger.hold(name, scope.get(root_of(args[0]), ()))
+            case ast.Subscript(ast.Name(holder), ast.Constant(int(index))):
+                slot = source_of(text, value)
+                if slot in scope:
+                    ledger.hold(name, scope[slot])
+                else:
+                    ledger.item(name, holder, str(index), line)
+            case ast.List(elts=elements):
+                storages = [storage for item in elements for storage in self._storages(text, item)]
+                ledger.hold(name, storages)
+            case ast.Name(other):
+                ledger.hold(name, scope.get(other, ()))
+
+    def _launch(self, node: ast.stmt, text: str, line: int, region: Region) -> None:
         self.ledger.step(region.kernel or region.label, region.key, text)
-        result = _RESULT.match(text)
-        if result:
-            self.ledger.result(result.group(1), line, region, result.group(2), text)
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Call(func=func)):
+                self.ledger.result(name, line, region, dotted(func), text)
 
-    def _called(self, match: re.Match[str]) -> bool:
+    def _called(self, targets: list[ast.expr], call: ast.Call, is_tuple: bool = False) -> bool:
         """Follow a call of another function of the wrapper, if it is one."""
-        results, name, number, argument = match.groups()
-        callee = f"partition_{number}" if number is not None else name
+        match call:
+            case ast.Call(
+                func=ast.Subscript(value, ast.Constant(int(number))), args=[ast.Name(argument)]
+            ) if dotted(value).removeprefix("self.") == "partitions":
+                callee = f"partition_{number}"
+            case ast.Call(func=ast.Name(callee), args=[ast.Name(argument)]):
+                pass
+            case _:
+                return False
         if callee not in self.functions or callee in self.running:
             return False
         self.ledger.enter(argument)
         returned = self.function(callee)
-        names = split_list(results or "")
-        if len(names) == 1 and not match.group(0).startswith("(") and "," not in (results or ""):
+        names = [ast.unparse(target) for target in targets]
+        if len(names) == 1 and not is_tuple:
             self.ledger.leave({names[0]: [item for value in returned for item in value]})
         else:
             self.ledger.leave(dict(zip(names, returned, strict=False)))
         return True
 
-    def _from_pool(self, match: re.Match[str], text: str, line: int) -> None:
-        parts = _arguments(text, match.end() - 1)
-        pool = self.ledger.scope.get(parts[0], [])
-        if not pool or len(parts) < _POOL_ARGUMENTS:
+    def _from_pool(self, name: str, call: ast.Call, text: str, line: int) -> None:
+        pool = self.ledger.scope.get(root_of(call.args[0]), []) if call.args else []
+        if not pool or len(call.args) < _POOL_ARGUMENTS:
             return
-        dtype = _TYPE.search(parts[2])
+        shape, strides = (items_of(source_of(text, part)) for part in call.args[3:5])
         self.ledger.part(
             Storage(
-                match.group(1),
+                name,
                 0,
                 line,
-                shape=items_of(parts[3]),
-                strides=items_of(parts[4]),
-                dtype=dtype.group(1) if dtype else "",
+                shape=shape,
+                strides=strides,
+                dtype=_dtype(call.args[2:3]),
                 device=pool[0].device,
                 inside=pool[0],
             )
         )
 
-    def _storages(self, value: str) -> list[Storage]:
+    def _storages(self, text: str, value: ast.expr) -> list[Storage]:
         """The storages of a value: of a name, an item of a list, or a view of one."""
-        if value in self.ledger.scope:
-            return list(self.ledger.scope[value])
-        match = _VIEWED.match(value) or _NAME.match(value)
-        name = match.group(match.lastindex or 0) if match else ""
-        return list(self.ledger.scope.get(name, ()))
+        scope = self.ledger.scope
+        whole = source_of(text, value)
+        if whole in scope:
+            return list(scope[whole])
+        match value:
+            case ast.Call(func=ast.Name("reinterpret_tensor"), args=[first, *_]):
+                return list(scope.get(root_of(first), ()))
+        return list(scope.get(root_of(value), ()))
 
 
 def statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[str, int, int]]:
@@ -230,22 +240,24 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _allocated(match: re.Match[str], text: str, line: int) -> Storage:
-    parts = _arguments(text, match.end() - 1)
-    dtype = next(
-        (type_match.group(1) for part in parts[2:] if (type_match := _TYPE.search(part))), ""
-    )
-    device = next((part for part in parts[2:] if part.startswith("device=")), "")
+def _allocated(name: str, call: ast.Call, text: str, line: int) -> Storage:
+    layout = [items_of(source_of(text, part)) for part in call.args[:2]]
+    device = next((word.value for word in call.keywords if word.arg == "device"), None)
+    suffix = dotted(call.func).partition("empty_strided")[2]
     return Storage(
-        match.group(1),
+        name,
         0,
         line,
-        shape=items_of(parts[0]) if parts else None,
-        strides=items_of(parts[1]) if len(parts) > 1 else [],
-        dtype=dtype,
-        device=device.partition("=")[2].strip("'\"") or match.group(2).strip("_").split("_")[0],
+        shape=layout[0] if layout else None,
+        strides=layout[1] if len(layout) > 1 else [],
+        dtype=_dtype([*call.args[2:], *(word.value for word in call.keywords)]),
+        device=source_of(text, device).strip("'\"")
+        if device is not None
+        else suffix.strip("_").split("_")[0],
     )
 
 
-def _arguments(text: str, start: int) -> list[str]:
-    return split_list(text[start + 1 : closing(text, start) - 1])
+def _dtype(arguments: Sequence[ast.expr]) -> str:
+    """The data type among a call's arguments: ``float32`` for ``torch.float32``."""
+    names = map(dotted, arguments)
+    return next((name.removeprefix("torch.") for name in names if name.startswith("torch.")), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
-from ...report.units import duration
+from ...report.units import duration, duration_range
 from ..figures.counts import counts
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, over_baseline
@@ -30,14 +30,15 @@ def overview(report: Report) -> Overview:
     best = _best(report, shown)
     for result in results:
         result.best = best is not None and result.variant == best.name
-    bounded = [_reach(result) for result in results]
+    scale_us = max(map(_reach, results), default=0.0)
     targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
     return Overview(
         headline=_headline(report, shown, best),
         results=results if report.subject.kind not in _WITHOUT_CALL else [],
         targets=targets,
-        scale_us=max(bounded, default=0.0),
+        scale_us=scale_us,
+        axis=_axis(results, scale_us),
         wrapper=wrapper(report, now) if now is not None else None,
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),
@@ -53,6 +54,13 @@ def _reach(result: Result) -> float:
     return result.interval_us[1]
 
 
+def _axis(results: list[Result], scale_us: float) -> str:
+    """What the bars of the chart show; the range of too few samples is not drawn."""
+    timed = [result for result in results if result.interval_us is not None]
+    drawn = next((f", {result.interval_title}" for result in timed if not result.few), "")
+    return f"0 \u2013 {duration(scale_us)}{drawn}" if timed else ""
+
+
 _WITHOUT_CALL = ("watch", "trace", "package")
 
 
@@ -63,6 +71,9 @@ def _result(variant: VariantReport) -> Result:
     result.first_call_s = first_call(variant)
     compile_time = variant.compile_time
     result.cold = compile_time is None or compile_time.cold or bool(variant.startups)
+    if result.first_call_s is not None:
+        warm = "" if result.cold else " (warm)"
+        result.first_call = f"{duration(result.first_call_s * 1e6)}{warm}"
     if variant.stage == "failed":
         result.state = "failed"
         result.why = next(
@@ -77,6 +88,10 @@ def _result(variant: VariantReport) -> Result:
         result.noisy = is_noisy(timing.interval_us)
         result.interval_us = timing.interval_us
         result.interval_title, result.few = interval_title(timing), timing.few
+        bounds = duration_range(*timing.interval_us)
+        result.latency = bounds if result.noisy else duration(timing.median_us)
+        is_one = len(timing.samples_us) == 1
+        result.interval = result.interval_title if is_one else f"{result.interval_title} {bounds}"
         result.speedup = None if variant.requested.backend is None else over_baseline(timing)
     return result
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...capture.records import Record
 from ...report import Code, Compilation, Kernel, Package, Region
 from ..graphs.provenance import Provenance, earlier_nodes
+from ..kernels.inductor_units import Unit
 from ..kernels.kernels import add_origins, collect
-from ..kernels.units import Unit
 from ..wrapper.links import operator
 from ..wrapper.regions import scan, to_regions
 from .archive import code_of, sources_of

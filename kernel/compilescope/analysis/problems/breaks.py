@@ -88,6 +88,12 @@ def resumed_at(name: str) -> int | None:
     return int(match.group(2)) if match else None
 
 
+def frame_name(name: str) -> str:
+    """What a frame is called: ``f from line 12`` for ``torch_dynamo_resume_in_f_at_12``."""
+    line = resumed_at(name)
+    return name if line is None else f"{plain_function(name)} from line {line}"
+
+
 def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
     """The line of the compiled function at the break, which may be inside a function it calls."""
     for place in graph_break.stack:
@@ -102,8 +108,8 @@ def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
 def _whole(frame: SourceLine | None) -> str:
     if frame is None:
         return "the whole frame"
-    line, name = resumed_at(frame.function), plain_function(frame.function)
-    return f"all of {name}" if line is None else f"{name} from line {line} on"
+    name = frame_name(frame.function)
+    return f"all of {name}" if resumed_at(frame.function) is None else f"{name} on"
 
 
 def _statement(graph_break: Break, frame: SourceLine | None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Collection, Sequence
 
 from ..text.brackets import depth
 from ..text.wrapper_marks import Comments, Mark, launch_mark, read_comment
+from .python_syntax import dotted, first_call, parse, root_of
 from .size_checks import size_checks
 
-_CALL = re.compile(r"(?:([\w, ()]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
 _NOT_LAUNCHES = frozenset(
     (
         "args.clear",
@@ -23,15 +23,9 @@ _NOT_LAUNCHES = frozenset(
         "torch._C._cuda_getCurrentRawStream",
     )
 )
-_PREPARES = re.compile(r"with |\w+ = get_raw_stream\(|torch\.\w+\.set_device\(")
-"""A line between a launch's comments and the launch."""
 _GUARDS = ("assert_size_stride", "assert_tensor_metadata(", "assert_alignment(", "assert ")
-_ALLOC = re.compile(
-    r"(\w+) = (?:empty_strided\w*|torch\.empty\w*|alloc_from_pool|reinterpret_tensor|"
-    r"\w+ *; *del|torch\.as_strided)"
-)
-_REUSE = re.compile(r"(\w+) = .*; del \w+(?:\s+# reuse)?\s*$")
-_FREE = re.compile(r"del (\w+)")
+_ALLOCATES = ("empty_strided", "torch.empty", "alloc_from_pool", "reinterpret_tensor")
+"""What the functions begin with whose result is a buffer or a view of one."""
 _LIBRARIES = (
     "extern_kernels.",
     "torch.ops.",
@@ -90,42 +84,55 @@ class Body:
             number += 1
             if not stripped:
                 continue
+            text = " ".join(line.strip() for line in self.lines[start:number])
             if stripped.startswith(_GUARDS):
-                marks += self._guards(stripped, start + 1, number)
+                marks += self._guards(text, start + 1, number)
                 continue
-            mark = self._statement(stripped, start, number, comments)
+            nodes = parse(text)
+            mark = self._statement(nodes, start, number, comments)
             if mark:
                 marks.append(mark)
-            if mark.kind == "launch" if mark else not _PREPARES.match(stripped):
+            if mark.kind == "launch" if mark else not _prepares(nodes):
                 comments = None
         return marks
 
     def _guards(self, text: str, start: int, end: int) -> list[Mark]:
         """Mark each tensor that a statement checks: the C++ wrapper has a statement for each."""
-        whole = " ".join([text, *(line.strip() for line in self.lines[start:end])])
-        names = [size_check.tensor for size_check in size_checks(whole)] or [_argument(text)]
+        names = [size_check.tensor for size_check in size_checks(text)]
+        if not names:
+            names = [name for node in parse(text) for name in _checked(node)]
         return [Mark("guard", start, end, label=name) for name in names]
 
-    def _statement(self, text: str, start: int, end: int, comments: Comments | None) -> Mark | None:
+    def _statement(
+        self, nodes: Sequence[ast.stmt], start: int, end: int, comments: Comments | None
+    ) -> Mark | None:
         """Mark the statement of lines [start, end), counted from 0."""
         first = start + 1
-        if text.startswith("return"):
-            return Mark("return", first, end, label=self.function)
-        free = _FREE.match(text)
-        if free:
-            return Mark("free", first, end, label=free.group(1))
-        alloc = _REUSE.match(text) or _ALLOC.match(text)
-        if alloc:
-            return Mark("alloc", first, end, label=alloc.group(1))
-        call = _CALL.match(text)
-        if call is None:
-            return None
-        target = call.group(2)
+        match nodes:
+            case [ast.Return(), *_]:
+                return Mark("return", first, end, label=self.function)
+            case [ast.Delete(targets=[target, *_]), *_]:
+                return Mark("free", first, end, label=root_of(target))
+            case [ast.Assign(targets=[ast.Name(name)], value=value), *rest] if any(
+                isinstance(node, ast.Delete) for node in rest
+            ) or _allocates(value):
+                return Mark("alloc", first, end, label=name)
+            case [(ast.Expr(value=value) | ast.Assign(value=value)), *_]:
+                call = first_call(value)
+                return self._call(call, start, end, comments) if call is not None else None
+        return None
+
+    def _call(self, call: ast.Call, start: int, end: int, comments: Comments | None) -> Mark | None:
+        """Mark a launch, or note a call of another function of the wrapper."""
+        index: str | None = None
+        match call.func:
+            case ast.Subscript(value=value, slice=item):
+                target, index = dotted(value), ast.unparse(item)
+            case function:
+                target = dotted(function)
         head, _, attribute = target.partition(".")
         if target in self.functions or target.startswith(("self.partitions", "partition_")):
-            index = call.group(3)
-            callee = f"partition_{index[1:-1]}" if index else target
-            self.calls.append((first, callee))
+            self.calls.append((start + 1, target if index is None else f"partition_{index}"))
             return None
         is_kernel = head in self.kernels and attribute in ("", "run")
         has_handle = comments is not None and comments.handle is not None
@@ -139,6 +146,31 @@ class Body:
         return launch_mark(name, start, end, comments, self.scope)
 
 
-def _argument(text: str) -> str:
-    inside = text[text.find("(") + 1 :]
-    return re.split(r"[,)\s]", inside, maxsplit=1)[0]
+def _allocates(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    name = dotted(value.func)
+    return name.startswith(_ALLOCATES) or name == "torch.as_strided"
+
+
+def _prepares(nodes: Sequence[ast.stmt]) -> bool:
+    """Whether a statement stands between a launch's comments and the launch."""
+    match nodes:
+        case [ast.With(), *_]:
+            return True
+        case [
+            (ast.Assign(value=ast.Call(func=function)) | ast.Expr(value=ast.Call(func=function))),
+            *_,
+        ]:
+            return dotted(function) == "get_raw_stream" or dotted(function).endswith(".set_device")
+    return False
+
+
+def _checked(node: ast.stmt) -> list[str]:
+    """What a check is of: the variable that its condition or its first argument begins with."""
+    match node:
+        case ast.Expr(value=ast.Call(args=[argument, *_])):
+            return [root_of(argument)]
+        case ast.Assert(test=test):
+            return [next((part.id for part in ast.walk(test) if isinstance(part, ast.Name)), "")]
+    return []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Literal
 
 from ...report.compilation.wrapper_steps import StepKind
+from .python_syntax import dotted, parse
 
 Artifact = Literal["python", "cpp"]
 Kind = StepKind | None
@@ -13,40 +15,9 @@ Kind = StepKind | None
 
 Patterns = list[tuple[StepKind | None, "re.Pattern[str]"]]
 
-_PYTHON: Patterns = [
-    ("entry", re.compile(r"def |(?:\w+, )*\w+,? = args$|args\.clear\(\)")),
-    (
-        "check",
-        re.compile(
-            r"assert_\w+\(|assert |\w+ = copy_if_misaligned\(|torch\._check\w*\(|if not \(|raise "
-        ),
-    ),
-    (
-        "stream",
-        re.compile(
-            r"with torch\.\w+\.(?:_DeviceGuard|device|stream)\(|torch\.\w+\.set_device\(|"
-            r"(?:raw_)?stream\d+(?:_raw)? = |torch\.\w+\.(?:current_stream|synchronize)\("
-        ),
-    ),
-    ("free", re.compile(r"del ")),
-    ("return", re.compile(r"return\b")),
-    (
-        "view",
-        re.compile(
-            r"\w+ = (?:reinterpret_tensor|alloc_from_pool|torch\.as_strided)\(|"
-            r"\w+ = \w+(?:\[\d+\])?$"
-        ),
-    ),
-    (
-        "allocation",
-        re.compile(r"\w+ = (?:empty_strided\w*|torch\.empty\w*)\(|\w+ = \w+; del \w+\b"),
-    ),
-    ("call", re.compile(r".*\.item\(\)$")),
-    (
-        "constant",
-        re.compile(r"(?:s|u|i|f|z|zuf|ps|ks)\d+ = |\w+ = None$|\w+ = \w+\.(?:size|stride)\("),
-    ),
-]
+_SYMBOL = re.compile(r"(?:s|u|i|f|z|zuf|ps|ks)\d+$")
+"""A variable for a size."""
+_STREAM = re.compile(r"(?:raw_)?stream\d+(?:_raw)?$")
 
 _CPP: Patterns = [
     (
@@ -108,15 +79,81 @@ _CPP: Patterns = [
     ("call", re.compile(r"AOTI_TORCH_ERROR_CODE_CHECK\((aoti_torch_\w+)\(")),
 ]
 
-_TABLES: dict[Artifact, Patterns] = {"python": _PYTHON, "cpp": _CPP}
-
 
 def kind_of(text: str, artifact: Artifact) -> Kind:
-    """The kind of a statement other than a launch; "other" if its text is not recognised."""
-    for kind, pattern in _TABLES[artifact]:
+    """The kind of a statement other than a launch; "other" if its text is not recognised.
+
+    Parameters
+    ----------
+    text
+        The statement on one line; of C++ its first line does.
+    """
+    if artifact == "python":
+        return _python_kind(text)
+    for kind, pattern in _CPP:
         if pattern.match(text):
             return kind
     return "other"
+
+
+def _python_kind(text: str) -> StepKind:
+    match parse(text):
+        case [ast.Delete(), *_]:
+            return "free"
+        case [ast.Return(), *_]:
+            return "return"
+        case [ast.Assert() | ast.Raise() | ast.If(test=ast.UnaryOp(op=ast.Not())), *_]:
+            return "check"
+        case [ast.With(items=[ast.withitem(context_expr=ast.Call(func=func)), *_]), *_]:
+            guards = ("._DeviceGuard", ".device", ".stream")
+            return "stream" if dotted(func).endswith(guards) else "other"
+        case [ast.Expr(value=ast.Call(func=func))]:
+            return _called_kind(func)
+        case [ast.Assign(targets=[target], value=value), *rest]:
+            return _assigned_kind(target, value, is_last=not rest)
+    return "other"
+
+
+def _called_kind(function: ast.expr) -> StepKind:
+    name = dotted(function)
+    if name == "args.clear":
+        return "entry"
+    if name.startswith(("assert_", "torch._check")):
+        return "check"
+    if name.startswith("torch.") and name.endswith(
+        (".set_device", ".current_stream", ".synchronize")
+    ):
+        return "stream"
+    return "call" if isinstance(function, ast.Attribute) and function.attr == "item" else "other"
+
+
+def _assigned_kind(target: ast.expr, value: ast.expr, *, is_last: bool) -> StepKind:
+    """The kind of an assignment; a deletion may follow it on the same line."""
+    if isinstance(value, ast.Name) and value.id == "args":
+        return "entry"
+    if not isinstance(target, ast.Name):
+        is_item = isinstance(value, ast.Call) and _called_kind(value.func) == "call"
+        return "call" if is_item else "other"
+    if _STREAM.match(target.id):
+        return "stream"
+    match value:
+        case ast.Name() | ast.Subscript(ast.Name(), ast.Constant(int())):
+            return "view" if is_last else "allocation"
+        case ast.Call(func=func):
+            name = dotted(func)
+            if name == "copy_if_misaligned":
+                return "check"
+            if name in ("reinterpret_tensor", "alloc_from_pool", "torch.as_strided"):
+                return "view"
+            if name.startswith(("empty_strided", "torch.empty")):
+                return "allocation"
+            if _called_kind(func) == "call":
+                return "call"
+            if isinstance(func, ast.Attribute) and func.attr in ("size", "stride"):
+                return "constant"
+        case ast.Constant(None):
+            return "constant"
+    return "constant" if _SYMBOL.match(target.id) else "other"
 
 
 def is_library(name: str) -> bool:

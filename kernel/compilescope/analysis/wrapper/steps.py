@@ -176,6 +176,8 @@ class _Function:
                 while level > 0 and number < last:
                     number += 1
                     level += depth(self._lines[number - 1], brackets)
+            if self._artifact == "python" and number > start:
+                stripped = " ".join(line.strip() for line in self._lines[start - 1 : number])
             yield start, number, "def " if is_head else stripped
             is_head = False
             number += 1

@@ -101,6 +101,19 @@ class Steps(Struct):
     """If the sum does not agree, the possible reason; and what was not measured."""
 
 
+RouteWay = Literal[
+    "",
+    "library",
+    "shim",
+    "dispatcher_cpp",
+    "dispatcher_python",
+    "function",
+    "torch_ops",
+    "inlined",
+]
+LoadTime = Literal["", "compiling", "background", "first_launch"]
+
+
 class Route(Struct):
     """How generated code calls an operator for which it has no generated kernel."""
 
@@ -126,6 +139,22 @@ class Route(Struct):
     remedy: str = ""
     where: SourceLine | None = None
     """Where it was defined, if known."""
+
+    way: RouteWay = ""
+    """``via`` in detail, as tables show it."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold it.
+        self.way = self.way or self._way()
+
+    def _way(self) -> RouteWay:
+        if self.via == "dispatcher":
+            return "dispatcher_python" if self.registered == "python" else "dispatcher_cpp"
+        if self.via != "python":
+            return self.via
+        if self.artifact == "cpp":
+            return "function"
+        return "library" if self.operator.startswith("extern_kernels.") else "torch_ops"
 
 
 class Descriptor(Struct):
@@ -184,3 +213,19 @@ class KernelLoad(Struct):
     """The same on the time line. It lacks compilations by another process, for which torch logs the
     duration but not the start. A first run contains the compilations, loads and tuning within
     it."""
+
+    when: LoadTime = ""
+    """As tables show it: follows from ``call`` and ``background``."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold it.
+        if not self.when:
+            self.timed()
+
+    def timed(self) -> KernelLoad:
+        """Computes ``when`` again, after a change; returns the load."""
+        if self.call:
+            self.when = "first_launch"
+        else:
+            self.when = "background" if self.background else "compiling"
+        return self

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..compilation.wrapper_steps import sum_kinds
+from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
 from ..measurements.timings import Timing, too_few
 from ..report import SCHEMA_VERSION, Report, completing
@@ -110,6 +110,19 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
 def complete(report: Report) -> None:
     """Fill in the fields that a file of an earlier version lacks, in place."""
     for compilation in report.compilations:
+        if compilation.crossings and not compilation.routes:
+            compilation.routes = [
+                Route(
+                    operator=crossing.operator,
+                    artifact=crossing.artifact,
+                    direction=crossing.direction,
+                    lines=crossing.lines,
+                    gil=len(crossing.lines),
+                    why=crossing.why,
+                    remedy=crossing.remedy,
+                )
+                for crossing in compilation.crossings
+            ]
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
         for steps in compilation.steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Descriptor, KernelLoad, Report, Route, VariantReport
+from ...report import Descriptor, Report, VariantReport
 from .. import wording
 from .table import Column, Table
 
@@ -75,7 +75,7 @@ def routes(report: Report) -> list[tuple[str, ...]]:
             operator=route.operator,
             variant=variant.name,
             registered=_REGISTERED[route.registered],
-            via=_VIA[_way(route)],
+            via=_VIA[route.way],
             gil=str(route.gil),
             overhead="" if route.us is None else wording.duration(route.us),
         )
@@ -96,7 +96,7 @@ def loads(variant: VariantReport) -> list[tuple[str, ...]]:
     return [
         LOADS.row(
             kernel=load.kernel,
-            when=_WHEN[_when(load)],
+            when=_WHEN[load.when],
             compile="cached" if load.cached and load.compile_us is None else _us(load.compile_us),
             load=_us(load.load_us),
             autotune=_us(load.autotune_us),
@@ -114,22 +114,6 @@ def descriptors(kernel_descriptors: list[Descriptor]) -> str:
         for descriptor in kernel_descriptors
     ]
     return f"TMA: {'; '.join(texts)}" if texts else ""
-
-
-def _way(route: Route) -> str:
-    if route.via == "dispatcher":
-        return "dispatcher_python" if route.registered == "python" else "dispatcher_cpp"
-    if route.via != "python":
-        return route.via
-    if route.artifact == "cpp":
-        return "function"
-    return "library" if route.operator.startswith("extern_kernels.") else "torch_ops"
-
-
-def _when(load: KernelLoad) -> str:
-    if load.call:
-        return "first_launch"
-    return "background" if load.background else "compiling"
 
 
 def _us(value: float | None) -> str:

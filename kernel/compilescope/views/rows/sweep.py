@@ -16,13 +16,15 @@ _STATES = {
     "running": "running",
     "waiting": "waiting",
 }
+_STANDINGS = {"fastest": "fastest", "pareto": "Pareto-optimal"}
+"""What a measured cell is besides."""
 
 TABLE = Table(
     "cells",
     (
         Column("variant", "variant"),
         Column("shape", "shape"),
-        Column("state", "state", "State, and where it is best", words=_STATES),
+        Column("state", "state", "State, and where it is best", words=_STATES | _STANDINGS),
         Column("latency", "latency", "The median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure", "panel"),
         Column("speedup", "over eager", "Against eager, as far as the interval allows"),
@@ -126,5 +128,5 @@ def _state(cell: SweepCell, sweep: Sweep) -> str:
     if cell.state != "done":
         return _STATES[cell.state]
     if cell.key == sweep.winner or cell.key in sweep.winners.values():
-        return "fastest"
-    return "Pareto-optimal" if cell.key in sweep.pareto else _STATES["done"]
+        return _STANDINGS["fastest"]
+    return _STANDINGS["pareto"] if cell.key in sweep.pareto else _STATES["done"]

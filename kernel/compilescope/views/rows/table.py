@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 ColumnKind = Literal["words", "figure", "drawing"]
 """words: text that may wrap; figure: a number with its unit, on one line and, in the panel, to the
-right; drawing: bars, in the panel alone, where the title is for screen readers."""
+right; drawing: bars, not in a terminal, with a title for screen readers."""
 
 
 class Column(NamedTuple):

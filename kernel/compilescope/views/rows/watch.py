@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...analysis.problems.breaks import frame_name
 from ...report import Compilation, Report
 from .. import wording
 from .table import Column, Table
@@ -43,7 +44,7 @@ def headline(report: Report) -> str:
 
 def _row(compilation: Compilation) -> tuple[str, ...]:
     frame = compilation.frame
-    name = f"{frame.function} ({wording.place(frame)})" if frame else "unknown"
+    name = f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
     reasons = compilation.recompile.reasons if compilation.recompile else []
     label = compilation.id
     if compilation.torch_id:

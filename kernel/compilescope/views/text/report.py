@@ -25,7 +25,7 @@ from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import environment, problems
 from ..wrapper_pairs import as_written, compilations, pairs
-from . import tables
+from . import layout
 from . import target as text_target
 from .sweep import sweep
 
@@ -150,7 +150,7 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 
 def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
     """Yield the lines of a table whose first row is its head; empty columns are left out."""
-    for number, line in enumerate(tables.lines(rows)):
+    for number, line in enumerate(layout.lines(rows)):
         yield paint("bold", line) if number == 0 else line
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Report, Sweep
 from .. import wording
 from ..rows import sweep as sweep_rows
-from . import tables
+from . import layout
 
 
 def render(report: Report) -> str:
@@ -22,6 +22,6 @@ def sweep(result: Sweep) -> list[str]:
         f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
         for problem in result.problems
     ]
-    lines += tables.lines([sweep_rows.TABLE.head, *sweep_rows.rows(result)])
+    lines += layout.lines([sweep_rows.TABLE.head, *sweep_rows.rows(result)])
     verdicts = sweep_rows.verdicts(result)
     return [*lines, "", *verdicts, result.code] if verdicts else lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report.tiers import GraphTiers, Tier, TierName, Tiers
-from . import tables
+from . import layout
 
 _TITLES: dict[TierName, str] = {"python": "Python wrapper", "cpp": "C++ wrapper"}
 
@@ -22,7 +22,7 @@ def render(tiers: Tiers) -> str:
             why = tier.problem.why if tier.problem is not None else tier.why
             if why and why not in notes:
                 notes.append(why)
-    return "\n".join([*tables.lines(rows), *notes])
+    return "\n".join([*layout.lines(rows), *notes])
 
 
 def _cell(tier: Tier, graph: GraphTiers) -> str:

@@ -152,9 +152,7 @@ export class RecompilesView extends ReportView<VariantReport> {
             {trans.__(
               '%1 was compiled once.',
               frame.where
-                ? formatFrame(frame.where.function, (f, line) =>
-                    trans.__('%1 from line %2', f, line)
-                  )
+                ? formatFrame(frame.where.function, trans)
                 : trans.__('Frame %1', frame.key)
             )}
           </p>

@@ -113,9 +113,7 @@ function FrameName(props: {
   const { trans, model } = context;
   const { where, compilations, key } = frame;
   const name = where?.function
-    ? formatFrame(where.function, (f, line) =>
-        trans.__('%1 from line %2', f, line)
-      )
+    ? formatFrame(where.function, trans)
     : trans.__('frame %1', key);
   const place = where
     ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))

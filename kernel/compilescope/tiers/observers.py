@@ -1,4 +1,7 @@
-"""Who is told when a graph's tiers change. Imports nothing of torch: a panel may never need it."""
+"""The observers of tiers, which are notified of changes.
+
+Imports nothing of torch: a panel may never need it.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ def observe(observer: Observer) -> Callable[[], None]:
 
 
 def is_observed() -> bool:
-    """Whether anybody is told."""
+    """Whether there is any observer."""
     return bool(_observers)
 
 
-def tell(graph: GraphTiers) -> None:
-    """Passes on that a graph's tiers have changed."""
+def notify(graph: GraphTiers) -> None:
+    """Notifies all observers that a graph's tiers have changed."""
     for observer in tuple(_observers):
         _pass_on(observer, graph)
 

@@ -1,0 +1,100 @@
+"""What a queued job does: which variants, for how long, and which earlier jobs took as long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..inspection import variants as names
+from ..inspection.inspection import Inspection
+from ..jobs.jobs import Job
+from ..jobs.runner import Kind, usual
+from ..report import is_record
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+
+LONGEST_S = 7 * 24 * 3600.0
+"""The longest measurement that can be requested."""
+
+
+def check_seconds(seconds: float) -> None:
+    """Refuse a measurement that cannot end.
+
+    Raises
+    ------
+    CompilescopeError
+        It would take no time, or more than a week.
+    """
+    if not 0 < seconds <= LONGEST_S:
+        raise CompilescopeError(
+            f"A measurement cannot take {seconds:g} seconds.",
+            f"It takes more than 0 and at most {LONGEST_S:g}, which is a week.",
+            "Give the seconds to measure for: 10.",
+        )
+
+
+def requested_variants(
+    inspection: Inspection, variants: Sequence[str], kind: Kind
+) -> dict[str, Variant]:
+    """Return the variants that work is done on, by name.
+
+    Parameters
+    ----------
+    variants
+        Their names; empty for the usual ones. If an inspection was interrupted, its missing
+        variants are requested again.
+    kind
+        The kind of work.
+
+    Raises
+    ------
+    CompilescopeError
+        A variant does not exist, or there is no call to repeat for it.
+    """
+    for name in variants:
+        if is_record(inspection.report.variant(name)):
+            raise CompilescopeError(
+                f"{name!r} cannot be built or timed.",
+                "It holds what your own code compiled as it ran: there is no call to repeat.",
+                "Choose another variant.",
+            )
+    wanted = list(variants) or list(usual(inspection, kind))
+    requested = {name: inspection.report.variant(name).requested for name in wanted}
+    if not variants:
+        present = [
+            variant.requested for variant in inspection.report.variants if not is_record(variant)
+        ]
+        requested_last = inspection.asked or names.parse(names.USUAL)
+        missing = {
+            name: variant for name, variant in requested_last.items() if variant not in present
+        }
+        if kind == "build" or not requested:
+            requested |= missing
+    return requested
+
+
+def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
+    """Return a key shared by jobs of similar duration: the work, the variants, the size.
+
+    Also the processor, the threads and torch.
+
+    Parameters
+    ----------
+    is_first
+        Whether it is the first build of the process, which takes longer.
+    """
+    report = inspection.report
+    stages = {variant.name: variant.stage for variant in report.variants}
+    requested = {variant.name: variant.requested for variant in report.variants}
+    requested |= {**inspection.asked, **job.requested}
+    wanted = sorted(
+        f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
+        for name in job.variants
+        if name in requested
+    )
+    place = report.environment
+    work = msgspec.json.encode(job.work).decode()
+    size = f"size 2^{inspection.size.bit_length()}"
+    parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
+    return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])

@@ -1,0 +1,26 @@
+import {
+  formatBytes,
+  formatInterval,
+  formatMicroseconds
+} from '../../src/words/format';
+import cases from '../data/formats.json';
+
+describe('figures', () => {
+  it('are those of a terminal and a cell', () => {
+    // As tests/kernel/views/test_views_text.py tests the kernel's.
+    const shown = {
+      durations: cases.durations.map(([us]) =>
+        formatMicroseconds(us as number)
+      ),
+      ranges: cases.ranges.map(([bounds]) =>
+        formatInterval(bounds as unknown as [number, number])
+      ),
+      sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number))
+    };
+    expect(shown).toEqual({
+      durations: cases.durations.map(([, text]) => text),
+      ranges: cases.ranges.map(([, text]) => text),
+      sizes: cases.sizes.map(([, text]) => text)
+    });
+  });
+});
