@@ -56,6 +56,7 @@ export const LAYER_KINDS: Record<string, string> = {
   wrapper: 'wrapper',
   launches: 'kernel launches',
   kernels: 'kernels',
+  compiled: 'wrapper with its kernels',
   idle: 'waiting',
   eager: 'eager',
   other: 'not attributed'
@@ -1420,6 +1421,7 @@ export interface Layer {
   kind:
     | 'aot'
     | 'bytecode'
+    | 'compiled'
     | 'eager'
     | 'guards'
     | 'idle'
@@ -1657,6 +1659,7 @@ export interface Part {
   kind:
     | 'aot'
     | 'bytecode'
+    | 'compiled'
     | 'eager'
     | 'guards'
     | 'idle'

@@ -131,9 +131,13 @@ class Session:
         *,
         seconds: float = 10.0,
         again: bool = False,
+        breakdown: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Measures variants interleaved with eager, in this thread; see `Inspection.measure`.
+
+        ``breakdown`` also breaks down a call's time, if there is no breakdown and it takes only
+        seconds.
 
         Raises
         ------
@@ -142,7 +146,7 @@ class Session:
         """
         _check_seconds(seconds)
         target_variants.refuse(variants, "measured")
-        work = Work(kind="measure", seconds=seconds, again=again)
+        work = Work(kind="measure", seconds=seconds, again=again, breakdown=breakdown)
         return self._do(self._callable(subject), variants, work, progress)
 
     def study(
@@ -270,6 +274,8 @@ class Session:
     ) -> Job:
         """Queues measuring variants, all that can be built if none is named.
 
+        Afterwards also the breakdown of a call's time, if there is none and it takes only seconds.
+
         A running measurement of the same subject ends at its next round, and the new one continues
         with its samples if possible.
 
@@ -279,7 +285,7 @@ class Session:
             The report lacks a named variant, or the time is invalid.
         """
         _check_seconds(seconds)
-        work = Work(kind="measure", seconds=seconds, again=again)
+        work = Work(kind="measure", seconds=seconds, again=again, breakdown=True)
         report = self._callable(subject).report
         target_variants.refuse(
             {name: report.variant(name).requested for name in variants}, "measured"
@@ -502,9 +508,14 @@ class Session:
         )
         place = report.environment
         is_first = not self.jobs.has_built
+        # What is broken down already is not broken down again.
+        is_divided = any(
+            variant.layers for variant in report.variants if variant.name in job.variants
+        )
         work = msgspec.json.encode(job.work).decode()
         size = f"size 2^{inspection.size.bit_length()}"
-        parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
+        parts = [work, *wanted, size, "first" * is_first, "divided" * is_divided]
+        parts += [place.cpu, *place.gpus]
         return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])
 
     def _work(

@@ -55,6 +55,8 @@ export function LimitCard(props: {
 }): JSX.Element {
   const { limit, context } = props;
   const { parts } = limit;
+  // Layers are timed one by one: their sum may be a little more than the call.
+  const whole = parts.reduce((sum, each) => sum + each.share, 0);
   const { model, trans } = context;
   const variant = model.report?.variants.find(
     each => each.name === limit.variant
@@ -81,7 +83,7 @@ export function LimitCard(props: {
               <span
                 key={each.kind}
                 className={layerClass(each.kind)}
-                style={{ width: `${100 * each.share}%` }}
+                style={{ width: `${(100 * each.share) / Math.max(whole, 1)}%` }}
                 title={each.text}
               />
             ))}

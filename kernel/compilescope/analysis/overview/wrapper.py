@@ -179,10 +179,10 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
     if python.requested.cpp_wrapper or not trusted(python):
         return None
     whole = sum(layers.whole_us for layers in python.layers)
-    wrapper_us = sum(
+    times = [
         layer.us for layers in python.layers for layer in layers.layers if layer.kind == "wrapper"
-    )
-    return (wrapper_us, whole) if whole > 0 else None
+    ]
+    return (sum(times), whole) if whole > 0 and times else None
 
 
 def trusted(variant: VariantReport) -> bool:

@@ -73,6 +73,7 @@ STYLES = {
     "part-wrapper": "background:#3aa6a0;",
     "part-launches": "background:#e8923c;",
     "part-kernels": "background:#58a55c;",
+    "part-compiled": "background:#58a55c;",
     "part-eager": "background:#8c959f;",
     "part-other": "background:#c0c5ca;",
     "line": "margin:2px 0 10px;opacity:.72;",
