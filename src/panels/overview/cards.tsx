@@ -32,7 +32,7 @@ export function WrapperCard(props: {
       <Remedy text={answer.remedy} context={context} />
       {answer.unbuilt && <Awaited context={context} />}
       {requested && (
-        <p>
+        <p className="jp-Compilescope-cardAction">
           <TryButton
             requested={requested}
             label={trans.__('Add the C++ wrapper')}
@@ -100,22 +100,22 @@ export function LimitCard(props: {
       )}
       <p>
         {parts.length === 0 && `${joined(limit.text)} `}
-        {isKnown ? (
+        {isKnown && (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}
           </ViewLink>
-        ) : (
-          variant &&
-          !limit.unbuilt && (
-            <StudyButton
-              study="layers"
-              label={trans.__('Break down the time')}
-              variants={[variant]}
-              context={context}
-            />
-          )
         )}
       </p>
+      {!isKnown && variant && !limit.unbuilt && model.isLive && (
+        <p className="jp-Compilescope-cardAction">
+          <StudyButton
+            study="layers"
+            label={trans.__('Break down the time')}
+            variants={[variant]}
+            context={context}
+          />
+        </p>
+      )}
       <Remedy text={limit.remedy} context={context} />
       {limit.unbuilt && <Awaited context={context} />}
     </Card>

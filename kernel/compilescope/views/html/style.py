@@ -109,7 +109,9 @@ STYLES = {
     "side-next": "border-left-color:rgba(128,128,128,.18);",
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",
-    "track": "display:inline-block;width:80px;height:8px;vertical-align:middle;"
+    "whole": "white-space:nowrap;font-variant-numeric:tabular-nums;",
+    "track-cell": "width:80px;",
+    "track": "display:inline-block;width:100%;min-width:24px;height:8px;vertical-align:middle;"
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",
