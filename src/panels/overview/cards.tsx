@@ -35,7 +35,11 @@ export function WrapperCard(props: {
         <p className="jp-Compilescope-cardAction">
           <TryButton
             requested={requested}
-            label={trans.__('Add the C++ wrapper')}
+            label={
+              requested.cpp_wrapper
+                ? trans.__('Add the C++ wrapper')
+                : trans.__('Add the Python wrapper')
+            }
             className="jp-Compilescope-button"
             context={context}
             onTry={onTry}

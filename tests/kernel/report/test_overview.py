@@ -220,7 +220,7 @@ def test_what_is_too_noisy_is_not_judged() -> None:
     # The cell shows what the panel does: the interval, and no median as if it were known.
     noisy = [result for result in found.results if result.noisy and result.interval_us]
     assert noisy
-    cells = re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", report._repr_html_())
+    cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?(?:<b>)?([^<]*)", report._repr_html_())
     for result in noisy:
         assert time_range(result.interval_us) in cells
         assert result.latency_us is not None
@@ -465,6 +465,11 @@ def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
     assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
     assert answer.text == "Only the Python wrapper is in the report."
     assert 'variants=("python", "cpp")' in answer.remedy
+    answer = overview(made(eager=60.0, cpp=40.0)).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.requested) == ("Not compared yet.", Variant())
+    assert answer.text == "Only the C++ wrapper is in the report."
+    assert answer.remedy.endswith("compares both.")
     both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
     assert both is not None
     assert both.requested is None
