@@ -143,7 +143,8 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     """Times variants of a report in turns with eager, for longer than `inspect` does.
 
     Builds those that are not built. Measuring again goes on with the samples that there are, as
-    long as the same builds are kept. Ctrl-C ends it early and loses none.
+    long as the same builds are kept. Ctrl-C ends it early and loses none. Where a panel shows the
+    report, the time of a call is broken down too if that is a matter of seconds.
 
     Parameters
     ----------
@@ -175,9 +176,15 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     from .session.lazy import session
     from .views.progress import Line
 
+    here = session()
     with Line() as line:
         return requests.measure(
-            session(), report, variants=variants, seconds=seconds, progress=line.show
+            here,
+            report,
+            variants=variants,
+            seconds=seconds,
+            breakdown=here.is_shown(),
+            progress=line.show,
         )
 
 

@@ -21,15 +21,17 @@ export class Archive {
   constructor(private _options: Archive.IOptions) {}
 
   /**
-   * A report was shown: fetch it once it has settled.
+   * A report was shown: fetch it once it has settled, even if another one is shown
+   * by then.
    */
   note(summary: SubjectSummary): void {
     const { id } = summary.subject;
     if (this._entries.get(id)?.summary.revision === summary.revision) {
       return;
     }
+    this._awaited.set(id, summary);
     clearTimeout(this._timer);
-    this._timer = window.setTimeout(() => void this._fetch(summary), SETTLED);
+    this._timer = window.setTimeout(() => void this._fetchAll(), SETTLED);
   }
 
   has(id: string): boolean {
@@ -59,6 +61,7 @@ export class Archive {
    */
   lose(): void {
     clearTimeout(this._timer);
+    this._awaited.clear();
     for (const entry of this._entries.values()) {
       entry.isLost = true;
     }
@@ -71,6 +74,11 @@ export class Archive {
   follow(subjects: readonly SubjectSummary[]): void {
     const known = new Set(subjects.map(each => each.subject.id));
     const calls = new Set(subjects.map(callOf).filter(Boolean));
+    for (const id of this._awaited.keys()) {
+      if (!known.has(id)) {
+        this._awaited.delete(id);
+      }
+    }
     for (const [id, entry] of this._entries) {
       if (known.has(id)) {
         entry.isLost = false;
@@ -81,19 +89,32 @@ export class Archive {
   }
 
   forget(id: string): void {
+    this._awaited.delete(id);
     this._entries.delete(id);
   }
 
   dispose(): void {
     clearTimeout(this._timer);
+    this._awaited.clear();
     this._entries.clear();
+  }
+
+  private async _fetchAll(): Promise<void> {
+    for (const summary of [...this._awaited.values()]) {
+      await this._fetch(summary);
+    }
   }
 
   private async _fetch(summary: SubjectSummary): Promise<void> {
     const { id } = summary.subject;
     const report = await this._ask(id).catch(() => null);
-    if (report === null) {
-      return; // whoever saves the report is told why that cannot be done
+    if (report === null || !this._awaited.has(id)) {
+      // It is asked for again with the next report that is shown; whoever saves the
+      // report is told why that cannot be done.
+      return;
+    }
+    if (this._awaited.get(id) === summary) {
+      this._awaited.delete(id);
     }
     this._entries.delete(id);
     this._entries.set(id, new Entry(summary, report, this._page ?? null));
@@ -126,6 +147,10 @@ export class Archive {
     return text === null ? null : { text, isPacked: false };
   }
 
+  /**
+   * The reports that were shown and are not fetched yet.
+   */
+  private _awaited = new Map<string, SubjectSummary>();
   private _entries = new Map<string, Entry>();
   private _timer = 0;
 

@@ -57,6 +57,7 @@ export const LAYER_KINDS: Record<string, string> = {
   wrapper: 'wrapper',
   launches: 'kernel launches',
   kernels: 'kernels',
+  compiled: 'wrapper with its kernels',
   idle: 'waiting',
   eager: 'eager',
   other: 'not attributed'
@@ -1422,6 +1423,7 @@ export interface Layer {
   kind:
     | 'aot'
     | 'bytecode'
+    | 'compiled'
     | 'eager'
     | 'guards'
     | 'idle'
@@ -1660,6 +1662,7 @@ export interface Part {
   kind:
     | 'aot'
     | 'bytecode'
+    | 'compiled'
     | 'eager'
     | 'guards'
     | 'idle'

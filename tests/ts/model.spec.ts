@@ -203,6 +203,31 @@ describe('SubjectModel', () => {
       expect(args).toMatchObject({ subject: 'other', format: 'json' });
     });
 
+    it('fetches what was shown for a moment only, too', async () => {
+      connection.hello({ subjects: [], session: 'session-2' });
+      await connection.inspect('other');
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: {
+          subjects: [subjectSummary('third'), subjectSummary('other')],
+          focus: 'third',
+          offer: null
+        }
+      });
+      await connection.answer('get_report', report('third'));
+      jest.advanceTimersByTime(2000);
+      for (const subject of ['other', 'third']) {
+        await settle();
+        const { args } = connection.asked.find(
+          each => each.command === 'save_report'
+        )!;
+        expect(args).toMatchObject({ subject });
+        await connection.answer('save_report', { filename: '', text });
+      }
+      connection.setStatus({ kind: 'connecting', isRestart: true });
+      expect(model.subjects.map(each => each.subject.id)).toContain('other');
+    });
+
     it('is forgotten without the kernel', async () => {
       await model.forget();
       expect(model.subjects).toEqual([]);

@@ -7,18 +7,16 @@ from typing import NamedTuple
 
 from ..analysis.overview.variants import current
 from ..measure.layers import SECONDS
-from ..report import Report, VariantReport
+from ..report import Report
+from ..studies.layers.layers import call_s
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
 """How long a breakdown may take, by what the variant's build and its calls took, to be made
 unasked."""
-_CALLS, _CALLS_AGAIN = 16, 110
-"""At least about how many calls the breakdown of an existing build takes (to record, and in each
-round whole, its wrapper and its launches), and how many that of a new one does, which is profiled
-too."""
-_OF_A_STEP = 3
-"""About how many forwards a forward with its backward takes."""
+_CALLS, _CALLS_AGAIN = 7, 110
+"""How many calls the breakdown of an existing build takes at least (to warm up, to record, to time
+it whole and its wrapper), and about how many that of a new one does, which is profiled too."""
 TOO_LONG = (
     "Breaking down the time takes about {seconds:.0f} s: the variant is built again, and called "
     "about {calls} times. It runs only when you ask for it."
@@ -30,8 +28,8 @@ class Breakdown(NamedTuple):
 
     variant: str
     existing: bool
-    """Whether the build that was timed is called. Otherwise the variant is built again, with timers
-    that tell kernels from their launches."""
+    """Whether the build that was timed is called, which cannot tell all layers apart. Otherwise the
+    variant is built again, with timers that tell kernels from their launches."""
 
 
 def plan_breakdown(
@@ -53,31 +51,11 @@ def plan_breakdown(
         return None
     if variant.layers or not variant.requested.uses_inductor or variant.compile_time is None:
         return None
-    call_s = 0.0 if variant.timing is None else variant.timing.median_us / 1e6
-    if _trains(variant):
-        call_s *= _OF_A_STEP
-    takes_s = variant.compile_time.total_s + max(_CALLS_AGAIN * call_s, SECONDS)
+    takes_s = variant.compile_time.total_s + max(_CALLS_AGAIN * call_s(variant), SECONDS)
     if takes_s <= AFFORDABLE_S:
         return Breakdown(variant.name, existing=False)
-    if _has_launches(variant) and _CALLS * call_s <= AFFORDABLE_S:
+    if _CALLS * call_s(variant) <= AFFORDABLE_S:
         return Breakdown(variant.name, existing=True)
     variant.absent["layers"] = TOO_LONG.format(seconds=takes_s, calls=_CALLS_AGAIN)
     changed(variant.name)
     return None
-
-
-def _has_launches(variant: VariantReport) -> bool:
-    """Whether kernels can be told from the wrapper without timers: it is a Python wrapper.
-
-    On a GPU, torch's profiler tells them.
-    """
-    on_gpu = variant.timing is not None and variant.timing.device.startswith("cuda")
-    return on_gpu or not variant.requested.cpp_wrapper
-
-
-def _trains(variant: VariantReport) -> bool:
-    return any(
-        kernel.direction == "backward"
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-    )

@@ -26,7 +26,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     build: bool = True
     """For the kind ``build``: whether to build, or only to generate the sources."""
     breakdown: bool = False
-    """For the kind ``build``: whether to break down a call's time too, if that takes seconds."""
+    """For building and measuring: whether to break down a call's time too, if that takes
+    seconds."""
     seconds: float = 10.0
     """Of measuring."""
     again: bool = False
@@ -162,10 +163,10 @@ def carry_out(
                     inspection.build_at_once(wanted, monitor)
                 else:
                     inspection.run(list(wanted), monitor)
-                if work.breakdown and (
-                    plan := plan_breakdown(inspection.report, wanted, inspection.changed)
-                ):
-                    inspection.study([plan.variant], BREAKDOWN, monitor, existing=plan.existing)
+            if work.breakdown and (
+                plan := plan_breakdown(inspection.report, wanted, inspection.changed)
+            ):
+                inspection.study([plan.variant], BREAKDOWN, monitor, existing=plan.existing)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..analysis.figures.intervals import median_interval
 from ..report import too_few
+from .garbage_collection import gc_disabled
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 
@@ -54,11 +55,6 @@ class Samples:
         self._samples = samples
 
     @property
-    def rounds(self) -> int:
-        """How many rounds there were."""
-        return min((len(sample) for sample in self._samples.values()), default=0)
-
-    @property
     def names(self) -> list[str]:
         """The calls that were sampled."""
         return list(self._samples)
@@ -67,9 +63,13 @@ class Samples:
         return name in self._samples
 
     def figure(self, terms: Terms) -> Figure:
-        """A weighted sum of calls' times: the median over groups of rounds."""
-        length = min(max(self.rounds // _GROUPS, 1), _LONGEST)
-        starts = range(0, self.rounds - length + 1, length)
+        """A weighted sum of calls' times: the median over groups of rounds.
+
+        Calls that take long have fewer rounds than others.
+        """
+        rounds = min((len(self._samples[name]) for name in terms), default=0)
+        length = min(max(rounds // _GROUPS, 1), _LONGEST)
+        starts = range(0, rounds - length + 1, length)
         return figure(
             [
                 sum(
@@ -87,6 +87,7 @@ def sample_layers(
     before_each: Callable[[str], None],
     budget_s: float,
     fewest: int = FEWEST,
+    slow: Collection[str] = (),
     check: Callable[[], None] = lambda: None,
 ) -> Samples:
     """Times calls in turns by the host's clock.
@@ -100,9 +101,15 @@ def sample_layers(
         The approximate time limit in seconds; up to four times that to complete the fewest rounds.
     fewest
         How many rounds there are even if the time is up.
+    slow
+        Names of calls that take so long that each is called as often as the time allows, once at
+        least, and never untimed.
     check
         Called between rounds; may raise to stop.
     """
+    slow_calls = {name: calls[name] for name in slow}
+    slow_samples = _sample_slowly(slow_calls, before_each, budget_s, check)
+    calls = {name: call for name, call in calls.items() if name not in slow_calls}
     start = time.perf_counter()
     sampler = Sampler(
         calls,
@@ -123,4 +130,22 @@ def sample_layers(
         sampler.round()
     if not sampler.rounds:
         sampler.round()
-    return Samples(sampler.samples)
+    return Samples({**sampler.samples, **slow_samples})
+
+
+def _sample_slowly(
+    calls: Mapping[str, Call],
+    before_each: Callable[[str], None],
+    budget_s: float,
+    check: Callable[[], None],
+) -> dict[str, list[float]]:
+    """Times calls that need no batches in turns; returns µs by name."""
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    start, watch = time.perf_counter(), HostStopwatch()
+    with gc_disabled():
+        while calls and (time.perf_counter() - start < budget_s or not all(samples.values())):
+            for name, call in calls.items():
+                check()
+                before_each(name)
+                samples[name].append(watch.time(call, 1).wall / 1000)
+    return samples

@@ -94,7 +94,10 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
         if name in requested
     )
     place = report.environment
+    # What is broken down already is not broken down again.
+    is_divided = any(variant.layers for variant in report.variants if variant.name in job.variants)
     work = msgspec.json.encode(job.work).decode()
     size = f"size 2^{inspection.size.bit_length()}"
-    parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
+    parts = [work, *wanted, size, "first" * is_first, "divided" * is_divided]
+    parts += [place.cpu, *place.gpus]
     return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])

@@ -25,9 +25,10 @@ def measure(
     *,
     variants: object = None,
     seconds: float = 10.0,
+    breakdown: bool = False,
     progress: Tell | None = None,
 ) -> Report:
-    """Measures variants of a report interleaved with eager.
+    """Measures variants of a report interleaved with eager; see `Session.measure`.
 
     Raises
     ------
@@ -40,7 +41,9 @@ def measure(
         )
     inspection = _inspection(session, report)
     requested = _requested(session, inspection, variants, "measure")
-    return session.measure(report.subject.id, requested, seconds=seconds, progress=progress)
+    return session.measure(
+        report.subject.id, requested, seconds=seconds, breakdown=breakdown, progress=progress
+    )
 
 
 def study(

@@ -128,9 +128,13 @@ class Session:
         *,
         seconds: float = 10.0,
         again: bool = False,
+        breakdown: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Measures variants interleaved with eager, in this thread; see `Inspection.measure`.
+
+        ``breakdown`` also breaks down a call's time, if there is no breakdown and it takes only
+        seconds.
 
         Raises
         ------
@@ -139,7 +143,7 @@ class Session:
         """
         check_seconds(seconds)
         target_variants.refuse(variants, "measured")
-        work = Work(kind="measure", seconds=seconds, again=again)
+        work = Work(kind="measure", seconds=seconds, again=again, breakdown=breakdown)
         return self._do(self._callable(subject), variants, work, progress)
 
     def study(
@@ -267,6 +271,8 @@ class Session:
     ) -> Job:
         """Queues measuring variants, all that can be built if none is named.
 
+        Afterwards also the breakdown of a call's time, if there is none and it takes only seconds.
+
         A running measurement of the same subject ends at its next round, and the new one continues
         with its samples if possible.
 
@@ -276,7 +282,7 @@ class Session:
             The report lacks a named variant, or the time is invalid.
         """
         check_seconds(seconds)
-        work = Work(kind="measure", seconds=seconds, again=again)
+        work = Work(kind="measure", seconds=seconds, again=again, breakdown=True)
         report = self._callable(subject).report
         target_variants.refuse(
             {name: report.variant(name).requested for name in variants}, "measured"

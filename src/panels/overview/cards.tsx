@@ -32,10 +32,14 @@ export function WrapperCard(props: {
       <Remedy text={answer.remedy} context={context} />
       {answer.unbuilt && <Awaited context={context} />}
       {requested && (
-        <p>
+        <p className="jp-Compilescope-cardAction">
           <TryButton
             requested={requested}
-            label={trans.__('Add the C++ wrapper')}
+            label={
+              requested.cpp_wrapper
+                ? trans.__('Add the C++ wrapper')
+                : trans.__('Add the Python wrapper')
+            }
             className="jp-Compilescope-button"
             context={context}
             onTry={onTry}
@@ -55,6 +59,8 @@ export function LimitCard(props: {
 }): JSX.Element {
   const { limit, context } = props;
   const { parts } = limit;
+  // Layers are timed one by one: their sum may be a little more than the call.
+  const whole = parts.reduce((sum, each) => sum + each.share, 0);
   const { model, trans } = context;
   const variant = model.report?.variants.find(
     each => each.name === limit.variant
@@ -81,7 +87,7 @@ export function LimitCard(props: {
               <span
                 key={each.kind}
                 className={layerClass(each.kind)}
-                style={{ width: `${100 * each.share}%` }}
+                style={{ width: `${(100 * each.share) / Math.max(whole, 1)}%` }}
                 title={each.text}
               />
             ))}
@@ -98,22 +104,22 @@ export function LimitCard(props: {
       )}
       <p>
         {parts.length === 0 && `${joined(limit.text)} `}
-        {isKnown ? (
+        {isKnown && (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}
           </ViewLink>
-        ) : (
-          variant &&
-          !limit.unbuilt && (
-            <StudyButton
-              study="layers"
-              label={trans.__('Break down the time')}
-              variants={[variant]}
-              context={context}
-            />
-          )
         )}
       </p>
+      {!isKnown && variant && !limit.unbuilt && model.isLive && (
+        <p className="jp-Compilescope-cardAction">
+          <StudyButton
+            study="layers"
+            label={trans.__('Break down the time')}
+            variants={[variant]}
+            context={context}
+          />
+        </p>
+      )}
       <Remedy text={limit.remedy} context={context} />
       {limit.unbuilt && <Awaited context={context} />}
     </Card>

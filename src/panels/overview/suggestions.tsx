@@ -54,7 +54,11 @@ function Item(props: {
             <Prose text={why} />
           </small>
         )}
-        {place && <small>{trans.__('Paste the code %1.', place)}</small>}
+        {place && (
+          <small title={trans.__('Paste the code %1.', place)}>
+            {trans.__('Paste the code %1.', place)}
+          </small>
+        )}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
         {joined(gain)}

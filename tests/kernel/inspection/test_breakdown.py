@@ -76,17 +76,19 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     variant.compile_time.total_s = 57.0
     assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=True)
     assert changed == []
-    # What takes long to call is not, nor are wrappers that show no kernels without timers.
-    variant.timing.median_us = 2e6
-    assert plan_breakdown(slow, ["python"], changed.append) is None
-    variant.timing.median_us = 1000.0
     variant.requested = cs.Variant(cpp_wrapper=True)
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=True)
+    variant.timing.median_us = 2e6
+    assert plan_breakdown(slow, ["python"], changed.append) == Breakdown("python", existing=True)
+    assert changed == []
+    # What takes longer to call is not.
+    variant.timing.median_us = 3e6
     assert plan_breakdown(slow, ["python"], changed.append) is None
-    assert changed == ["python", "python"]
+    assert changed == ["python"]
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."
-    assert limit.text.startswith("Breaking down the time takes about 60 s: ")
+    assert limit.text.startswith("Breaking down the time takes about 387 s: ")
 
 
 def test_what_takes_long_to_build_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,3 +111,66 @@ def test_what_takes_long_to_build_is_not_built_again(monkeypatch: pytest.MonkeyP
     session.measure(report.subject.id, {"python": variant.requested}, seconds=0.05)
     assert variant.timing is not timing
     assert [compilation.id for compilation in variant.compilations] == ["0/0"]
+
+
+@pytest.mark.parametrize("name", ["python", "cpp"])
+def test_a_call_that_takes_long_is_broken_down_in_a_few_calls(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[None] = []
+
+    @torch.library.custom_op(f"breakdown::counted_{name}", mutates_args=())
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        calls.append(None)
+        return x.clone()
+
+    counted.register_fake(torch.empty_like)
+    session = Session()
+    report = session.inspect(lambda x: counted(x).sin(), (torch.randn(8),), variants=name)
+    variant = report.variant(name)
+    assert variant.compile_time is not None
+    assert variant.timing is not None
+    # As if it were a large model: the time of its build and of a call.
+    variant.compile_time.total_s = 57.0
+    variant.timing.median_us = 2e6
+    monkeypatch.setattr("compilescope.studies.layers.layers.build_for", None)
+    monkeypatch.setattr("compilescope.studies.layers.layers.SECONDS", 0.0)
+    calls.clear()
+    measure_and_study(session, report, None, ())
+    assert len(calls) <= layers_unasked._CALLS
+    assert variant.problems == []
+    (layers,) = variant.layers
+    times = {layer.kind: layer.us for layer in layers.layers}
+    assert times["compiled"] > 0
+    assert "guards" in times
+    assert not {"wrapper", "launches", "kernels"} & times.keys()
+
+
+def test_a_cpp_wrapper_alone_says_what_limits_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="cpp")
+    variant = report.variant("cpp")
+    assert variant.compile_time is not None
+    variant.compile_time.total_s = 57.0
+    monkeypatch.setattr("compilescope.studies.layers.layers.build_for", None)
+    measure_and_study(session, report, None, ())
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.basis == "measured" or limit.headline == "Too noisy to judge."
+    kinds = {layer.kind for layers in variant.layers for layer in layers.layers}
+    assert {"guards", "compiled"} <= kinds
+    assert "kernels" not in kinds
+
+
+def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="python", run=False)
+    session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
+    session.run_pending()
+    variant = report.variant("python")
+    (layers,) = variant.layers
+    # Measuring for longer breaks down nothing anew.
+    session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
+    session.run_pending()
+    assert variant.layers == [layers]

@@ -220,7 +220,7 @@ def test_what_is_too_noisy_is_not_judged() -> None:
     # The cell shows what the panel does: the interval, and no median as if it were known.
     noisy = [result for result in found.results if result.noisy and result.interval_us]
     assert noisy
-    cells = re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", report._repr_html_())
+    cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?(?:<b>)?([^<]*)", report._repr_html_())
     for result in noisy:
         assert result.latency == duration_range(*result.interval_us)
         assert result.latency in cells
@@ -400,6 +400,49 @@ def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) 
     assert [one.kind for one in limit.parts][-1] == "kernels"
 
 
+@pytest.mark.parametrize(("whole", "kernels"), [(40.0, "90 %"), (37.0, "97 %"), (35.0, "100 %")])
+def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: str) -> None:
+    """Layers are timed one by one: they add up to a little less or more than the call."""
+    report = made(eager=60.0, python=whole)
+    look(report, "python", whole, guards=1.0, kernels=36.0)
+    limit = overview(report).limit
+    assert limit is not None
+    shares = {part.kind: part.text for part in limit.parts}
+    share = "103 %" if whole == 35 else kernels
+    assert shares["kernels"] == f"kernels {share}"
+    assert shares.get("other", "") == ("not attributed 8 %" if whole == 40 else "")
+    assert limit.headline == f"Kernels take {kernels} of a call."
+    assert limit.text.startswith(f"Kernels take {kernels} of ")
+
+
+def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
+    report = made(eager=60.0, python=40.0)
+    variant = report.variant("python")
+    kernels = Layer(kind="kernels", us=10.0, device_us=36.0)
+    layers = [Layer(kind="guards", us=30.0), kernels]
+    variant.layers = [Layers(whole_us=40.0, sum_us=40.0, layers=layers, device="cuda")]
+    variant.verdict = verdict(variant, report)
+    limit = overview(report).limit
+    assert limit is not None
+    assert [part.text for part in limit.parts][-1] == "waiting for kernels 25 %"
+    assert limit.headline == "Kernels take 90 % of a call."
+
+
+def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
+    report = made(eager=60.0, cpp=40.0)
+    look(report, "cpp", guards=4.0, compiled=36.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.basis) == ("unclear", "measured")
+    assert [part.text for part in limit.parts][-1] == "wrapper with its kernels 90 %"
+    assert limit.headline == "The wrapper with its kernels takes 90 % of a call."
+    look(report, "cpp", guards=30.0, compiled=10.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.headline == ("Overhead-bound: the wrapper and its kernels run for 25 % of a call.")
+    assert "spent around the wrapper, which takes, with its kernels, 10.0 µs" in limit.text
+
+
 def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
     report = made(eager=60.0, python=40.0)
     look(report, "python", guards=28.0, inductor=4.0, wrapper=8.0, kernels=0.0)
@@ -423,6 +466,11 @@ def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
     assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
     assert answer.text == "Only the Python wrapper is in the report."
     assert 'variants=("python", "cpp")' in answer.remedy
+    answer = overview(made(eager=60.0, cpp=40.0)).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.requested) == ("Not compared yet.", Variant())
+    assert answer.text == "Only the C++ wrapper is in the report."
+    assert answer.remedy.endswith("compares both.")
     both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
     assert both is not None
     assert both.requested is None

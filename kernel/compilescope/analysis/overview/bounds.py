@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from ...report import VariantReport, Verdict
-from ...report.measurements.timings import Bound, LayerKind, LimitedBy
+from ...report.measurements.timings import Bound, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
+from .spent import sums
 from .wrapper import trusted
-
-GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
-    "guards": ("Dynamo and guards", ("guards", "bytecode")),
-    "aot": ("runtime", ("aot", "inductor")),
-    "wrapper": ("wrapper", ("wrapper",)),
-    "launches": ("launches", ("launches",)),
-    "kernels": ("kernels", ("kernels",)),
-    "eager": ("eager", ("eager",)),
-    "other": ("other", ("idle", "other")),
-}
-"""The layer that stands for a part of a call → its title, and the layers in it."""
 
 _NOT_THE_SAME_CALLS = (
     "The breakdown took calls of {whole}, against {median} when they were timed: something else "
@@ -26,15 +16,6 @@ _NOT_THE_SAME_CALLS = (
 _NO_SUM = (
     "The parts of the breakdown do not add up to a call: something else kept the machine busy."
 )
-
-
-def sums(variant: VariantReport) -> dict[LayerKind, float]:
-    """The time of each group of layers, in µs, of a variant that was broken down."""
-    layers = [layer for layers in variant.layers for layer in layers.layers]
-    return {
-        group: sum(max(layer.us, 0.0) for layer in layers if layer.kind in kinds)
-        for group, (_, kinds) in GROUPS.items()
-    }
 
 
 def disturbance(variant: VariantReport) -> str:
@@ -67,6 +48,7 @@ def limit_of(variant: VariantReport, bound: Bound, *, estimated: bool) -> Limite
         return bound
     if estimated:
         return "launch"
-    around = {kind: us for kind, us in sums(variant).items() if kind not in ("kernels", "other")}
+    inside = ("kernels", "compiled", "other")
+    around = {kind: us for kind, us in sums(variant).items() if kind not in inside}
     # The first of equals: where there are no layers, nothing is known of launches.
     return "launch" if max(around, key=lambda kind: around[kind]) == "launches" else "overhead"

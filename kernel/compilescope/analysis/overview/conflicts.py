@@ -49,7 +49,7 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
         text += f" {name} alone has {duration(longest)}."
     text += (
         " Kernels are timed under the profiler, in a separate build; other load on the machine "
-        "then makes them appear slower. Trust the latency, and measure the kernels again."
+        "then makes them appear slower. Trust the latency."
     )
     return KernelTimeConflict(variant=variant.name, text=text, latency_us=latency)
 

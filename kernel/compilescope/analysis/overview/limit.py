@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
 from ..figures.wording import percent
-from .bounds import GROUPS, disturbance, limited_by, sums
+from .bounds import disturbance, limited_by
+from .spent import GROUPS, Spent, spent, sums
 from .variants import title
 
 _TITLES: dict[Limited, str] = {
@@ -53,19 +54,24 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits.basis = "estimated" if verdict.estimated else "measured"
     limits.text = verdict.evidence
     limits.bound = _bound(variant, verdict)
-    kernels = sum(part.share for part in limits.parts if part.kind == "kernels")
-    if limits.bound in ("launch", "overhead"):
-        where = "kernels run" if limits.parts else ""
-        # Kernels that take next to nothing may be measured as nothing.
-        kernel_share = percent(kernels or _LEAST / 2)
-        share = f": {where} for {kernel_share} of a call" if where else ""
-        limits.headline = f"{_TITLES[limits.bound]}{share}."
-    elif limits.bound in ("memory", "compute"):
-        limits.headline = f"{_TITLES[limits.bound]}."
-    else:
-        share = f"Kernels take {percent(kernels)} of a call." if limits.parts else ""
-        limits.headline = share or "Not clear."
+    limits.headline = _headline(limits.bound, spent(variant))
     return limits
+
+
+def _headline(bound: Limited, call: Spent | None) -> str:
+    """The limit, with the share of a call that the evidence has too."""
+    if bound in ("launch", "overhead"):
+        if call is None:
+            return f"{_TITLES[bound]}."
+        what = "the wrapper and its kernels run" if call.with_wrapper else "kernels run"
+        # Kernels that take next to nothing may be measured as nothing.
+        return f"{_TITLES[bound]}: {what} for {percent(call.inside or _LEAST / 2)} of a call."
+    if bound in ("memory", "compute"):
+        return f"{_TITLES[bound]}."
+    if call is None:
+        return "Not clear."
+    what = "The wrapper with its kernels takes" if call.with_wrapper else "Kernels take"
+    return f"{what} {percent(call.inside)} of a call."
 
 
 def _leave_open(limits: Limit, variant: VariantReport) -> None:
@@ -88,16 +94,28 @@ def _bound(variant: VariantReport, verdict: Verdict) -> Limited:
 
 
 def _parts(variant: VariantReport) -> list[Part]:
-    """The bar: shares of the layers' sum, which is the whole call where they add up."""
+    """The bar: shares of the whole call, with what no layer accounts for."""
     by_group = sums(variant)
-    whole = sum(by_group.values())
+    whole = sum(layers.whole_us for layers in variant.layers)
     if whole <= 0:
         return []
+    by_group["other"] += max(whole - sum(by_group.values()), 0.0)
+    overlaps = any(
+        layer.device_us is not None and layer.device_us > layer.us
+        for layers in variant.layers
+        for layer in layers.layers
+    )
     parts: list[Part] = []
     for kind, (name, _) in GROUPS.items():
         us = by_group[kind]
         if us / whole >= _LEAST:
+            title = WAITING if kind == "kernels" and overlaps else name
             share = us / whole
-            text = f"{name} {percent(share)}"
-            parts.append(Part(kind=kind, title=name, us=us, share=share, text=text))
+            parts.append(
+                Part(kind=kind, title=title, us=us, share=share, text=f"{title} {percent(share)}")
+            )
     return parts
+
+
+WAITING = "waiting for kernels"
+"""The part of a GPU's kernels that a call waits for, where the rest runs beside the host."""

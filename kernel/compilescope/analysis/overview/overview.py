@@ -175,9 +175,9 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
             rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
             return f"{title(variant)} is {ratio.text} than {ratio.over}. {why} to judge {rivals}."
         if "noisy" in standings:
-            return "Too noisy to judge: measure for longer, or while the machine is idle."
+            return "Too noisy to judge which variant is fastest."
         if "few" in standings:
-            return "Too few rounds to tell which variant is fastest: measure for longer."
+            return "Too few rounds to tell which variant is fastest."
         return "No variant is measurably faster than eager."
     if failed and all(
         variant.stage == "failed" for variant in shown if variant.requested.backend is not None

@@ -31,6 +31,15 @@ def current(report: Report) -> VariantReport | None:
     return next(iter(measurable), None)
 
 
+def trains(variant: VariantReport) -> bool:
+    """Whether it has a backward, of which a timing does not say whether the call runs it."""
+    return any(
+        kernel.direction == "backward"
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+    )
+
+
 def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
     """The variant that differs from another one by some switches alone."""
     changed = msgspec.structs.replace(variant.requested, **changes)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...report import Launch, LaunchTime, Report, VariantReport, Verdict
+from ...report import Report, VariantReport, Verdict
+from ..figures.wording import percent
 from .bounds import disturbance, limit_of
+from .spent import Spent, launch_times, spent
 from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
@@ -14,20 +16,6 @@ _BOUND = 0.5
 """The part of the time that is spent outside of kernels from which on that is what binds."""
 _REACHED = 0.3
 """The part of a peak from which on that peak is what binds."""
-
-
-class Spent(NamedTuple):
-    """Where a call's time goes, in µs."""
-
-    whole: float
-    kernels: float
-    device: str
-    launches: int
-
-    @property
-    def outside(self) -> float:
-        """The part of the time in which no kernel runs."""
-        return max(1 - self.kernels / self.whole, 0.0) if self.whole > 0 else 0.0
 
 
 class Reached(NamedTuple):
@@ -60,72 +48,25 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
         return target_verdict(variant, report)
     if variant.requested.backend is None or variant.stage != "built":
         return None
-    spent = _spent(variant)
-    if spent is None:
+    call = spent(variant)
+    if call is None:
         return None
     if noise := disturbance(variant):
         return Verdict(bound="unclear", limited_by="noisy", evidence=noise)
     reached = _reached(variant)
-    if spent.outside >= _BOUND:
-        result = Verdict(bound="cpu", evidence=_around(spent, variant))
+    if call.outside >= _BOUND:
+        result = Verdict(bound="cpu", evidence=_around(call, variant))
     else:
-        result = _by_kernels(spent, reached, report)
+        result = _by_kernels(call, reached, report)
     result.limited_by = limit_of(variant, result.bound, estimated=False)
-    result.helps = helps_for(result.bound, variant, report, spent.device)
+    result.helps = helps_for(result.bound, variant, report, call.device)
     return result
-
-
-def _spent(variant: VariantReport) -> Spent | None:
-    """From the layers, where they were measured; else from the kernels' times alone."""
-    launches = len(_launches(variant))
-    if variant.layers:
-        whole = sum(layer.whole_us for layer in variant.layers)
-        # On a GPU the whole time of the kernels counts: they may run beside the host.
-        kernels = [
-            layer.us if layer.device_us is None else layer.device_us
-            for layers in variant.layers
-            for layer in layers.layers
-            if layer.kind == "kernels"
-        ]
-        if not kernels or whole <= 0:
-            return None
-        device = variant.layers[0].device
-        return Spent(whole, sum(kernels), device, launches)
-    timing, times = variant.timing, _times(variant)
-    if timing is None or not times or len(times) < launches or _trains(variant):
-        return None
-    return Spent(timing.median_us, sum(time.us for time in times), timing.device, launches)
-
-
-def _trains(variant: VariantReport) -> bool:
-    """Whether it has a backward, of which a timing does not say whether the call runs it."""
-    return any(
-        kernel.direction == "backward"
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-    )
-
-
-def _launches(variant: VariantReport) -> list[Launch]:
-    """The launches of the variant's own wrapper."""
-    artifact = "cpp" if variant.requested.cpp_wrapper else "python"
-    return [
-        launch
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-        for launch in kernel.launches
-        if launch.artifact == artifact and launch.variant in ("", variant.name)
-    ]
-
-
-def _times(variant: VariantReport) -> list[LaunchTime]:
-    return [launch.time for launch in _launches(variant) if launch.time is not None]
 
 
 def _reached(variant: VariantReport) -> Reached:
     rated = [
         time
-        for time in _times(variant)
+        for time in launch_times(variant)
         if time.bandwidth_share is not None or time.compute_share is not None
     ]
     return Reached(
@@ -149,8 +90,10 @@ def _around(spent: Spent, variant: VariantReport) -> str:
     launches = f"{spent.launches} kernels" if spent.launches else "the kernels"
     if spent.launches == 1:
         launches, takes = "its one kernel", "takes"
+    if spent.with_wrapper:
+        launches, takes = "the wrapper", "takes, with its kernels,"
     text = (
-        f"{_percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
+        f"{percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
         f"which {takes} {_us(spent.kernels)}"
     )
     largest = _largest(variant, spent)
@@ -164,7 +107,7 @@ def _largest(variant: VariantReport, spent: Spent) -> str:
     sums: dict[str, float] = {}
     for layers in variant.layers:
         for layer in layers.layers:
-            if layer.kind not in ("kernels", "idle"):
+            if layer.kind not in ("kernels", "compiled", "idle"):
                 sums[layer.kind] = sums.get(layer.kind, 0.0) + layer.us
     if not sums:
         return ""
@@ -186,7 +129,8 @@ _LAYERS = {
 
 
 def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
-    share = f"Kernels take {_percent(1 - spent.outside)} of {_us(spent.whole)}"
+    kernels = "The wrapper with its kernels takes" if spent.with_wrapper else "Kernels take"
+    share = f"{kernels} {percent(spent.inside)} of {_us(spent.whole)}"
     if reached.bandwidth is None and reached.compute is None:
         return Verdict(
             bound="unclear",
@@ -194,16 +138,16 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
         )
     parts = []
     if reached.bandwidth is not None:
-        parts.append(f"{_percent(reached.bandwidth)} of its bandwidth")
+        parts.append(f"{percent(reached.bandwidth)} of its bandwidth")
     if reached.compute is not None:
-        parts.append(f"{_percent(reached.compute)} of its arithmetic peak")
+        parts.append(f"{percent(reached.compute)} of its arithmetic peak")
     name = next(
         (peak.name or peak.device for peak in report.peaks if _same(peak.device, spent)), ""
     )
     figures = f"{share} and reach {' and '.join(parts)}{f' ({name})' if name else ''}"
     covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
     if covered < 1 - _BOUND:
-        figures += f", as far as {_percent(covered)} of their time tell"
+        figures += f", as far as {percent(covered)} of their time tell"
         return Verdict(bound="unclear", evidence=f"{figures}.")
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
     if max(bandwidth, compute) < _REACHED:
@@ -216,10 +160,6 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
 
 def _same(device: str, spent: Spent) -> bool:
     return device.split(":")[0] == spent.device.split(":")[0]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _us(us: float) -> str:

@@ -34,6 +34,10 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         return None
     python, cpp = _pair(report, now)
     wrapper_time = _own(python or now)
+    if python is None and cpp is not None and cpp.timing is not None:
+        with_python = msgspec.structs.replace(cpp.requested, cpp_wrapper=False)
+        text = "Only the C++ wrapper is in the report."
+        return Answer("Not compared yet.", text, _VIEW, with_python, remedy=ADD)
     if python is None or python.timing is None:
         return _untimed(python, cpp, wrapper_time)
     if cpp is None:
@@ -179,10 +183,10 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
     if python.requested.cpp_wrapper or not trusted(python):
         return None
     whole = sum(layers.whole_us for layers in python.layers)
-    wrapper_us = sum(
+    times = [
         layer.us for layers in python.layers for layer in layers.layers if layer.kind == "wrapper"
-    )
-    return (wrapper_us, whole) if whole > 0 else None
+    ]
+    return (sum(times), whole) if whole > 0 and times else None
 
 
 def trusted(variant: VariantReport) -> bool:

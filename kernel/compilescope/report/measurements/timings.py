@@ -21,6 +21,7 @@ LayerKind = Literal[
     "wrapper",
     "launches",
     "kernels",
+    "compiled",
     "idle",
     "eager",
     "other",
@@ -35,13 +36,15 @@ LAYER_KINDS: dict[LayerKind, str] = {
     "wrapper": "wrapper",
     "launches": "kernel launches",
     "kernels": "kernels",
+    "compiled": "wrapper with its kernels",
     "idle": "waiting",
     "eager": "eager",
     "other": "not attributed",
 }
 """Kind → its title, from the outside in. bytecode: Dynamo's rewritten function, without its graphs.
 inductor: from AOTAutograd to the wrapper. wrapper: the generated wrapper itself. launches: the
-host's launch overhead. kernels: on their device. idle: the host waits, or the device does. eager:
+host's launch overhead. kernels: on their device. compiled: the wrapper with all that it launches,
+where these were not timed separately. idle: the host waits, or the device does. eager:
 the code that was not compiled."""
 
 

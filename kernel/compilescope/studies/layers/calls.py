@@ -60,6 +60,13 @@ class Calls:
     with_kernels
         Whether the layers around a wrapper are timed with their kernels too, besides with
         stand-ins. Where kernels take long that takes long, and stand-ins tell more.
+    with_launches
+        Whether a Python wrapper's launches are repeated without it.
+
+    Attributes
+    ----------
+    with_work : set[str]
+        The names of calls that wait for kernels: they take as long as those.
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class Calls:
         synchronize: Callable[[], None] | None,
         *,
         with_kernels: bool = True,
+        with_launches: bool = True,
     ) -> None:
         self.recording = recording
         self.timed: dict[str, Timed] = {}
@@ -78,6 +86,7 @@ class Calls:
         """Name of a unit → how many launches of its Python wrapper are timed separately."""
         self._grad = torch.is_grad_enabled()
         self._compiled = compiled
+        self._with_launches = with_launches
         self._whole(call, backward, synchronize)
         for unit in recording.all_units:
             self._unit(unit)
@@ -86,6 +95,7 @@ class Calls:
         if with_kernels and not any(unit.graph.cudagraphs for unit in recording.all_units):
             # A CUDA graph must not be replayed out of order.
             self._with_wrappers()
+        self.with_work = {name for name, timed in self.timed.items() if timed.stubs != "all"}
 
     def _with_wrappers(self) -> None:
         """The same calls without stand-ins, down to the kernels."""
@@ -132,7 +142,7 @@ class Calls:
         self.timed[f"wrapper {name}"] = Timed(
             call=lambda: real(list(inputs)), grad=unit.grad, stubs="none"
         )
-        if is_python_wrapper(real):
+        if self._with_launches and is_python_wrapper(real):
             launches: list[Made] = []
             # They keep all buffers alive at once. If memory does not suffice, they are timed
             # as part of the wrapper.

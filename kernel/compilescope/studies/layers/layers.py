@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
+from ...analysis.overview.variants import trains
 from ...builds.built_variants import KeptBuild
 from ...builds.call_result import leaves
 from ...isolation.muted_output import quiet
@@ -17,7 +18,7 @@ from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.layer_kernels import kernels_of
 from ...measure.layers import FEWEST, SECONDS, Samples, figure, sample_layers
-from ...report import Layer, Layers
+from ...report import Layer, Layers, VariantReport
 from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptLayers
 from ...torch_api.inductor.wrapper_launches import is_python_wrapper
@@ -37,6 +38,9 @@ _WARM = 3
 _FEWEST_OF_EXISTING = 3
 """Rounds of an existing build, which is called without a request: enough for the shares of a call
 that takes long, without an interval."""
+SHORT_S = 0.5
+"""How long a call takes at most, with its backward, of which an existing build's rounds have
+several calls. Of a longer one each layer with kernels in it is called once or a few times."""
 _MOST_COMPILATIONS = 24
 _AGREES = 0.1
 
@@ -115,6 +119,7 @@ class _Looking:
         self._call = functools.partial(compiled, *study.args, **study.kwargs)
         self._grad = torch.is_grad_enabled()
         self._seeds: list[torch.Tensor] = []
+        self._long = study.existing is not None and call_s(study.report) > SHORT_S
         self._leaves = [
             tensor
             for tensor in study.snapshot.tensors.values()
@@ -154,6 +159,8 @@ class _Looking:
             backward,
             self._sync,
             with_kernels=study.existing is None,
+            # On a GPU, launches take no longer for what they launch.
+            with_launches=self._device or not self._long,
         )
         restore()
         compiled = len(self._frames)
@@ -228,6 +235,7 @@ class _Looking:
                 before_each=prepare,
                 budget_s=SECONDS,
                 fewest=FEWEST if self._study.existing is None else _FEWEST_OF_EXISTING,
+                slow=calls.with_work if self._long else (),
                 check=self._study.monitor.check,
             )
 
@@ -252,7 +260,8 @@ class _Looking:
             # A CUDA graph must not be replayed out of order.
             call = whole if unit.graph.cudagraphs else unit.run
             with torch.set_grad_enabled(self._grad if unit.graph.cudagraphs else unit.grad):
-                profiler.profile(call, calls=_PROFILED, before=_nothing)
+                profiled = 1 if self._long else _PROFILED
+                profiler.profile(call, calls=profiled, before=_nothing)
             kernels = kernels_of(
                 profiler.calls,
                 str(unit.graph.graph.source_code),
@@ -318,6 +327,16 @@ APART = (
 IDLE = (
     "The device finishes later than the kernels' own time explains: there are gaps between kernels."
 )
+
+
+def call_s(variant: VariantReport) -> float:
+    """About how long a call takes, with its backward where it has one; 0 if it was not timed."""
+    timed_s = 0.0 if variant.timing is None else variant.timing.median_us / 1e6
+    return timed_s * _OF_A_STEP if trains(variant) else timed_s
+
+
+_OF_A_STEP = 3
+"""About how many forwards a forward with its backward takes."""
 
 
 def _nothing() -> None:

@@ -45,6 +45,7 @@ LAUNCHES_DRIVER = "Driver calls in the wrapper, measured by torch's profiler."
 REPLAY = (
     "The whole call minus the same call with stubs for the CUDA graphs: the cost of replaying them."
 )
+COMPILED = "A call of the wrapper, the kernels included."
 KERNELS_CPU = "The ranges of kernels and library calls, measured by torch's profiler."
 KERNELS_GPU = (
     "Their time on the device, measured by torch's profiler; {us:.1f} µs of it "
@@ -52,7 +53,7 @@ KERNELS_GPU = (
 )
 
 
-_WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels")
+_WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels", "compiled")
 _NOISE = 0.5
 """Of what is around the wrappers: with more noise in it, stand-ins tell more."""
 
@@ -261,9 +262,11 @@ class Parts:
                 return [wrapper, self._part("kernels", unit, {again: 1.0}, how)]
             launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
             return [wrapper, launches, self._taken("kernels", unit, launches, costs.kernels)]
-        wrapper = self._part("wrapper", unit, wrapper_terms, WRAPPER.format(less=""))
         kind: LayerKind = "launches" if self._device else "kernels"
         inside = costs.driver if self._device else costs.kernels
+        if inside is None and not self._device:
+            return [self._part("compiled", unit, wrapper_terms, COMPILED)]
+        wrapper = self._part("wrapper", unit, wrapper_terms, WRAPPER.format(less=""))
         if inside is None:
             return [wrapper]
         wrapper.how = WRAPPER.format(less=LESS_LAUNCHES if self._device else LESS_KERNELS)

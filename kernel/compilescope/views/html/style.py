@@ -73,6 +73,7 @@ STYLES = {
     "part-wrapper": "background:#3aa6a0;",
     "part-launches": "background:#e8923c;",
     "part-kernels": "background:#58a55c;",
+    "part-compiled": "background:#58a55c;",
     "part-eager": "background:#8c959f;",
     "part-other": "background:#c0c5ca;",
     "line": "margin:2px 0 10px;opacity:.72;",
@@ -108,7 +109,9 @@ STYLES = {
     "side-next": "border-left-color:rgba(128,128,128,.18);",
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",
-    "track": "display:inline-block;width:80px;height:8px;vertical-align:middle;"
+    "whole": "white-space:nowrap;font-variant-numeric:tabular-nums;",
+    "track-cell": "width:80px;",
+    "track": "display:inline-block;width:100%;min-width:24px;height:8px;vertical-align:middle;"
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",

@@ -1,0 +1,95 @@
+"""Where a call's time goes, as one set of figures for the bar, the headline and the evidence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...report import Launch, LaunchTime, VariantReport
+from ...report.measurements.timings import LayerKind
+from .variants import trains
+
+GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
+    "guards": ("Dynamo and guards", ("guards", "bytecode")),
+    "aot": ("runtime", ("aot", "inductor")),
+    "wrapper": ("wrapper", ("wrapper",)),
+    "launches": ("launches", ("launches",)),
+    "kernels": ("kernels", ("kernels",)),
+    "compiled": ("wrapper with its kernels", ("compiled",)),
+    "eager": ("eager", ("eager",)),
+    "other": ("not attributed", ("idle", "other")),
+}
+"""The layer that stands for a part of a call → its title, and the layers in it."""
+
+
+class Spent(NamedTuple):
+    """The time of a call and of its kernels, in µs."""
+
+    whole: float
+    kernels: float
+    device: str
+    launches: int
+    with_wrapper: bool = False
+    """Whether the kernels were not timed apart from the wrapper around them."""
+
+    @property
+    def inside(self) -> float:
+        """The part of the time in which kernels run."""
+        return min(self.kernels / self.whole, 1.0) if self.whole > 0 else 1.0
+
+    @property
+    def outside(self) -> float:
+        """The part of the time in which no kernel runs."""
+        return 1 - self.inside
+
+
+def sums(variant: VariantReport) -> dict[LayerKind, float]:
+    """The time of each group of layers, in µs, of a variant that was broken down."""
+    layers = [layer for layers in variant.layers for layer in layers.layers]
+    return {
+        group: sum(max(layer.us, 0.0) for layer in layers if layer.kind in kinds)
+        for group, (_, kinds) in GROUPS.items()
+    }
+
+
+def spent(variant: VariantReport) -> Spent | None:
+    """From the layers, where they were measured; else from the kernels' times alone."""
+    launches = len(own_launches(variant))
+    if variant.layers:
+        whole = sum(layer.whole_us for layer in variant.layers)
+        # On a GPU the whole time of the kernels counts: they may run beside the host.
+        kernels = [
+            (layer.us if layer.device_us is None else layer.device_us, layer.kind)
+            for layers in variant.layers
+            for layer in layers.layers
+            if layer.kind in ("kernels", "compiled")
+        ]
+        if not kernels or whole <= 0:
+            return None
+        return Spent(
+            whole,
+            sum(us for us, _ in kernels),
+            variant.layers[0].device,
+            launches,
+            with_wrapper=any(kind == "compiled" for _, kind in kernels),
+        )
+    timing, times = variant.timing, launch_times(variant)
+    if timing is None or not times or len(times) < launches or trains(variant):
+        return None
+    return Spent(timing.median_us, sum(time.us for time in times), timing.device, launches)
+
+
+def own_launches(variant: VariantReport) -> list[Launch]:
+    """The launches of the variant's own wrapper."""
+    artifact = "cpp" if variant.requested.cpp_wrapper else "python"
+    return [
+        launch
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        for launch in kernel.launches
+        if launch.artifact == artifact and launch.variant in ("", variant.name)
+    ]
+
+
+def launch_times(variant: VariantReport) -> list[LaunchTime]:
+    """The times of those that were timed."""
+    return [launch.time for launch in own_launches(variant) if launch.time is not None]
