@@ -42,10 +42,10 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
 
 
 def stored(name: str) -> Report:
-    """A report as its file holds it: written before there were conditions, which loading adds."""
+    """A report as its file holds it, without what loading adds to files of earlier versions."""
     report = cs.load(DATA / "reports" / f"{name}.compilescope.json")
     for compilation in report.compilations:
-        compilation.conditions = []
+        compilation.conditions, compilation.routes = [], []
     return report
 
 
