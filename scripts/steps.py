@@ -12,7 +12,7 @@ gpu       the tests that need a GPU, on a machine that has one
 ========  ==========================================================================
 
 A few steps run at the same time, long ones first: as one ends, the next begins, so that no long one
-runs alone at the end. The kernel's tests are four processes, each with its files in a fixed order.
+runs alone at the end. The kernel's tests are three processes, each with its files in a fixed order.
 Every step's full output is kept in ``build/steps/``.
 """
 
@@ -92,24 +92,21 @@ CHECKS = [
 ]
 
 KERNEL_TESTS = ROOT / "tests" / "kernel"
-KERNEL_PARTS = (
-    ("package/", "studies/"),
-    ("inspection/test_stages.py", "analysis/", "session/"),
-    ("inspection/", "isolation/", "tiers/", "guards/"),
-    ("",),
+KERNEL_FOLDERS = (
+    ("package", "targets", "readers", "measure", "guards", "isolation"),
+    ("inspection", "analysis"),
 )
-"""What the paths of each process's test files begin with; a file belongs to the first that has it.
-Each process needs about as long as the others."""
+"""Folders of the kernel's tests for all processes but the last, which has the rest: each process
+needs about as long as the others."""
 
 
 def kernel_files() -> list[list[str]]:
     """The kernel's test files of each process, in alphabetical order."""
-    parts: list[list[str]] = [[] for _ in KERNEL_PARTS]
-    for path in sorted(KERNEL_TESTS.rglob("test_*.py")):
-        name = path.relative_to(KERNEL_TESTS).as_posix()
-        part = next(i for i, starts in enumerate(KERNEL_PARTS) if name.startswith(starts))
-        parts[part].append(path.relative_to(ROOT).as_posix())
-    return parts
+    files = sorted(path.relative_to(ROOT).as_posix() for path in KERNEL_TESTS.rglob("test_*.py"))
+    parts = [
+        [name for name in files if name.split("/")[2] in folders] for folders in KERNEL_FOLDERS
+    ]
+    return [*parts, [name for name in files if not any(name in part for part in parts)]]
 
 
 GPU_TESTS = sorted(str(path) for path in KERNEL_TESTS.rglob("test_gpu*.py"))
@@ -138,8 +135,8 @@ def steps(what: str) -> tuple[int, list[Step]]:
     quick = pytest("pytest, quick", "-m", "not slow and not gpu")
     return {
         "check": (2, CHECKS),
-        "test": (5, [*kernel, browser, jest, *CHECKS]),
-        "kernel": (len(kernel), kernel),
+        "test": (4, [*kernel, browser, jest, *CHECKS]),
+        "kernel": (3, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
         "gpu": (1, [pytest("pytest, GPU", *GPU_TESTS, "-n", str(GPU_TESTS_AT_ONCE), "-rA")]),
     }[what]
