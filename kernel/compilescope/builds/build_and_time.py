@@ -21,6 +21,7 @@ from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import differing_settings, settings_of
 from ..torch_api.failures import failures
+from ..torch_api.inductor import workers
 from ..torch_api.inductor.cuda_graphs import Counts, counting
 from ..torch_api.process import caches
 from .aot_compiled import COMPILED_BEFORE
@@ -61,6 +62,8 @@ def build_variants(
     Variants of ``opened`` are compiled already: what stands there calls them, and nothing is built.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
+    if builds.device.startswith("cuda") and not opened:
+        workers.wake()
     try:
         reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem

@@ -25,7 +25,7 @@ from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
-from ..torch_api.inductor.other_wrapper import RENEWED, OtherWrapper, may_share
+from ..torch_api.inductor.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.shown_ids import shown
 from .ahead import Generated, is_on, key_of_settings
@@ -143,7 +143,10 @@ def _with_torch(
     is_next = other in coming
     # The C++ wrapper is generated from the Python wrapper's lowering, not the reverse. If that is
     # not known to work and the Python wrapper is not requested, the extra work would be wasted.
-    is_worth = is_next or (is_on() and (captured.shares or not settings["cpp_wrapper"]))
+    # On a GPU the C++ wrapper takes more: torch compiles and times its kernels for it.
+    is_cheap = all(graph.is_on_cpu for graph in captured.graphs)
+    in_advance = is_on() and is_cheap and (captured.shares or not settings["cpp_wrapper"])
+    is_worth = is_next or in_advance
     if not (is_worth and may_share({**settings, "cpp_wrapper": False})):
         return _lowered(captured, settings, on_step)[0]
     python, cpp = _lowered(captured, {**settings, "cpp_wrapper": False}, on_step, both=True)
@@ -221,14 +224,22 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
     """The records for the other wrapper; None if parts of it are missing."""
     if other.missing:
         return None
-    renewed: dict[str, list[Record]] = {name: [] for name in RENEWED}
+    renewed: dict[str, list[list[Record]]] = {name: [] for name in RENEWED}
+    added: list[Record] = []
     for record in map(record_of, other.events):
-        if record.name in renewed:
-            renewed[record.name].append(record)
+        if record.name in ADDED:
+            added.append(record)
+        elif record.name in renewed:
+            renewed[record.name].append([*added, record])
+            added = []
     count = {name: sum(record.name == name for record in records) for name in RENEWED}
     if count != {name: len(matching) for name, matching in renewed.items()}:
         return None
-    return [renewed[record.name].pop(0) if record.name in renewed else record for record in records]
+    return [
+        new
+        for record in records
+        for new in (renewed[record.name].pop(0) if record.name in renewed else (record,))
+    ]
 
 
 def is_ahead(captured: Captured, variant: Variant) -> bool:

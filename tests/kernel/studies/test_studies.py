@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +34,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[StudyContext], 
     for name, record in table.STUDIES.items():
         if not record.for_targets:
             run = lambda study, name=name: found[name](study)  # noqa: E731
-            faked = dataclasses.replace(record, run=run, without_inductor=None)
+            faked = record._replace(run=run, without_inductor=None)
             monkeypatch.setitem(table.STUDIES, name, faked)
     return found
 

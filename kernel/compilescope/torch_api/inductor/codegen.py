@@ -78,6 +78,12 @@ class Capture:
     """The symbols of floats that Inductor needed as constants, and that Dynamo specialized."""
     backward: FirstBackward
 
+    @property
+    def is_on_cpu(self) -> bool:
+        """Whether no input is on another device."""
+        tensors = [value for value in self.inputs if isinstance(value, torch.Tensor)]
+        return all(tensor.device.type == "cpu" for tensor in tensors)
+
 
 class CapturingBackend:
     """A Dynamo backend that keeps each graph and runs it unchanged.

@@ -1,14 +1,14 @@
 """Generates the C++ wrapper from the scheduled graph of a Python wrapper just generated.
 
-On the CPU, nothing before code generation depends on ``cpp_wrapper`` except the names by which
-operators are called: capture, AOTAutograd, the passes, lowering and fusion are the same for both
-wrappers, and so are the kernels. torch itself generates both from one graph, ahead of time on a
-GPU.
+Nothing before code generation depends on ``cpp_wrapper`` except the names by which operators are
+called and, on a GPU, the fusion of reductions in mixed order: capture, AOTAutograd, the passes,
+lowering and all other fusion are the same for both wrappers, and so are the kernels. torch itself
+generates both from one graph, ahead of time on a GPU.
 
 `OtherWrapper` restores the graph and its scheduler to their state before the first code generation,
-and generates again. It gives up on anything that may make an unknown difference (another device,
-CUDA graphs, autotuning, graphs in the graph, operators that torch does not know, a kernel that was
-not generated before); the C++ wrapper is then generated from the start.
+and generates again. It gives up on anything that may make an unknown difference (several devices,
+CUDA graphs, templates, graphs in the graph, operators that torch does not know, a kernel of the
+processor that was not generated before); the C++ wrapper is then generated from the start.
 
 Stands on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
 ``_update_scheduler``), ``torch._inductor.scheduler.Scheduler``,
@@ -27,19 +27,29 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import torch
 from torch._logging._internal import trace_structured
 
 from ..process.patching import patched
+from ..trace.artifact_names import AUTOTUNING
 from ..trace.trace import Event, listening
 from .equal_kernels import EqualKernels, is_proven
 from .inductor_warnings import hearing
 
+OUTPUT_CODE = "inductor_output_code"
 RENEWED = (
-    "inductor_output_code",
+    OUTPUT_CODE,
     "inductor_provenance_tracking_node_mappings",
     "inductor_provenance_tracking_kernel_stack_traces",
 )
 """The artifacts that torch logs for each graph and that differ between the wrappers."""
+
+ADDED = (
+    "inductor_autotune_at_compile_time_code",
+    "triton_kernel_info",
+    AUTOTUNING,
+)
+"""The artifacts of C++ wrappers alone: on a GPU torch compiles and times the kernels for them."""
 
 _NOT_ALLOWED = (
     "triton.cudagraphs",
@@ -59,6 +69,9 @@ _NOT_ALLOWED = (
 )
 """Settings under which torch checks the wrapper earlier, or that are not known to be repeatable."""
 
+PROVEN_ON_GPU = ("2.11",)
+"""The versions of torch in which the tests compare both ways to the C++ wrapper on a GPU."""
+
 _PROVENANCE = (
     "_inductor_triton_kernel_to_post_grad_node_info",
     "_inductor_kernel_stack_trace",
@@ -75,7 +88,7 @@ class OtherWrapper:
         self.events: list[Event] = []
         """The artifacts that torch logs for them, including `RENEWED`."""
         self.complaints: list[str] = []
-        self.missing = "" if is_proven() else "the version of torch"
+        self.missing = ""
         """Why some are missing; empty if all are there."""
         self._kernels = kernels
         self._state: _State | None = None
@@ -155,7 +168,7 @@ def may_share(settings: Mapping[str, Any]) -> bool:
 
     Whether it can also depends on the graph.
     """
-    return is_proven() and not any(settings.get(name) for name in _NOT_ALLOWED)
+    return not any(settings.get(name) for name in _NOT_ALLOWED)
 
 
 def other_wrapper() -> OtherWrapper | None:
@@ -182,8 +195,17 @@ def _reason(graph: Any) -> str:
             return name
     if type(graph) is not GraphLowering or graph.aot_mode or graph.const_module is not None:
         return "a graph of another kind"
-    if set(graph.device_types) - {"cpu"}:
+    devices = set(graph.device_types)
+    if devices == {"cuda"}:
+        if not torch.__version__.startswith(tuple(f"{version}." for version in PROVEN_ON_GPU)):
+            return "the version of torch"
+        nodes = {type(node).__name__ for node in graph.scheduler.nodes}
+        if nodes - _NODES:
+            return ", ".join(sorted(nodes - _NODES))
+    elif devices - {"cpu"}:
         return "another device"
+    elif not is_proven():
+        return "the version of torch"
     for operation in graph.operations:
         if type(operation).__name__ not in _OPERATIONS:
             return type(operation).__name__
@@ -192,6 +214,14 @@ def _reason(graph: Any) -> str:
             return str(called)
     return ""
 
+
+_NODES = {
+    "SchedulerNode",
+    "FusedSchedulerNode",
+    "ExternKernelSchedulerNode",
+    "NopKernelSchedulerNode",
+}
+"""The kinds of scheduled nodes on a GPU that do not depend on the wrapper."""
 
 _OPERATIONS = {
     "ComputedBuffer",

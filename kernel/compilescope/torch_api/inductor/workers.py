@@ -1,7 +1,7 @@
 """Ends Inductor's compile workers that were not running before.
 
-Stands on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, _pool_set,
-shutdown_compile_workers).
+Stands on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
+_pool_set, shutdown_compile_workers).
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ def temporary() -> Iterator[None]:
             _borrowers -= 1
             if not _borrowers:
                 _shut_down()
+
+
+def wake() -> None:
+    """Starts the processes in which torch compiles Triton kernels, as its backend does early on."""
+    AsyncCompile.wakeup()
 
 
 def _shut_down() -> None:
