@@ -78,11 +78,13 @@ def __getattr__(name: str) -> Any:
     if name in _LATE:
         globals()[name] = getattr(importlib.import_module(_LATE[name], __name__), name)
         return globals()[name]
+    if name == "report":
+        return importlib.import_module(".report", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATE]
+    return [*globals(), *_LATE, "report"]
 
 
 def inspect(

@@ -125,7 +125,7 @@ def test_events_are_published_as_by_the_last_request(panel: Panel) -> None:
 
 def test_the_first_report_of_a_process_has_a_panel() -> None:
     # Each process imports compilescope.panel when a report first asks for one.
-    code = "from compilescope.report import panels; print(panels['widget'].__name__)"
+    code = "import compilescope as cs; print(cs.report.panels['widget'].__name__)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.stdout == "panel\n", ran.stderr
 
