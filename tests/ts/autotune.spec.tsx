@@ -172,7 +172,7 @@ describe('AutotuneBody', () => {
 
   it('says how to have torch tune, and does it', () => {
     show([]);
-    expect(page.text()).toContain('compiled in the mode default');
+    expect(page.text()).toContain('compiled in default mode');
     page.click(page.button('Set mode to max-autotune'));
     expect(model.setWanted).toHaveBeenCalledWith({ mode: 'max-autotune' });
   });

@@ -418,6 +418,23 @@ describe('exportTrace', () => {
 });
 
 describe('CompileTimeView', () => {
+  it('offers to build only where the variant can be built', () => {
+    const model = new ViewModel();
+    const view = new CompileTimeView(contextOf(model));
+    const remedy = (change: Partial<VariantReport> = {}) =>
+      view['whyEmpty']({
+        variant: { ...BUILT, compile_time: null, ...change },
+        compilations: [],
+        omitted: 0
+      })!.remedy;
+    expect(remedy()).toContain('Build and time');
+    const requested = { ...BUILT.requested, target: 'h100' };
+    expect(remedy({ requested })).toBeUndefined();
+    model.isLive = false;
+    expect(remedy()).toBeUndefined();
+    view.dispose();
+  });
+
   it('asks for the phases of the compilations that took longest', async () => {
     const model = new ViewModel();
     const outlines = Array.from({ length: 130 }, (_, n) =>

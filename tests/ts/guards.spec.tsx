@@ -386,6 +386,12 @@ describe('GuardsView', () => {
     expect(badge.title).toContain('A lambda.');
   });
 
+  it('says where torch has no text for a guard', async () => {
+    await show(fullCompilation({ guards: [guardOf({ expression: '' })] }));
+    const [absent] = all('.jp-Compilescope-tree .jp-Compilescope-absent');
+    expect(absent.title).toContain('no text');
+  });
+
   it('says why there are none', async () => {
     await show(
       fullCompilation({ absent: { guards: 'the frame was skipped' } })

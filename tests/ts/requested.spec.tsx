@@ -8,7 +8,7 @@ import {
 } from '../../src/panels/requested/settings';
 import type { Effective, Route, VariantReport } from '../../src/protocol/types';
 import { settle } from './fakes';
-import { fullCompilation, variantReport } from './structs';
+import { fullCompilation, kernelOf, variantReport } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
 function effective(
@@ -189,6 +189,17 @@ describe('RequestedBody', () => {
       'None: the wrappers launch generated kernels only'
     );
     expect(page.text()).toContain('has its defaults');
+  });
+
+  it('does not say that there are none, where kernels are extern', async () => {
+    model.getCompilation.mockResolvedValue(
+      fullCompilation({
+        kernels: [kernelOf('extern_kernels.addmm', { language: 'extern' })]
+      })
+    );
+    await show([CPP]);
+    expect(page.text()).toContain('does not say how they are called');
+    expect(page.text()).not.toContain('generated kernels only');
   });
 
   it('says why nothing is known', async () => {

@@ -31,11 +31,9 @@ export function NothingTuned(props: {
       <div>
         <Empty
           what={trans.__('Nothing was autotuned')}
-          why={
-            why || trans.__('%1 was compiled in the mode %2.', variant, mode)
-          }
+          why={why || trans.__('%1 was compiled in %2 mode.', variant, mode)}
           remedy={trans.__(
-            'In the mode max-autotune torch measures library calls, templates and launch configurations against each other. Set it with the switch “mode” in the sidebar, or in the call:'
+            'In max-autotune mode, torch measures library calls, templates and launch configurations against each other. Set it with the switch “mode” in the sidebar, or in the call:'
           )}
         />
         <div className="jp-Compilescope-autotuneTry">

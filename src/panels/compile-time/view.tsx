@@ -61,9 +61,12 @@ export class CompileTimeView extends ReportView<ICompileTime> {
             variant.absent.phases ??
             variant.absent.compile_time ??
             trans.__('torch logged no phases for this variant.'),
-          remedy: trans.__(
-            'Build and time the variants, with the button in the sidebar.'
-          )
+          remedy:
+            this.model.isLive && variant.requested.target === null
+              ? trans.__(
+                  'Build and time the variants, with the button in the sidebar.'
+                )
+              : undefined
         }
       : null;
   }

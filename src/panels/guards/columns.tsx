@@ -126,7 +126,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
       }
     },
     line: {
-      width: 'minmax(70px, 120px)',
+      width: 'minmax(70px, 160px)',
       from: 460,
       render: content =>
         content.kind === 'guard' ? (
@@ -202,7 +202,11 @@ function Expression(props: {
           </Badge>{' '}
         </>
       )}
-      <code title={guard.expression}>{guard.expression}</code>
+      {guard.expression ? (
+        <code title={guard.expression}>{guard.expression}</code>
+      ) : (
+        <Absent why={trans.__('torch gives no text for this guard')} />
+      )}
     </>
   );
 }

@@ -57,9 +57,13 @@ export function Routes(props: {
       <ViewFrame
         state={state}
         trans={trans}
-        show={({ rows, omitted }: IFindings<Route>) => (
+        show={({ rows, omitted, isUnrecorded }: IRoutes) => (
           <>
-            {rows.length === 0 ? (
+            {isUnrecorded ? (
+              <p className="jp-Compilescope-hint">
+                {trans.__('The report does not say how they are called.')}
+              </p>
+            ) : rows.length === 0 ? (
               <p className="jp-Compilescope-requestedGood">
                 {trans.__('None: the wrappers launch generated kernels only.')}
               </p>
@@ -195,16 +199,30 @@ function RouteRow(
 
 const ORIGIN = {};
 
+/**
+ * How operators are called, and whether the report has none of it though there
+ * are such calls: an earlier version saved it.
+ */
+interface IRoutes extends IFindings<Route> {
+  readonly isUnrecorded: boolean;
+}
+
 async function find(
   variants: readonly VariantReport[],
   context: IViewContext
-): Promise<IFindings<Route>> {
+): Promise<IRoutes> {
   const { rows, omitted } = await findEverywhere(
     variants,
     context,
     'crossings',
     ({ routes }) => routes
   );
+  const called =
+    rows.length > 0
+      ? null
+      : await findEverywhere(variants, context, 'kernels', ({ kernels }) =>
+          kernels.filter(({ language }) => language === 'extern')
+        );
   // What somebody wrote comes before what torch has.
   const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
   return {
@@ -212,6 +230,7 @@ async function find(
       (a, b) =>
         rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
     ),
-    omitted
+    omitted,
+    isUnrecorded: called !== null && called.rows.length > 0
   };
 }

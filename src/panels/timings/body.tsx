@@ -265,7 +265,9 @@ function Times(props: {
           <Part name="ratios" title={trans.__('Speedup by round')}>
             {ratios.isEmpty ? (
               <p className="jp-Compilescope-hint">
-                {trans.__('Shown from the eighth round on.')}
+                {model.isLive
+                  ? trans.__('Shown from the eighth round on.')
+                  : trans.__('This report has no speedup by round.')}
               </p>
             ) : (
               <Chart
