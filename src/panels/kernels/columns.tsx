@@ -186,7 +186,7 @@ export function columnsOf(
         )
     },
     source: {
-      width: 'minmax(84px, 150px)',
+      width: 'minmax(84px, 1fr)',
       from: from(420, 640, 1040),
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
