@@ -145,6 +145,11 @@ describe('SidebarBody', () => {
     expect(host.textContent).toContain(text);
   });
 
+  it('asks a kernel that loaded the extension for a cell alone', () => {
+    show({ ...blank, status: { kind: 'ready' } });
+    expect(host.textContent).not.toContain('%load_ext');
+  });
+
   it('marks the subjects of a kernel before this one', () => {
     const rows = () =>
       [...host.querySelectorAll('.jp-Compilescope-subject')].map(row =>

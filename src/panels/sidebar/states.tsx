@@ -90,18 +90,16 @@ export function Blank(props: IPartProps): JSX.Element {
     case 'ready':
       return (
         <Message title={trans.__('Nothing inspected yet')}>
-          <p>{trans.__('Load the extension once:')}</p>
-          <Snippet code={LOAD} {...props} />
           <p>
             {trans.__(
-              'Then put %1 at the top of a cell that ends with the call to inspect:',
+              'Put %1 at the top of a cell that ends with the call to inspect:',
               '%%compile'
             )}
           </p>
           <Snippet code={CELL} {...props} />
           <p>
             {trans.__(
-              'Its graphs, wrappers and kernels appear here, and the code beside the notebook.'
+              'Its variants and verdict appear here, and its report beside the notebook.'
             )}
           </p>
         </Message>
