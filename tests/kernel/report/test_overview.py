@@ -460,6 +460,19 @@ def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
     assert found.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
 
 
+def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
+    report = made(eager=60.0, python=40.0, cpp=40.0)
+    look(report, "python", wrapper=0.0, kernels=40.0)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert "The Python wrapper takes too little of 40.0 µs to be measured." in answer.text
+    report.variants.remove(report.variant("cpp"))
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "It cannot help."
+    assert "The Python wrapper is too little of 40.0 µs to be measured: a C++ one" in answer.text
+
+
 def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
     answer = overview(made(eager=60.0, python=40.0)).wrapper
     assert answer is not None

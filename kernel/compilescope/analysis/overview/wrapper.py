@@ -106,7 +106,7 @@ def _compared(
 ) -> Answer:
     ratio = between(cpp, python)
     sentence = (
-        f" The Python wrapper takes {of_whole(*wrapper_time)}." if wrapper_time is not None else ""
+        f" The Python wrapper takes {_part(*wrapper_time)}." if wrapper_time is not None else ""
     )
     if now is not python and now is not cpp:
         sentence = (
@@ -206,9 +206,17 @@ def _never(wrapper_time: tuple[float, float] | None, otherwise: str) -> str:
     """The most that it could save, where that is known; else what to do."""
     if wrapper_time is None:
         return otherwise
-    share = wrapper_time[0] / wrapper_time[1]
-    least = f"The Python wrapper is {of_whole(*wrapper_time)} ({percent(share)})"
+    part_us, whole_us = wrapper_time
+    share = f" ({percent(part_us / whole_us)})" if part_us > 0 else ""
+    least = f"The Python wrapper is {_part(*wrapper_time)}{share}"
     return f"{least}: a C++ one can save no more than that. {otherwise}".rstrip()
+
+
+def _part(part_us: float, whole_us: float) -> str:
+    """A part of a call; one that noise left at 0 is not a time."""
+    if part_us <= 0:
+        return f"too little of {duration(whole_us)} to be measured"
+    return of_whole(part_us, whole_us)
 
 
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
