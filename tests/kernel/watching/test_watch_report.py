@@ -12,7 +12,7 @@ import torch
 from compilescope.report import Report
 from compilescope.report.saving.storage import from_json
 
-from .watch_subjects import EAGER, compiled_often, ids, latest, plain
+from .watch_subjects import EAGER, compiled_often, halved_or_not, ids, latest, plain
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
 
@@ -81,6 +81,20 @@ def test_it_shows_a_table() -> None:
     assert "plain (watch_subjects.py:" in text
     assert "plain (watch_subjects.py:" in html
     assert "<script" not in html
+
+
+def test_a_cell_shows_what_broke_and_recompiled_before_the_rest() -> None:
+    with cs.watch() as report:
+        compiled = torch.compile(halved_or_not, **EAGER)
+        for step in (1, 2):
+            compiled(torch.ones(3), step)
+    broken, resumed, recompiled = report.compilations
+    assert broken.breaks
+    assert recompiled.recompile
+    html = report._repr_html_()
+    assert "<b>Graph break</b>" in html
+    assert "<b>Compiled again</b>" in html
+    assert f"<b>{resumed.id}</b> ·" not in html
 
 
 def test_a_report_read_back_is_a_plain_one() -> None:

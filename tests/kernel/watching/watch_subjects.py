@@ -38,6 +38,13 @@ def plain(x: torch.Tensor) -> torch.Tensor:
     return (x + 1) * 2
 
 
+def halved_or_not(x: torch.Tensor, step: int) -> torch.Tensor:
+    """A graph break in the first compilation, and a recompile of what follows it."""
+    if x.sum() > 0:
+        x = x / 2
+    return x / step
+
+
 def ids(report: Report) -> list[str]:
     return [compilation.id for compilation in report.compilations]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...analysis.problems.breaks import frame_name
 from ...report import Compilation, Report
 from .. import wording
@@ -24,6 +26,16 @@ TABLE = Table(
 def rows(report: Report) -> list[tuple[str, ...]]:
     """Return a row for each compilation, in the order in which torch made them."""
     return [_row(compilation) for compilation in report.compilations]
+
+
+def notable(compilations: Sequence[Compilation], most: int) -> list[Compilation]:
+    """Return at most so many, in order: the latest that broke or were recompiles, then others."""
+    newest = sorted(
+        range(len(compilations)),
+        key=lambda at: (bool(compilations[at].breaks or compilations[at].recompile), at),
+        reverse=True,
+    )
+    return [compilations[at] for at in sorted(newest[:most])]
 
 
 def headline(report: Report) -> str:
