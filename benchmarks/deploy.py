@@ -37,6 +37,7 @@ def make(name: str, options: argparse.Namespace) -> tuple[Any, tuple[Any, ...]]:
         if name != "gpt":
             return SUBJECTS[name]()
         model, args = gpt(options.width)(False, options.layers)
+    assert isinstance(model, torch.nn.Module)
     return (model.half() if options.half else model), args
 
 
@@ -57,8 +58,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     if options.device == "cuda":
         where = torch.cuda.get_device_name()
     print(f"\n{name}, torch {torch.__version__}, {where}")
-    rows = [deploy.HEAD, *deploy.rows(variant)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(deploy.HEAD))]
+    rows = [deploy.TABLE.head, *deploy.rows(variant)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
     for line in deploy.remarks(variant)[1:]:

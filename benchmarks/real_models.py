@@ -79,7 +79,8 @@ def main() -> None:
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(*options.measure, options)
+        subject, step, kind = options.measure
+        measure(subject, step, kind, options)
         return
     kinds = options.kinds or (*SOURCES, *(BUILDS if options.build else ()))
     ratios = {name: pair for name, pair in RATIOS.items() if set(pair) <= set(kinds)}

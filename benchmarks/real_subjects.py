@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -85,7 +85,12 @@ SUBJECTS: dict[str, Callable[[bool, int | None], Subject]] = {
 
 class _Language(nn.Module):
     def __init__(
-        self, width: int, blocks: list[nn.Module], norm: Callable[[int], nn.Module], *, places: bool
+        self,
+        width: int,
+        blocks: Sequence[nn.Module],
+        norm: Callable[[int], nn.Module],
+        *,
+        places: bool,
     ) -> None:
         super().__init__()
         self.tokens = nn.Embedding(TOKENS, width)

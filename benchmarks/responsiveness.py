@@ -18,7 +18,7 @@ import time
 import uuid
 from typing import Any
 
-from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
 LIMIT_MS = 100.0

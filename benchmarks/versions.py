@@ -14,6 +14,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import torch
@@ -194,7 +195,7 @@ def _phases() -> str:
     return f"{len(kinds)} kinds of phases" if kinds else "no"
 
 
-def _kinds(phases: list) -> list[str]:
+def _kinds(phases: list[Any]) -> list[str]:
     return [kind for phase in phases for kind in (phase.kind, *_kinds(phase.children)) if kind]
 
 

@@ -55,7 +55,7 @@ def training() -> Step:
     compiled = torch.compile(lambda x: model(x).square().mean())
     x = torch.randn(16, 64)
 
-    def step() -> object:
+    def step() -> None:
         model.zero_grad()
         compiled(x).backward()
 
@@ -69,7 +69,7 @@ def transformer() -> Step:
     compiled = torch.compile(lambda x: model(x).square().mean())
     x = torch.randn(2, 16, 64)
 
-    def step() -> object:
+    def step() -> None:
         model.zero_grad()
         compiled(x).backward()
 

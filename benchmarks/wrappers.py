@@ -100,7 +100,7 @@ def make(name: str) -> tuple[Any, tuple[Any, ...]]:
         @torch.compiler.disable
         def learn(out: torch.Tensor) -> torch.Tensor:
             loss: torch.Tensor = out.square().mean()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             return loss.detach()
 
         def step(x: torch.Tensor) -> torch.Tensor:

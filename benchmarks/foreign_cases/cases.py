@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -21,13 +21,21 @@ def case(make: Callable[[], Made]) -> Callable[[], Made]:
     return make
 
 
-def call(name: str, fn: Callable[..., Any], *sizes: tuple[int, ...], grad: bool = False) -> None:
+def call(fn: Callable[..., Any], *sizes: tuple[int, ...], grad: bool = False) -> None:
     """A function of tensors of these sizes."""
 
     def make() -> Made:
         return fn, tuple(torch.randn(size, requires_grad=grad) for size in sizes)
 
-    CASES[name] = make
+    CASES[fn.__name__] = make
+
+
+def calls(
+    functions: Iterable[Callable[..., Any]], size: tuple[int, ...], *, grad: bool = False
+) -> None:
+    """Functions of one tensor of this size."""
+    for function in functions:
+        call(function, size, grad=grad)
 
 
 def module(name: str, make: Callable[[], nn.Module], *sizes: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .cases import call
+from .cases import call, calls
 
 # Control flow
 
@@ -73,15 +73,15 @@ def conditional(x: Tensor) -> Tensor:
     return torch.cond(x.sum() > 0, lambda t: t.sin(), lambda t: t.cos(), (x,))
 
 
-call("branches", branches, (8, 8))
-call("loops", loops, (16,))
-call("while_counts", while_counts, (5, 7))
-call("early_return", early_return, (4, 4), (4, 4))
-call("tries", tries, (9,))
-call("asserts", asserts, (3, 33))
-call("recursion", recursion, (6, 6))
-call("matches", matches, (12,))
-call("conditional", conditional, (8, 8))
+call(branches, (8, 8))
+call(loops, (16,))
+call(while_counts, (5, 7))
+call(early_return, (4, 4), (4, 4))
+call(tries, (9,))
+call(asserts, (3, 33))
+call(recursion, (6, 6))
+call(matches, (12,))
+call(conditional, (8, 8))
 
 # Containers, comprehensions, generators
 
@@ -133,7 +133,7 @@ def defaults(x: Tensor) -> Tensor:
     held: dict[int, list[Tensor]] = collections.defaultdict(list)
     for i in range(4):
         held[i % 2].append(x + i)
-    return torch.stack([sum(each) for each in held.values()])  # type: ignore[arg-type]
+    return torch.stack([sum(each) for each in held.values()])  # type: ignore[misc]
 
 
 def deques(x: Tensor) -> Tensor:
@@ -183,23 +183,25 @@ def sorted_keys(x: Tensor) -> Tensor:
     return sum(x * weights[name] for name in sorted(weights))  # type: ignore[return-value]
 
 
-for _one in (
-    lists,
-    dicts,
-    ordered,
-    defaults,
-    deques,
-    sets,
-    comprehension,
-    unpacking,
-    generators,
-    chained,
-    named_tuples,
-    dataclass_built,
-    sorted_keys,
-):
-    call(_one.__name__, _one, (4, 6))
-call("zipped", zipped, (3, 5), (3, 5))
+calls(
+    (
+        lists,
+        dicts,
+        ordered,
+        defaults,
+        deques,
+        sets,
+        comprehension,
+        unpacking,
+        generators,
+        chained,
+        named_tuples,
+        dataclass_built,
+        sorted_keys,
+    ),
+    (4, 6),
+)
+call(zipped, (3, 5), (3, 5))
 
 # Functions of functions
 
@@ -257,6 +259,5 @@ def gradient(x: Tensor) -> Tensor:
     return torch.func.grad(lambda t: t.sin().sum())(x)
 
 
-for _one in (closures, partials, keyword_only, decorated, contexts, mapped, gradient):
-    call(_one.__name__, _one, (6, 4))
-call("vmapped", vmapped, (4, 8), (4, 8))
+calls((closures, partials, keyword_only, decorated, contexts, mapped, gradient), (6, 4))
+call(vmapped, (4, 8), (4, 8))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .cases import call
+from .cases import call, calls
 
 # Autograd
 
@@ -61,9 +61,8 @@ def backward_inside(x: Tensor) -> Tensor:
     return y
 
 
-for _one in (own_backward, detached, no_grad_inside, checkpointed, several_outputs):
-    call(_one.__name__, _one, (8, 16), grad=True)
-call("backward_inside", backward_inside, (8, 4), grad=True)
+calls((own_backward, detached, no_grad_inside, checkpointed, several_outputs), (8, 16), grad=True)
+call(backward_inside, (8, 4), grad=True)
 
 # Mutation and views
 
@@ -122,11 +121,10 @@ def triangles(x: Tensor) -> Tensor:
     return x.tril() @ x.triu(1)
 
 
-for _one in (in_place, writes_input, slices, views, strided, windows, rolled, masked, picked):
-    call(_one.__name__, _one, (4, 6))
-call("put", put, (4, 6))
-call("scattered", scattered, (4, 6))
-call("triangles", triangles, (6, 6))
+calls((in_place, writes_input, slices, views, strided, windows, rolled, masked, picked), (4, 6))
+call(put, (4, 6))
+call(scattered, (4, 6))
+call(triangles, (6, 6))
 
 # Types, random numbers, mathematics
 
@@ -186,22 +184,24 @@ def softmaxes(x: Tensor) -> Tensor:
     return functional.log_softmax(x, 0) + functional.gelu(x, approximate="tanh")
 
 
-for _one in (
-    mixed,
-    to_integers,
-    booleans,
-    complexes,
-    autocasts,
-    random_added,
-    dropped,
-    statistics,
-    equations,
-    special,
-    sorts,
-    scalars,
-    softmaxes,
-):
-    call(_one.__name__, _one, (6, 10))
+calls(
+    (
+        mixed,
+        to_integers,
+        booleans,
+        complexes,
+        autocasts,
+        random_added,
+        dropped,
+        statistics,
+        equations,
+        special,
+        sorts,
+        scalars,
+        softmaxes,
+    ),
+    (6, 10),
+)
 
 # Views of several, and what is left
 
@@ -245,15 +245,17 @@ def printed(x: Tensor) -> Tensor:
     return y.cos()
 
 
-for _one in (
-    pairwise,
-    kept_shapes,
-    nothing_to_do,
-    constants,
-    padded,
-    split_and_joined,
-    same_twice,
-    reduced_in_turn,
-    printed,
-):
-    call(_one.__name__, _one, (6, 10))
+calls(
+    (
+        pairwise,
+        kept_shapes,
+        nothing_to_do,
+        constants,
+        padded,
+        split_and_joined,
+        same_twice,
+        reduced_in_turn,
+        printed,
+    ),
+    (6, 10),
+)

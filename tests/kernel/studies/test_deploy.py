@@ -183,6 +183,23 @@ def test_random_results_are_not_compared() -> None:
         assert _is_accurate(call, torch.ones(4), ModuleCode(call.fn), snapshot) is None
 
 
+@pytest.mark.parametrize(("factor", "is_accurate"), [(1.0, True), (2.0, False)])
+def test_what_a_training_step_changes_is_compared_too(factor: float, is_accurate: bool) -> None:
+    model = nn.Linear(4, 1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = model(x).square().mean()
+        loss.backward()
+        return loss.detach()
+
+    call = Call(step, (torch.ones(2, 4),), {})
+    with preserved(*call) as snapshot:
+        output = step(*call.args)
+        assert model.weight.grad is not None
+        model.weight.grad *= factor
+        assert _is_accurate(call, output, ModuleCode(step), snapshot) is is_accurate
+
+
 def scaled(x: torch.Tensor) -> torch.Tensor:
     return torch.tanh(x) * 2
 

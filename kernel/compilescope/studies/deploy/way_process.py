@@ -122,11 +122,14 @@ def _ship(code: str, names: dict[str, Any], result: WayResult) -> None:
 def _is_accurate(
     call: Call, output: Any, module_code: ModuleCode, snapshot: Snapshot
 ) -> bool | None:
-    """Whether the first result is eager's, from the same state; None if it draws random numbers."""
-    from ...builds.call_result import outcome_of
+    """Whether the first call returned and changed what eager does from the same state.
+
+    None if it draws random numbers.
+    """
+    from ...builds.call_result import outcome_of, with_changes
     from ...builds.compare_with_eager import Reference
 
-    outcome = outcome_of(output, None)
+    outcome = with_changes(outcome_of(output, None), snapshot)
     snapshot.restore()
     with module_code.original():
         reference = Reference(*call, snapshot, backward=False)
