@@ -15,7 +15,7 @@ export default tseslint.config(
     languageOptions: {
       globals: globals.browser,
       parserOptions: {
-        project: 'tsconfig.test.json',
+        project: 'tsconfig.eslint.json',
         tsconfigRootDir: import.meta.dirname
       }
     },

@@ -16,10 +16,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import compilescope as cs
 import torch
 import wrappers
+from compilescope.studies.deploy import deploy as study
+from compilescope.torch_api.dynamo.compile_variant import modes
 from compilescope.views.rows import deploy
 from real_subjects import gpt
 from subjects import SUBJECTS
@@ -45,7 +48,11 @@ def measure(name: str, options: argparse.Namespace) -> None:
     """Compares the ways to deploy one model, saves the report and prints the table."""
     out = options.out
     fn, args = make(name, options)
-    with torch.set_grad_enabled("train" in name):
+    measured = tuple(mode for mode in modes() if mode not in options.without)
+    with (
+        torch.set_grad_enabled("train" in name),
+        mock.patch.object(study, "modes", return_value=measured),
+    ):
         report = cs.inspect(fn, args, variants="python", run=False)
         try:
             cs.study(report, "deploy")
@@ -76,6 +83,9 @@ def main() -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
     parser.add_argument("--layers", type=int, help="of the GPT; 12 by default")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="MODE", help="one that takes too long"
+    )
     parser.add_argument("--half", action="store_true", help="the GPT in half precision")
     options = parser.parse_args()
     models = GPU_MODELS if options.device == "cuda" else CPU_MODELS
