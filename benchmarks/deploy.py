@@ -3,24 +3,31 @@
     python benchmarks/deploy.py --out results/ [--only transformer]
     python benchmarks/deploy.py --out results/ --only gpt --width 768 --layers 6 --device cuda
         --half
+    python benchmarks/deploy.py --table results/deploy.jsonl
 
 The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256;
 with ``--device cuda`` those of ``benchmarks/wrappers.py``. Each way is taken in processes of its
 own (``cs.study(report, "deploy")``), about a minute a way with the C++ headers that an empty cache
-needs; Ctrl-C leaves out the model's remaining ways. Each report is saved, and its table printed
-with what `Report.best` recommends for each objective.
+needs; Ctrl-C leaves out the model's remaining ways. Each report is saved, its table printed with
+what `Report.best` recommends for each objective, and its figures appended to ``deploy.jsonl``, a
+JSON object a model. The last command prints such a file as tables in Markdown. What was measured on
+H200s is kept in ``benchmarks/results/h200``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import compilescope as cs
+import msgspec
 import torch
 import wrappers
+from compilescope.report import DeployWay
 from compilescope.studies.deploy import deploy as study
 from compilescope.torch_api.dynamo.compile_variant import modes
 from compilescope.views.rows import deploy
@@ -29,6 +36,8 @@ from subjects import SUBJECTS
 
 CPU_MODELS = (*SUBJECTS, "gpt")
 GPU_MODELS = (*wrappers.MODELS, "gpt")
+CODE = {"code", "ship_code", "load_code", "paste_code"}
+"""Fields of a way that are no figures."""
 
 
 def make(name: str, options: argparse.Namespace) -> tuple[Any, tuple[Any, ...]]:
@@ -64,6 +73,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     where = f"{torch.get_num_threads()} threads"
     if options.device == "cuda":
         where = torch.cuda.get_device_name()
+    with (out / "deploy.jsonl").open("a") as file:
+        print(figures_of(name, where, variant.ways), file=file)
     print(f"\n{name}, torch {torch.__version__}, {where}")
     rows = [deploy.TABLE.head, *deploy.rows(variant)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
@@ -75,10 +86,49 @@ def measure(name: str, options: argparse.Namespace) -> None:
         print(f"{objective}: {report.best(objective).way.name}", flush=True)
 
 
+def figures_of(name: str, where: str, ways: list[DeployWay]) -> str:
+    """What is kept of one model, as JSON."""
+    kept = [
+        {field: value for field, value in msgspec.to_builtins(way).items() if field not in CODE}
+        for way in ways
+    ]
+    return json.dumps({"model": name, "where": where, "torch": torch.__version__, "ways": kept})
+
+
+def table(file: Path) -> str:
+    """First calls with nothing cached and as shipped, and speedups over eager: a way a row."""
+    models: dict[str, dict[str, DeployWay]] = {}
+    for text in file.read_text().splitlines():
+        row = json.loads(text)
+        ways = msgspec.convert(row["ways"], list[DeployWay])
+        models[row["model"]] = {way.name: way for way in ways}
+    figures: dict[str, Callable[[DeployWay], str]] = {
+        "nothing cached": lambda way: _seconds(way.cold_s),
+        "as shipped": lambda way: _seconds(way.shipped_s),
+        "later calls": lambda way: "" if way.speedup is None else way.speedup.text,
+    }
+    names = dict.fromkeys(name for ways in models.values() for name in ways)
+    titles = [wrappers.MODELS.get(name, name) for name in models]
+    lines = []
+    for title, figure in figures.items():
+        lines += ["", f"| {title} | {' | '.join(titles)} |", f"|{' --- |' * (1 + len(models))}"]
+        for name in names:
+            cells = [figure(ways[name]) if name in ways else "" for ways in models.values()]
+            if any(cells):
+                lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines[1:])
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} s"
+
+
 def main() -> None:
     """Measures the models that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--out", type=Path, metavar="FOLDER")
+    what.add_argument("--table", type=Path, metavar="FILE")
     parser.add_argument("--only", action="append", metavar="MODEL")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
@@ -88,6 +138,9 @@ def main() -> None:
     )
     parser.add_argument("--half", action="store_true", help="the GPT in half precision")
     options = parser.parse_args()
+    if options.table:
+        print(table(options.table))
+        return
     models = GPU_MODELS if options.device == "cuda" else CPU_MODELS
     for name in options.only or models:
         if name not in models:
