@@ -12,7 +12,7 @@ from .hostile_files import KINDS
 
 pytestmark = pytest.mark.slow
 
-COUNTS = {"package": 40, "report": 30, "trace": 40, "unpacked": 1}
+COUNTS = {"package": 20, "report": 15, "trace": 20, "unpacked": 1}
 
 
 @pytest.mark.parametrize("kind", KINDS)

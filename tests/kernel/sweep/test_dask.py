@@ -1,4 +1,4 @@
-"""A sweep on a Dask cluster whose workers are killed half-way."""
+"""A sweep on a Dask cluster whose worker is killed half-way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 EAGER = {"eager": cs.Variant(backend=None)}
 
 
-def test_cells_of_workers_that_are_killed_are_run_again(sweep: Sweep) -> None:
+def test_a_cell_whose_worker_is_killed_is_run_again(sweep: Sweep) -> None:
     killed: list[int] = []
 
     # A function of this module would be imported by the workers, which do not find it.
@@ -28,7 +28,7 @@ def test_cells_of_workers_that_are_killed_are_run_again(sweep: Sweep) -> None:
 
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -44,10 +44,10 @@ def test_cells_of_workers_that_are_killed_are_run_again(sweep: Sweep) -> None:
         result = sweep(
             subjects.double,
             variants=EAGER,
-            shapes={str(size): ((torch.ones(size),), {}) for size in (4, 8, 16)},
+            shapes={str(size): ((torch.ones(size),), {}) for size in (4, 8)},
             executor=client.get_executor(),
             progress=kill,
         )
     assert killed
-    assert [cell.state for cell in result.cells] == ["done"] * 3, result
+    assert [cell.state for cell in result.cells] == ["done"] * 2, result
     assert result.sweep.executor == "ClientExecutor"
