@@ -9,7 +9,10 @@ import { showModel } from './still';
  */
 export function showSaved(text: string): Widget {
   const report = readReport(text);
-  const { model, page } = showModel(report.created);
+  const { model, page } = showModel(
+    report.created,
+    report.trace ? 'trace' : undefined
+  );
   model.connection = new FileConnection(report);
   return page;
 }

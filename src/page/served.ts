@@ -10,7 +10,7 @@ import { showModel } from './still';
  * @param address - Where it takes requests, relative to the page's.
  */
 export function showServed(address: string): void {
-  const { model } = showModel('');
+  const { model } = showModel('', 'trace');
   readShown(model);
   model.connection = new TraceConnection(request => post(address, request));
 }

@@ -13,12 +13,13 @@ import { ThemeSwitch } from './switch';
  * Fill the page with the views of what is looked at, and not changed.
  *
  * @param created - When it was made, as ISO 8601; empty if that is not known.
+ * @param view - The view to begin with, where the page's address names none.
  * @returns The model that they show, which has no connection yet, and what fills the page.
  */
-export function showModel(created: string): IShown {
+export function showModel(created: string, view?: ViewTarget): IShown {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
-  const shell = shellOf(model, trans);
+  const shell = shellOf(model, trans, (named('view') as ViewTarget) || view);
   const page = fillPage(
     [
       new Header({ model, created, trans }),
@@ -28,7 +29,6 @@ export function showModel(created: string): IShown {
     new Aside(model, trans),
     shell
   );
-  shell.open(named('view') as ViewTarget);
   page.disposed.connect(() => model.dispose());
   return { model, page };
 }

@@ -4,7 +4,7 @@ import { SubjectModel } from '../model/subject';
 import type { IConnection } from '../protocol/connection';
 import type { ISubjectModel } from '../tokens';
 import { ReportShell } from '../panels/shell';
-import type { IViewContext } from '../panels/views';
+import type { IViewContext, ViewTarget } from '../panels/views';
 import { loadView } from '../panels/loaders';
 import { VIEWS } from '../panels/views';
 
@@ -21,6 +21,7 @@ export class ReportPanel extends Widget {
     this.shell = new ReportShell({
       views: VIEWS,
       load: loadView,
+      view: options.view,
       context: {
         model,
         trans: options.trans,
@@ -73,6 +74,11 @@ export namespace ReportPanel {
     IViewContext,
     'trans' | 'translator' | 'languages' | 'chooseTrace'
   > {
+    /**
+     * The view to begin with; the first, unless it is given.
+     */
+    view?: ViewTarget;
+
     /**
      * Shows a line of the user's code, as far as it can be found.
      */

@@ -92,6 +92,8 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         trans,
         translator,
         languages,
+        // What a trace of thousands of compilations is opened for.
+        view: 'trace',
         chooseTrace: documents
           ? () =>
               chooseTrace(documents, PathExt.dirname(path), translator, trans)

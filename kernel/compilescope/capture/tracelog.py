@@ -261,10 +261,15 @@ def name_files(metadata: Any, interned: dict[int, str]) -> Any:
     interned
         The names so far, by number; gets the one that a ``str`` record defines.
     """
+    intern_name(metadata, interned)
+    return _named(metadata, interned)
+
+
+def intern_name(metadata: Any, interned: dict[int, str]) -> None:
+    """Add the file name that a ``str`` record defines to those so far."""
     detail = metadata.get("str") if isinstance(metadata, dict) else None
     if isinstance(detail, list) and len(detail) == 2 and isinstance(detail[1], int):
         interned[detail[1]] = str(detail[0])
-    return _named(metadata, interned)
 
 
 def _named(value: Any, interned: dict[int, str]) -> Any:

@@ -109,26 +109,18 @@ def _environment(environment: Environment) -> str:
 
 def _problems(trace_summary: TraceSummary) -> list[tuple[list[str], Problem]]:
     """Each problem with the processes that have it: ranks often have the same."""
-    problems: list[tuple[list[str], Problem]] = []
+    alike: dict[object, tuple[list[str], Problem]] = {}
     for process in trace_summary.processes:
         for problem in process.problems:
-            names = next((names for names, other in problems if _is_same(problem, other)), None)
-            if names is None:
-                problems.append(([process.name], problem))
-            elif process.name not in names:
+            names, _ = alike.setdefault(_shown_of(problem), ([], problem))
+            if process.name not in names:
                 names.append(process.name)
-    return [*problems, *(([], problem) for problem in trace_summary.problems)]
+    return [*alike.values(), *(([], problem) for problem in trace_summary.problems)]
 
 
-def _is_same(problem: Problem, other: Problem) -> bool:
-    """Whether two problems look the same here."""
-    return (problem.severity, problem.what, problem.why, problem.remedy, problem.where) == (
-        other.severity,
-        other.what,
-        other.why,
-        other.remedy,
-        other.where,
-    )
+def _shown_of(problem: Problem) -> object:
+    """Equal for two problems that look the same here."""
+    return problem.severity, problem.what, problem.why, problem.remedy, problem.where
 
 
 def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ..analysis.contents.summaries import compilation_summary, filled
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
 from ..readers.trace_difference import MOST_READ, trace_difference
-from ..readers.trace_summary import summary_of
+from ..readers.trace_summary import for_report, summary_of
 from ..report import Compilation, Report, renderers
 from ..report.contents import CompilationSummary
 from ..report.errors import CompilescopeError
@@ -165,7 +165,7 @@ class TraceAnswers:
         summary = summary_of(self._trace, stacks=True)
         summary.is_followed = self._follow and self._trace.grows
         summary.difference = self._difference
-        self._report.trace = summary
+        self._report.trace = for_report(summary)
         self._report.problems = summary.problems
 
     def _read_on(self, _: messages.ReadOn) -> messages.Done:

@@ -12,6 +12,7 @@ from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.heads import Blocks
 from ..capture.open_log import Log, open_logs
 from ..capture.tracelog import Damages, no_trace
+from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
@@ -287,6 +288,7 @@ class Trace:
             problems += log.damages
         return problems
 
+    @gc_disabled()
     def report(self) -> Report:
         """Every compilation in outline, a variant for each process."""
         report = Report(
@@ -301,6 +303,7 @@ class Trace:
         report.subject.name += ranks_of([process.origin for process in self.processes])
         return report
 
+    @gc_disabled()
     def _read(self, progress: Progress) -> list[tuple[ProcessLog, Events]]:
         self._open_new()
         total = sum(log.size_bytes for log in self._logs)

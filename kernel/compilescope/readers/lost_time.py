@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..analysis.figures.wording import count
-from ..analysis.problems.breaks import plain_function
+from ..analysis.problems.breaks import break_key, plain_function
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
 from ..report.traces import LostTime
@@ -62,19 +62,20 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
     }
     failed = set()
     for problem in variant.problems:
-        compile_id = problem.facts.get("compilation", "")
-        if compile_id in seconds and compile_id not in resumed:
-            failed.add(compile_id)
+        ids = [name for name in problem.compilations if name in seconds and name not in resumed]
+        if ids:
+            failed.update(ids)
             yield LostTime(
                 kind="failure",
-                seconds=seconds[compile_id],
+                seconds=sum(seconds[name] for name in ids),
                 what=problem.what,
                 why=problem.why.partition("\n")[0],
                 remedy=problem.remedy,
                 where=problem.where,
                 process=variant.name,
-                compilations=[compile_id],
+                compilations=ids,
             )
+    occurrences = _occurrences(variant.compilations)
     for distinct in variant.breaks:
         reason = distinct.cause.reason.partition("\n")[0]
         if distinct.cost_us:
@@ -85,7 +86,9 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 remedy=" ".join(distinct.cause.hints[:1]),
                 where=distinct.cause.where,
                 process=variant.name,
-                compilations=[*distinct.before, *distinct.after],
+                compilations=list(
+                    dict.fromkeys([*occurrences[break_key(distinct.cause)], *distinct.after])
+                ),
             )
     yield from _recompiles(variant, seconds, failed | resumed)
     for compilation in variant.compilations:
@@ -100,6 +103,15 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 compilations=[compilation.id],
             )
     yield from _bypasses(variant, spent)
+
+
+def _occurrences(compilations: Iterable[Compilation]) -> dict[tuple[str, str, int], list[str]]:
+    """The ids of the compilations that hit each break, with a graph before it or not."""
+    occurrences: dict[tuple[str, str, int], list[str]] = {}
+    for compilation in compilations:
+        for graph_break in compilation.breaks:
+            occurrences.setdefault(break_key(graph_break), []).append(compilation.id)
+    return occurrences
 
 
 def _recompiles(

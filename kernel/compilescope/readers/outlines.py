@@ -22,6 +22,7 @@ from ..capture.tracelog import (
     clock_shift,
     compile_id,
     first_span,
+    intern_name,
     name_files,
     seconds_of,
     whole_quarters,
@@ -242,7 +243,7 @@ class Outlines:
     def _add(self, block: Block, match: re.Match[bytes], event: str) -> None:
         text = match[7]
         if event == "str":
-            name_files(msgspec.json.decode(text), self._names)
+            intern_name(msgspec.json.decode(text), self._names)
             return
         head, metadata, name = self._decoded(event, text)
         torch_id = compile_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)

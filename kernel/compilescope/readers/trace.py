@@ -30,7 +30,7 @@ from .log_files import (
     unreadable,
 )
 from .rank_divergence import divergence_problems
-from .trace_summary import summary_of
+from .trace_summary import for_report, summary_of
 
 
 @gc_disabled()
@@ -69,7 +69,7 @@ def report_of(path: str | Path | Sequence[Path]) -> Report:
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
     with Trace(paths) as trace:
-        report.trace = summary_of(trace, stacks=True)
+        report.trace = for_report(summary_of(trace, stacks=True))
         report.problems += divergence_problems(report.trace.ranks)
         report.problems += collective_problems(trace.processes)
     return report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSummary
@@ -56,11 +58,21 @@ def summary_of(
     )
 
 
+def for_report(trace_summary: TraceSummary) -> TraceSummary:
+    """The summary without problems, which the report of the trace has itself."""
+    return replace(
+        trace_summary,
+        processes=[replace(process, problems=[]) for process in trace_summary.processes],
+        problems=[],
+    )
+
+
 def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     """The compilations of a process as lines of a list, in torch's order."""
     outcomes: dict[str, Outcome] = {
-        problem.facts.get("compilation", ""): "failed" if problem.severity == "error" else "eager"
+        compile_id: "failed" if problem.severity == "error" else "eager"
         for problem in variant.problems
+        for compile_id in problem.compilations
     }
     return [
         _line(compilation, variant.name, outcomes.get(compilation.id, "compiled"))
@@ -96,7 +108,11 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
         compilations=len(compilations),
         recompiles=sum(compilation.recompile is not None for compilation in compilations),
         graph_breaks=len(variant.breaks),
-        failures=sum(problem.severity == "error" for problem in variant.problems),
+        failures=sum(
+            len(problem.compilations) or 1
+            for problem in variant.problems
+            if problem.severity == "error"
+        ),
         compile_time_s=sum(compilation.duration_s or 0.0 for compilation in compilations),
         unfinished=[
             events.id for events in log.events.values() if events.starts and not events.is_done

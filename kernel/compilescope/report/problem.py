@@ -35,7 +35,14 @@ class Problem(Struct):
     facts: dict[str, str] = {}
     """Named facts about a failure inside generated code: ``operator``, ``tensor``, ``expected``,
     ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``, ``artifact``,
-    ``wrapper_line``."""
+    ``wrapper_line``. Of a failure that several compilations share: ``compilations``, their ids,
+    separated by commas."""
+
+    @property
+    def compilations(self) -> list[str]:
+        """The ids of the compilations that it concerns; empty if it names none."""
+        ids = self.facts.get("compilations") or self.facts.get("compilation")
+        return ids.split(", ") if ids else []
 
 
 FAULT = "compilescope failed"

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..report import COMPILATION_PARTS, PARTS, STAGES, WRAPPERS, Code, Compilation, Graph, Phase
+from ..analysis.contents.summaries import nodes_of
+from ..report import COMPILATION_PARTS, PARTS, STAGES, WRAPPERS, Code, Compilation, Phase
 
 _NODE_BYTES = 1500
 _GUARD_BYTES = 700
@@ -51,7 +52,7 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
     """
     counts = {
         "graphs": len(compilation.graphs),
-        "nodes": nodes_of(compilation.graphs.values()),
+        "nodes": nodes_of(compilation.graphs),
         "kernels": len(compilation.kernels),
         "guards": len(compilation.guards),
         "lines": sum(_lines(code) for code in _codes(compilation.code)),
@@ -79,11 +80,6 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         reduced=why,
         absent=compilation.absent | dict.fromkeys((*STAGES, "code", *gone), why),
     )
-
-
-def nodes_of(graphs: Iterable[Graph]) -> int:
-    """How many nodes the largest of the graphs has."""
-    return max((len(graph.nodes) for graph in graphs), default=0)
 
 
 def _codes(code: Code | None) -> list[Code]:

@@ -165,8 +165,8 @@ function rowsOf(report: ReportSummary, cell: string): IRow[] {
   return report.variants.flatMap(({ name, compilations, problems }) => {
     const outcomes = new Map<string, IRow['outcome']>();
     for (const { facts, severity } of problems) {
-      const id = facts.compilation;
-      if (id) {
+      const ids = (facts.compilations ?? facts.compilation)?.split(', ');
+      for (const id of ids ?? []) {
         outcomes.set(id, severity === 'error' ? 'failed' : 'eager');
       }
     }

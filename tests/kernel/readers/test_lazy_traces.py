@@ -13,6 +13,7 @@ from typing import Any
 import compilescope as cs
 import msgspec
 import pytest
+from compilescope.analysis.contents.summaries import nodes_of
 from compilescope.capture.heads import Blocks
 from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
@@ -50,6 +51,9 @@ def test_outlines_and_assembled_compilations_are_those_of_the_whole_report(name:
             # Where the metrics name no time, it is that of another record.
             assert outline.started_s in (None, pytest.approx(compilation.started_s, abs=0.5))
             assert outline.reduced
+            if "nodes" in outline.counts:
+                # The list of compilations does not change when one is opened.
+                assert outline.counts["nodes"] == nodes_of(compilation.graphs)
             assembled = trace.process().compilation(compilation.id)
             assert assembled.compilation == compilation
             assert len(assembled.problems) <= len(report.problems)
@@ -360,6 +364,8 @@ def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
     recompiles = next(loss for loss in trace_summary.fix_first if loss.kind == "recompiles")
     assert (recompiles.what, recompiles.compilations) == ("1 recompile of f", ["0/1"])
     assert "size mismatch at index 0" in recompiles.why
+    # No graph ends at this break: its compilations are named all the same.
+    assert all(loss.compilations for loss in trace_summary.fix_first)
     (limit,) = (each for each in trace_summary.processes if each.name == "limit")
     assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 2, [])
     assert msgspec.json.decode(msgspec.json.encode(trace_summary))["fix_first"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import compilescope as cs
 import pytest
+from compilescope.readers.lazy_trace import Trace
+from compilescope.readers.trace_summary import compilation_lines, summary_of
 from compilescope.report import Problem, Report
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
 PROGRAM = "/case/program.py"
+LOWERING = "InductorError: LoweringException: RuntimeError: cannot lower it"
 BROKEN = "backend='broken' raised: RuntimeError: broken backend"
 
 
@@ -40,7 +44,7 @@ def _failure(report: Report) -> Problem:
         ),
         (
             "lowering",
-            "0/0 failed: InductorError: LoweringException: RuntimeError: cannot lower it",
+            f"0/0 failed: {LOWERING}",
             47,
         ),
         ("backward", "The backward of 0/0 failed: RuntimeError: broken bw", 67),
@@ -72,6 +76,47 @@ def test_a_frame_that_ran_in_eager_is_a_warning(name: str, what: str, line: int)
     assert problem.where is not None
     assert (problem.where.file, problem.where.line) == (PROGRAM, line)
     assert report.variants[0].stage == "built"
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "outcome"),
+    [
+        (
+            "lowering",
+            f"2 compilations failed: {LOWERING}",
+            "failed",
+        ),
+        ("backward", "The backward of 2 compilations failed: RuntimeError: broken bw", "failed"),
+        (
+            "limit",
+            "2 compilations were left to eager: Dynamo recompile limit exceeded",
+            "eager",
+        ),
+    ],
+)
+def test_what_several_compilations_fail_of_is_one_problem(
+    tmp_path: Path, name: str, what: str, outcome: str
+) -> None:
+    log = gzip.decompress((TRACES / f"cpu-torch2.13-{name}.log.gz").read_bytes())
+    again = log.replace(b'"frame_id": 0', b'"frame_id": 7')
+    (tmp_path / "twice.log").write_bytes(log + again)
+    report = cs.read_trace(tmp_path / "twice.log")
+    problem = _failure(report)
+    number = "2" if name == "limit" else "0"
+    ids = [f"{frame}/{number}" for frame in (0, 7)]
+    assert (problem.what, problem.compilations) == (what, ids)
+    with Trace(tmp_path / "twice.log") as trace:
+        summary = summary_of(trace)
+        lines = compilation_lines(trace.report().variants[0])
+    (process,) = summary.processes
+    assert process.problems == [problem]
+    assert process.failures == (2 if outcome == "failed" else 0)
+    assert [line.id for line in lines if line.outcome == outcome] == ids
+    (loss,) = (loss for loss in summary.fix_first if loss.kind == "failure")
+    assert loss.compilations == ids
+    single = summary_of(Trace(TRACES / f"cpu-torch2.13-{name}.log.gz")).fix_first
+    (once,) = (loss for loss in single if loss.kind == "failure")
+    assert loss.seconds == pytest.approx(2 * once.seconds)
 
 
 @pytest.mark.parametrize("name", ["backend", "fullgraph", "fake_tensor"])

@@ -225,7 +225,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     else:
         return []
     graphs = sum(
-        bool(compilation.graphs) or compilation.code != type(compilation.code)()
+        bool(compilation.graphs)
+        or compilation.counts.get("graphs", 0) > 0
+        or compilation.code != type(compilation.code)()
         for compilation in compilations
     )
     recompiles = sum(compilation.recompile is not None for compilation in compilations)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...capture.logged_values import logged_count
 from ...capture.records import Record
 from ...report import Compilation
 from ...report.problem import Problem, SourceLine
 from ...torch_api.failures import cpp_messages
+from ..figures.wording import count
 from .breaks import parse_break
 from .failed_records import FAKE_KERNELS, failed
 
@@ -17,22 +19,53 @@ _LIMIT = "recompile limit exceeded"
 _BISECT = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 
 
+class _Cause(NamedTuple):
+    """What failures of several compilations have in common."""
+
+    kind: str
+    message: str
+    why: str
+    remedy: str
+    where: SourceLine | None
+    is_backward: bool
+    is_eager: bool
+    """Whether torch ran the frame in eager instead."""
+
+
 def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
     """The compilations that failed and the operators without a right fake kernel, in torch's order.
 
     It is an error if it reached the caller, and a warning if torch ran the frame in eager instead.
+    What failed in several compilations alike is one problem, with the details of the first.
     """
-    by_id = {compilation.id: compilation for compilation in compilations}
+    frames = _frames(compilations)
     groups: dict[str | None, list[Record]] = {}
     for record in records:
         groups.setdefault(record.compile_id, []).append(record)
-    problems = []
+    problems: list[Problem] = []
+    alike: dict[_Cause, tuple[Problem, dict[str, None]]] = {}
     for record in records:
         if (metrics := failed(record)) is not None:
+            reason = str(metrics.get("fail_reason") or "")
+            generated = cpp_messages.explain(reason)
+            if generated is not None:
+                from .cpp_errors import place  # most failures are of no generated code
+
+                place(generated, compilations)
+                problems.append(generated)
+                continue
             group = groups[record.compile_id]
-            problems.append(_problem(record, metrics, group, by_id, compilations))
+            cause = _cause(record, metrics, group, frames)
+            if cause not in alike:
+                alike[cause] = (_problem(cause, record, reason, group), {})
+                problems.append(alike[cause][0])
+            alike[cause][1][record.compile_id or ""] = None
         elif record.event in FAKE_KERNELS:
             problems.append(_fake_kernel(record))
+    for cause, (problem, ids) in alike.items():
+        problem.what = _what(cause, list(ids))
+        if len(ids) > 1:
+            problem.facts["compilations"] = ", ".join(ids)
     return problems
 
 
@@ -67,44 +100,72 @@ def _qualified(operator: str) -> str:
     return f"{namespace}::{rest.partition('.')[0]}"
 
 
-def _problem(
+def _cause(
     record: Record,
     metrics: Mapping[str, Any],
     group: Sequence[Record],
-    by_id: Mapping[str, Compilation],
-    compilations: Sequence[Compilation],
-) -> Problem:
+    frames: Mapping[str, SourceLine],
+) -> _Cause:
     reason = str(metrics.get("fail_reason") or "")
-    generated = cpp_messages.explain(reason)
-    if generated is not None:
-        from .cpp_errors import place  # most failures are of no generated code
-
-        place(generated, compilations)
-        return generated
     kind = str(metrics["fail_type"]).rpartition(".")[2]
-    frame = _frame(record.compile_id or "", by_id)
+    explained = _explained(reason)
+    compile_id = record.compile_id or ""
+    return _Cause(
+        kind=kind,
+        message=explained.message,
+        why=explained.why,
+        remedy=explained.remedy,
+        where=_place(metrics, frames.get(compile_id) or frames.get(_frame_id(compile_id))),
+        is_backward=record.event == "bwd_compilation_metrics",
+        is_eager=_ran_in_eager(kind, reason, metrics, group),
+    )
+
+
+class _Explained(NamedTuple):
+    """Torch's message of a failure, in parts."""
+
+    message: str
+    why: str
+    remedy: str
+
+
+@functools.lru_cache(maxsize=64)
+def _explained(reason: str) -> _Explained:
+    # Many compilations may fail for one reason.
     parsed = parse_break(reason)
+    return _Explained(
+        message=_first_sentence(reason),
+        why=parsed.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
+        remedy=" ".join(parsed.hints) or _BISECT,
+    )
+
+
+def _problem(cause: _Cause, record: Record, reason: str, group: Sequence[Record]) -> Problem:
     errors = [
         record_in_group.payload
         for record_in_group in group
         if record_in_group.name == "dynamo_error" and record_in_group.payload
     ]
-    backward = record.event == "bwd_compilation_metrics"
-    subject = f"{'The backward of ' if backward else ''}{record.compile_id or 'A compilation'}"
-    first = _first_sentence(reason)
-    problem = Problem(
-        severity="error",
-        what=f"{subject} failed: {kind}{first and f': {first}'}",
-        why=parsed.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
-        remedy=" ".join(parsed.hints) or _BISECT,
-        where=_place(metrics, frame),
+    return Problem(
+        severity="warning" if cause.is_eager else "error",
+        what="",
+        why=cause.why,
+        remedy=cause.remedy,
+        where=cause.where,
         detail="\n\n".join(dict.fromkeys([reason, *errors])).strip(),
-        facts={"compilation": record.compile_id or "", "fail_type": kind},
+        facts={"compilation": record.compile_id or "", "fail_type": cause.kind},
     )
-    if _ran_in_eager(kind, reason, metrics, group):
-        problem.severity = "warning"
-        problem.what = f"{subject} was left to eager: {first or kind}"
-    return problem
+
+
+def _what(cause: _Cause, ids: Sequence[str]) -> str:
+    several = len(ids) > 1
+    subject = count(len(ids), "compilation") if several else ids[0] or "A compilation"
+    if cause.is_backward:
+        subject = f"The backward of {subject}"
+    if cause.is_eager:
+        verb = "were" if several and not cause.is_backward else "was"
+        return f"{subject} {verb} left to eager: {cause.message or cause.kind}"
+    return f"{subject} failed: {cause.kind}{cause.message and f': {cause.message}'}"
 
 
 def _first_sentence(reason: str) -> str:
@@ -126,14 +187,19 @@ def _ran_in_eager(
     )
 
 
-def _frame(compile_id: str, by_id: Mapping[str, Compilation]) -> SourceLine | None:
-    """The compiled function, if need be from another compilation of the frame."""
-    if compile_id in by_id and by_id[compile_id].frame is not None:
-        return by_id[compile_id].frame
-    same = f"{compile_id.rpartition('/')[0]}/"
-    return next(
-        (compilation.frame for name, compilation in by_id.items() if name.startswith(same)), None
-    )
+def _frames(compilations: Sequence[Compilation]) -> dict[str, SourceLine]:
+    """The compiled function of each compilation, and of each frame: one that failed may lack it."""
+    frames: dict[str, SourceLine] = {}
+    for compilation in compilations:
+        if compilation.frame is not None:
+            frames[compilation.id] = compilation.frame
+            frames.setdefault(_frame_id(compilation.id), compilation.frame)
+    return frames
+
+
+def _frame_id(compile_id: str) -> str:
+    """``3/`` for ``3/0``: what the compilations of one frame begin with."""
+    return f"{compile_id.rpartition('/')[0]}/"
 
 
 def _place(metrics: Mapping[str, Any], frame: SourceLine | None) -> SourceLine | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...report import Break, Compilation, DistinctBreak, VariantReport
 from .breaks import break_key, line_of, plain_function, resumed_at
+
+_Key = tuple[str, str, int]
+"""Equal for two occurrences of a break; see `break_key`."""
 
 
 def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
@@ -22,23 +26,21 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
     attempts that it ended and of the code compiled after it. Only compilations with a graph are
     named before and after it; one without a graph still counts as cost.
     """
-    distinct: dict[tuple[str, str, int], DistinctBreak] = {}
-    paid: dict[tuple[str, str, int], set[str]] = {}
+    order = _Order(compilations)
+    distinct: dict[_Key, _Collected] = {}
     for index, compilation in enumerate(compilations):
         for graph_break in compilation.breaks:
-            after = _after(graph_break, compilation, compilations[index + 1 :])
-            graph_break.resumed = after[0].id if after else ""
+            resumed = next(order.after(graph_break, index), None)
+            graph_break.resumed = resumed.id if resumed is not None else ""
             key = break_key(graph_break)
             if key in distinct:
-                distinct[key].count += 1
+                distinct[key].whole.count += 1
             else:
-                distinct[key] = DistinctBreak(cause=graph_break)
-            _add(distinct[key], graph_break, compilation, after, paid.setdefault(key, set()))
-            if graph_break.eager and not _compiled_inside(
-                graph_break, compilation, compilations[index + 1 :]
-            ):
-                _append(distinct[key].eager, graph_break.eager)
-    return list(distinct.values())
+                distinct[key] = _Collected(DistinctBreak(cause=graph_break))
+            distinct[key].add(graph_break, compilation, order.after(graph_break, index))
+            if graph_break.eager and not order.compiled_inside(graph_break, index):
+                distinct[key].eager[graph_break.eager] = None
+    return [collected.finished() for collected in distinct.values()]
 
 
 def add_breaks(variant: VariantReport) -> None:
@@ -46,67 +48,84 @@ def add_breaks(variant: VariantReport) -> None:
     variant.breaks = distinct_breaks(variant.compilations)
 
 
-def _add(
-    whole: DistinctBreak,
-    graph_break: Break,
-    compilation: Compilation,
-    after: Sequence[Compilation],
-    paid: set[str],
-) -> None:
-    if _has_graph(compilation):
-        _append(whole.before, compilation.id)
-    costs = [graph_break.duration_us]
-    for resumed in after:
-        if _has_graph(resumed):
-            _append(whole.after, resumed.id)
-        if resumed.id not in paid:
-            paid.add(resumed.id)
-            costs.append(None if resumed.duration_s is None else resumed.duration_s * 1e6)
-    estimated = [cost for cost in costs if cost is not None]
-    if estimated:
-        whole.cost_us = (whole.cost_us or 0.0) + sum(estimated)
+class _Collected:
+    """What is known of a break so far. Sets, since a trace may have thousands of compilations."""
+
+    def __init__(self, whole: DistinctBreak) -> None:
+        self.whole = whole
+        self.eager: dict[str, None] = {}
+        self._before: dict[str, None] = {}
+        self._after: dict[str, Compilation] = {}
+
+    def add(
+        self, graph_break: Break, compilation: Compilation, after: Iterable[Compilation]
+    ) -> None:
+        """Add an occurrence and what was compiled after it."""
+        if _has_graph(compilation):
+            self._before[compilation.id] = None
+        self._spend(graph_break.duration_us)
+        for resumed in after:
+            if resumed.id in self._after:
+                break  # it and all that follow were added with an earlier occurrence
+            self._after[resumed.id] = resumed
+            self._spend(None if resumed.duration_s is None else resumed.duration_s * 1e6)
+
+    def finished(self) -> DistinctBreak:
+        """The break with all its occurrences."""
+        self.whole.before = list(self._before)
+        self.whole.after = [
+            compile_id for compile_id, resumed in self._after.items() if _has_graph(resumed)
+        ]
+        self.whole.eager = list(self.eager)
+        return self.whole
+
+    def _spend(self, cost_us: float | None) -> None:
+        if cost_us is not None:
+            self.whole.cost_us = (self.whole.cost_us or 0.0) + cost_us
+
+
+class _Order:
+    """Finds what was compiled after a break without looking through all compilations."""
+
+    def __init__(self, compilations: Sequence[Compilation]) -> None:
+        self._compilations = compilations
+        self._resuming: dict[tuple[str, str, int], list[int]] = {}
+        """File, function and line → the positions of the frames that resume it there."""
+        self._breaking: dict[tuple[str, str, _Key], int] = {}
+        """File, function and break → the position of the last frame that hits it."""
+        for index, compilation in enumerate(compilations):
+            frame = compilation.frame
+            if frame is None:
+                continue
+            line = resumed_at(frame.function)
+            if line is not None:
+                place = (frame.file, plain_function(frame.function), line)
+                self._resuming.setdefault(place, []).append(index)
+            for graph_break in compilation.breaks:
+                self._breaking[frame.file, frame.function, break_key(graph_break)] = index
+
+    def after(self, graph_break: Break, index: int) -> Iterator[Compilation]:
+        """Yield the compilations after a break: the frames that resume its function there."""
+        frame = self._compilations[index].frame
+        place = line_of(graph_break, frame)
+        if place is None or frame is None:
+            return
+        name = plain_function(frame.function)
+        positions = self._resuming.get((frame.file, name, place.line), [])
+        for number in range(bisect_right(positions, index), len(positions)):
+            yield self._compilations[positions[number]]
+
+    def compiled_inside(self, graph_break: Break, index: int) -> bool:
+        """Whether the called function that contains the break was then compiled separately.
+
+        That compilation then names the code in eager, which is less than the whole call.
+        """
+        where = graph_break.where
+        if where is None or line_of(graph_break, self._compilations[index].frame) == where:
+            return False
+        key = break_key(graph_break)
+        return self._breaking.get((where.file, where.function, key), -1) > index
 
 
 def _has_graph(compilation: Compilation) -> bool:
     return "dynamo" in compilation.graphs or compilation.counts.get("graphs", 0) > 0
-
-
-def _after(
-    graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
-) -> list[Compilation]:
-    """The compilations after a break: the frames that resume its function there."""
-    place, frame = line_of(graph_break, compilation.frame), compilation.frame
-    if place is None or frame is None:
-        return []
-    name = plain_function(frame.function)
-    return [
-        other
-        for other in later
-        if other.frame is not None
-        and other.frame.file == frame.file
-        and plain_function(other.frame.function) == name
-        and resumed_at(other.frame.function) == place.line
-    ]
-
-
-def _compiled_inside(
-    graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
-) -> bool:
-    """Whether the called function that contains the break was then compiled separately.
-
-    That compilation then names the code in eager, which is less than the whole call.
-    """
-    if graph_break.where is None or line_of(graph_break, compilation.frame) == graph_break.where:
-        return False
-    return any(
-        other.frame is not None
-        and (other.frame.file, other.frame.function)
-        == (graph_break.where.file, graph_break.where.function)
-        and any(break_key(graph_break) == break_key(again) for again in other.breaks)
-        for other in later
-    )
-
-
-def _append(texts: list[str], text: str) -> None:
-    if text not in texts:
-        texts.append(text)
