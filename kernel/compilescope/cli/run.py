@@ -18,6 +18,7 @@ from ..package_folder import PACKAGE
 from ..report import Report, conclude
 from ..report.errors import CompilescopeError
 from . import files
+from .joined_page import JoinedPage, rank_here, ranks_here
 
 _PACKAGE = str(PACKAGE.resolve())
 _ENDINGS = (".html", ".htm", ".json")
@@ -31,7 +32,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         usage="compilescope run [-o FILE] [--open] [--trace DIR] (SCRIPT | -m MODULE) [ARGS …]",
         description=(
             "Run a Python script, watch what torch.compile does, and write a page when it ends: "
-            "also on an exception or Ctrl-C. Under torchrun each rank writes its own."
+            "also on an exception or Ctrl-C. Under torchrun each rank writes its own, and the last "
+            "one a page of all, compared."
         ),
     )
     parser.add_argument(
@@ -59,10 +61,17 @@ def command(options: argparse.Namespace) -> int:
     name, *arguments = options.script
     if not options.module and not Path(name).is_file():
         raise CompilescopeError(f"There is no script {name!r}.")
-    output = _output(options, name)
-    if options.trace is not None:
+    output, rank = _output(options, name), rank_here()
+    logs = options.trace or os.environ.get("TORCH_TRACE")
+    logs = None if logs is None else Path(logs).absolute()
+    joined = JoinedPage(output, logs) if rank is not None and ranks_here() > 1 else None
+    if joined is not None:
+        logs = joined.logs
+    if rank is not None:
+        output = output.with_name(f"{output.stem}.rank{rank}{output.suffix}")
+    if logs is not None:
         # Torch looks it up when it is imported.
-        os.environ["TORCH_TRACE"] = str(options.trace.absolute())
+        os.environ["TORCH_TRACE"] = str(logs)
     report, ended = _watched(
         name,
         arguments,
@@ -71,8 +80,17 @@ def command(options: argparse.Namespace) -> int:
         redact=options.redact,
     )
     if options.module and _is_missing(ended):
+        if joined is not None:
+            joined.discard()
         raise CompilescopeError(str(ended)) from None
-    _write(report, output, options)
+    title = report.subject.name
+    if rank is not None:
+        report.subject.name += f", rank {rank}"
+    _write(report, output, options, rank)
+    if joined is not None and rank is not None:
+        _join(joined, rank, title, options, failed=_is_failure(ended))
+    elif options.open:
+        _open(output)
     return _end_like_the_script(ended)
 
 
@@ -85,9 +103,6 @@ def _output(options: argparse.Namespace, name: str) -> Path:
     """The path of the report; checked before the script runs, which may take hours."""
     stem = name.rpartition(".")[2] if options.module else Path(name).stem
     path: Path = (options.output or Path(f"{stem}.html")).absolute()
-    rank = os.environ.get("RANK", "")
-    if rank.isdigit():
-        path = path.with_name(f"{path.stem}.rank{rank}{path.suffix}")
     if path.suffix not in _ENDINGS:
         raise CompilescopeError(
             f"A report cannot be saved as {path.name!r}.", remedy="Use .html or .json."
@@ -152,17 +167,40 @@ def _first_on_path(folder: str) -> None:
         sys.path[0] = folder
 
 
-def _write(report: Report, output: Path, options: argparse.Namespace) -> None:
+def _write(report: Report, output: Path, options: argparse.Namespace, rank: int | None) -> None:
     """Write the page. An error in compilescope must not change how the script ends."""
     try:
         if options.redact:
             report = report.redacted()
-        print(f"compilescope: {conclude(report).headline}", file=sys.stderr)
+        scope = "" if rank is None else f"rank {rank}: "
+        files.print_note(f"{scope}{conclude(report).headline}")
         files.write(report, output)
-        if options.open and output.suffix != ".json":
-            webbrowser.open(output.as_uri())
     except CompilescopeError as error:
-        print(f"compilescope: the report is not written: {error}", file=sys.stderr)
+        files.print_note(f"the report is not written: {error}")
+
+
+def _join(
+    joined: JoinedPage, rank: int, title: str, options: argparse.Namespace, *, failed: bool
+) -> None:
+    try:
+        page = joined.end(rank, title, failed=failed, redact=options.redact)
+    except (CompilescopeError, OSError) as error:
+        files.print_note(f"the page of all ranks is not written: {error}")
+        return
+    if page is not None and options.open:
+        _open(page)
+
+
+def _open(page: Path) -> None:
+    if page.suffix != ".json" and page.is_file():
+        webbrowser.open(page.as_uri())
+
+
+def _is_failure(ended: BaseException | None) -> bool:
+    """Whether the process will end with another status than 0."""
+    if isinstance(ended, SystemExit):
+        return ended.code not in (None, 0)
+    return ended is not None
 
 
 def _end_like_the_script(ended: BaseException | None) -> int:

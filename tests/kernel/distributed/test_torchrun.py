@@ -1,14 +1,13 @@
-"""Three ranks that torchrun starts, each under ``compilescope run``, and their traces compared."""
+"""Three ranks that torchrun starts, each under ``compilescope run``, and all of them compared."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
+import compilescope as cs
 import pytest
-from compilescope.cli import main
 
 JOB = """
 import torch
@@ -24,20 +23,19 @@ dist.destroy_process_group()
 
 
 @pytest.mark.slow
-def test_each_rank_has_a_report_and_the_one_that_differs_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_rank_has_a_report_and_the_one_that_differs_is_named(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text(JOB)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=3"]
-    command += ["--no-python", sys.executable, "-m", "compilescope", "run", "--trace", "logs"]
-    done = subprocess.run(
-        [*command, "-o", "job.json", "job.py"], cwd=tmp_path, capture_output=True, text=True
-    )
+    command += ["--no-python", sys.executable, "-m", "compilescope", "run", "-o", "job.json"]
+    done = subprocess.run([*command, "job.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for rank in range(3):
-        assert (tmp_path / f"job.rank{rank}.json").exists()
-    assert main(["trace", str(tmp_path / "logs"), "--json"]) == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in summary["processes"]] == [f"rank {rank}" for rank in range(3)]
-    assert summary["ranks"]["sentence"].startswith("Rank 2 diverges first, in compilation 0/1.")
-    assert [each["ranks"] for each in summary["ranks"]["divergences"]] == [[2]]
+    names = ["job.json", "job.py", *(f"job.rank{rank}.json" for rank in range(3))]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    report = cs.load(tmp_path / "job.json")
+    assert [variant.name for variant in report.variants] == [f"rank {rank}" for rank in range(3)]
+    assert report.trace is not None
+    ranks = report.trace.ranks
+    assert ranks is not None
+    assert ranks.sentence.startswith("Rank 2 diverges first, in compilation 0/1.")
+    assert ranks.sentence in done.stderr
+    assert [divergence.ranks for divergence in ranks.divergences] == [[2]]

@@ -122,8 +122,9 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     plain = subprocess.run(
         [sys.executable, "train.py", "--lr", "-1"], cwd=tmp_path, capture_output=True, text=True
     )
+    command = [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "--trace", "logs"]
     ran = subprocess.run(
-        [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "train.py", "--lr", "-1"],
+        [*command, "train.py", "--lr", "-1"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -137,6 +138,8 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     assert graph_break.cause.where.code == 'print("in the step")'
     assert "1 graph break" in ran.stderr
     assert str(tmp_path / "out.json") in ran.stderr
+    (logged,) = cs.read_trace(tmp_path / "logs").variants
+    assert len(logged.breaks) == 1
 
 
 @pytest.mark.slow

@@ -1,0 +1,79 @@
+"""The page of all ranks of a machine, which the last one to end writes."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+from compilescope.cli.joined_page import JoinedPage
+
+TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
+
+
+@pytest.fixture(autouse=True)
+def _two_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.delenv("GROUP_WORLD_SIZE", raising=False)
+
+
+def log(folder: Path, rank: int, name: str = "limit") -> None:
+    text = gzip.decompress((TRACES / f"cpu-torch2.13-{name}.log.gz").read_bytes())
+    (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
+
+
+def test_the_last_rank_writes_a_page_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "train.json"
+    ranks = [JoinedPage(page, None) for _ in range(2)]
+    log(ranks[0].logs, 0)
+    log(ranks[1].logs, 1, "backend")
+    assert ranks[1].end(1, "train.py", failed=False, redact=False) is None
+    assert not page.exists()
+    assert ranks[0].end(0, "train.py", failed=False, redact=False) == page
+    report = cs.load(page)
+    assert report.subject.name == "train.py, ranks 0 to 1"
+    assert [variant.name for variant in report.variants] == ["rank 0", "rank 1"]
+    assert report.trace is not None
+    assert report.trace.ranks is not None
+    assert report.trace.ranks.sentence in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["train.json"]
+
+
+def test_a_rank_that_fails_waits_for_none(tmp_path: Path) -> None:
+    page = tmp_path / "train.html"
+    ranks = [JoinedPage(page, None) for _ in range(2)]
+    log(ranks[0].logs, 0)
+    assert ranks[0].end(0, "train.py", failed=True, redact=False) == page
+    # torchrun may not have ended the other one yet.
+    assert ranks[1].end(1, "train.py", failed=True, redact=False) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["train.html"]
+
+
+def test_logs_of_the_user_stay(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    log(logs, 0)
+    for rank in range(2):
+        JoinedPage(tmp_path / "train.json", logs).end(rank, "t", failed=False, redact=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "train.json"]
+    assert len(list(logs.iterdir())) == 1
+
+
+def test_ranks_that_compile_nothing_have_no_page(tmp_path: Path) -> None:
+    for rank in range(2):
+        joined = JoinedPage(tmp_path / "train.html", None)
+        assert joined.end(rank, "train.py", failed=False, redact=False) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_of_several_machines_has_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUP_WORLD_SIZE", "2")
+    monkeypatch.setenv("GROUP_RANK", "1")
+    joined = JoinedPage(tmp_path / "train.html", None)
+    assert joined.output.name == "train.node1.html"
+    joined.discard()
