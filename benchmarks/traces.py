@@ -94,9 +94,9 @@ def make(path: Path, size: int, *, small: bool = False) -> str:
 def copy_of(log: bytes, number: int) -> bytes:
     """The log with compile ids, interned names and kernels' names of its own."""
     shift = number * _FRAMES
-    log = _FRAME.sub(lambda found: b'"frame_id": %d' % (int(found[1]) + shift), log)
-    log = _COMPILE_ID.sub(lambda found: b'"compile_id": "%d/' % (int(found[1]) + shift), log)
-    log = _KERNEL.sub(lambda found: found[0] + b"_%d" % number, log)
+    log = _FRAME.sub(lambda match: b'"frame_id": %d' % (int(match[1]) + shift), log)
+    log = _COMPILE_ID.sub(lambda match: b'"compile_id": "%d/' % (int(match[1]) + shift), log)
+    log = _KERNEL.sub(lambda match: match[0] + b"_%d" % number, log)
     records = re.split(rb"^(?=[A-Z]\d{4} )", log, flags=re.M)
     return b"".join(map(with_checksum, records))
 

@@ -66,9 +66,10 @@ def find_logs(paths: Sequence[Path]) -> LogFiles:
     CompilescopeError
         There are none at one of them.
     """
-    found = [_logs_at(path) for path in paths]
-    logs = dict.fromkeys(file for log_files in found for file in log_files.logs)
-    return LogFiles([*logs], [problem for log_files in found for problem in log_files.problems])
+    each_path = [_logs_at(path) for path in paths]
+    logs = dict.fromkeys(file for log_files in each_path for file in log_files.logs)
+    problems = [problem for log_files in each_path for problem in log_files.problems]
+    return LogFiles([*logs], problems)
 
 
 def _logs_at(path: Path) -> LogFiles:
