@@ -55,6 +55,11 @@ def is_trace(path: Path) -> bool:
     return path.suffix not in (".json", ".pt2", *_PAGES)
 
 
+def is_page(path: Path) -> bool:
+    """Whether a path is a saved page that exists."""
+    return path.suffix in _PAGES and path.is_file()
+
+
 def read(path: Path) -> Report:
     """Read a report from any kind of file.
 

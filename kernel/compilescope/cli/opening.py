@@ -70,10 +70,16 @@ def command(options: argparse.Namespace) -> int:
             "where they are traces.",
             remedy="Give logs of TORCH_TRACE; compilescope diff compares reports.",
         )
+    if files.is_page(options.file):
+        return _show(options.file.resolve(), options)
     report = files.read(options.file)
     # The browser may read it after this process has ended, so it stays until the system clears it.
     page = Path(tempfile.mkdtemp(prefix="compilescope-")) / f"{options.file.stem}.html"
     files.write(report, page)
+    return _show(page, options)
+
+
+def _show(page: Path, options: argparse.Namespace) -> int:
     if options.no_browser or not webbrowser.open(page.as_uri()):
         print(page)
     return 0

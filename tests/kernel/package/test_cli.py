@@ -469,6 +469,9 @@ def test_a_report_is_written_as_a_page_to_open(
     try:
         assert page.read_text().startswith("<!doctype html>")
         assert page.parent.stat().st_mode & 0o077 == 0
+        # A saved page is opened as it is.
+        assert main(["open", str(page), "--no-browser"]) == 0
+        assert capsys.readouterr().out.strip() == str(page)
     finally:
         page.unlink()
         page.parent.rmdir()
