@@ -295,7 +295,11 @@ class TraceAnswers:
         return msgspec.structs.replace(self._report, variants=variants)
 
     def _note(self, variant: str, whole: Compilation) -> None:
-        self._read[variant, whole.id] = compilation_summary(whole)
+        summary = compilation_summary(whole)
+        # Dynamo's graph, as in the list before: a later graph may be larger.
+        outline = self._report.compilation(whole.id, variant)
+        summary.nodes = outline.counts.get("nodes", summary.nodes)
+        self._read[variant, whole.id] = summary
         lone = msgspec.structs.replace(self._report.variant(variant), compilations=[whole])
         self._filled.setdefault(variant, set()).update(filled(lone))
         self._revision += 1

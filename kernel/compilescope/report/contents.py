@@ -47,7 +47,7 @@ class CompilationSummary(Struct):
     stages: list[str] = []
     """The stages that it has a graph of."""
     nodes: int = 0
-    """The number of nodes of Dynamo's graph; of its largest graph if there is none of Dynamo's."""
+    """The number of nodes of its largest graph."""
     started_s: float | None = None
     duration_s: float | None = None
     cell: str | None = None

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..analysis.contents.summaries import nodes_of
-from ..report import COMPILATION_PARTS, PARTS, STAGES, WRAPPERS, Code, Compilation, Phase
+from ..report import COMPILATION_PARTS, PARTS, STAGES, WRAPPERS, Code, Compilation, Graph, Phase
 
 _NODE_BYTES = 1500
 _GUARD_BYTES = 700
@@ -52,7 +51,7 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
     """
     counts = {
         "graphs": len(compilation.graphs),
-        "nodes": nodes_of(compilation.graphs),
+        "nodes": nodes_of(compilation.graphs.values()),
         "kernels": len(compilation.kernels),
         "guards": len(compilation.guards),
         "lines": sum(_lines(code) for code in _codes(compilation.code)),
@@ -80,6 +79,11 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         reduced=why,
         absent=compilation.absent | dict.fromkeys((*STAGES, "code", *gone), why),
     )
+
+
+def nodes_of(graphs: Iterable[Graph]) -> int:
+    """How many nodes the largest of the graphs has."""
+    return max((len(graph.nodes) for graph in graphs), default=0)
 
 
 def _codes(code: Code | None) -> list[Code]:

@@ -50,6 +50,7 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     (outlined,) = ask(answers, "get_report", subject="")["variants"]
     assert outlined["compilations"][0]["artifacts"] == []
     assert outlined["compilations"][0]["reduced"]
+    nodes = outlined["compilations"][0]["nodes"]
     first = answers.answer(request("get_compilation", **place, parts=["kernels", "guards"]))
     assert first.reply.result is not None
     whole = slices.compilation(report, variant.name, "0/0", ["kernels", "guards"])
@@ -64,6 +65,9 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
         assert text == summaries.artifact(report, variant.name, "0/0", name).text
     (outlined,) = ask(answers, "get_report", subject="")["variants"]
     summarized = summaries.report(report, 2).variants[0]
+    # The list shows Dynamo's graph, before and after.
+    assert nodes == len(report.compilation("0/0").graphs["dynamo"].nodes)
+    summarized.compilations[0].nodes = nodes
     assert outlined["compilations"] == [plain(each) for each in summarized.compilations]
     assert {"kernels", "graphs", "guards"} <= set(outlined["filled"])
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 import msgspec
 
-from ...report import (
-    STAGES,
-    Changes,
-    Compilation,
-    Graph,
-    Report,
-    Sweep,
-    TargetReport,
-    VariantReport,
-)
+from ...report import STAGES, Changes, Compilation, Report, Sweep, TargetReport, VariantReport
 from ...report.contents import (
     ChangedSummary,
     CompilationSummary,
@@ -119,7 +109,9 @@ def compilation_summary(compilation: Compilation) -> CompilationSummary:
         kernels=counts.get("kernels", len(compilation.kernels)),
         recompile=compilation.recompile.reasons if compilation.recompile else [],
         stages=[stage for stage in STAGES if stage in compilation.graphs],
-        nodes=counts.get("nodes", nodes_of(compilation.graphs)),
+        nodes=counts.get(
+            "nodes", max((len(graph.nodes) for graph in compilation.graphs.values()), default=0)
+        ),
         started_s=compilation.started_s,
         duration_s=compilation.duration_s,
         cell=compilation.cell,
@@ -130,10 +122,3 @@ def compilation_summary(compilation: Compilation) -> CompilationSummary:
         cell_number=compilation.cell_number,
         caches={event.cache: event.outcome for event in compilation.cache},
     )
-
-
-def nodes_of(graphs: Mapping[str, Graph]) -> int:
-    """How many nodes Dynamo's graph has; the largest one if there is none of Dynamo's."""
-    if "dynamo" in graphs:
-        return len(graphs["dynamo"].nodes)
-    return max((len(graph.nodes) for graph in graphs.values()), default=0)

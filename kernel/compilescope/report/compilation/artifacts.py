@@ -414,7 +414,7 @@ class Compilation(Struct):
     """The parts that were dropped to bound memory, and when; empty while the compilation is
     complete."""
     counts: dict[str, int] = {}
-    """How many graphs, nodes (of Dynamo's graph), kernels, guards and lines of code it had
+    """How many graphs, nodes (of the largest graph), kernels, guards and lines of code it had
     before it was reduced."""
     torch_id: str = ""
     """torch's own compile id, if ``id`` differs from it: ``torch._dynamo.reset()`` restarts torch's
