@@ -102,7 +102,8 @@ const FULL: Partial<Overview> = {
     ],
     view: 'layers',
     unbuilt: false,
-    remedy: ''
+    remedy: '',
+    calls: 'Measured apart from the latency.'
   },
   suggestions: [
     {
@@ -263,7 +264,7 @@ describe('The Overview', () => {
       ['20.0–90.0 µs', 'timings'],
       ['2.50× faster', 'timings'],
       ['✓', 'accuracy'],
-      ['about 11.0 µs per call, limited by launches', 'estimates']
+      ['about 11.0 µs per call, limited by launches', 'targets']
     ]) {
       page.click(page.button(text));
       expect(context.open).toHaveBeenLastCalledWith(view);

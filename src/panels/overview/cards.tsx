@@ -59,8 +59,6 @@ export function LimitCard(props: {
 }): JSX.Element {
   const { limit, context } = props;
   const { parts } = limit;
-  // Layers are timed one by one: their sum may be a little more than the call.
-  const whole = parts.reduce((sum, each) => sum + each.share, 0);
   const { model, trans } = context;
   const variant = model.report?.variants.find(
     each => each.name === limit.variant
@@ -87,7 +85,7 @@ export function LimitCard(props: {
               <span
                 key={each.kind}
                 className={layerClass(each.kind)}
-                style={{ width: `${(100 * each.share) / Math.max(whole, 1)}%` }}
+                style={{ width: `${100 * each.share}%` }}
                 title={each.text}
               />
             ))}
@@ -104,6 +102,7 @@ export function LimitCard(props: {
       )}
       <p>
         {parts.length === 0 && `${joined(limit.text)} `}
+        {limit.calls && `${joined(limit.calls)} `}
         {isKnown && (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}

@@ -236,7 +236,7 @@ function Targets(props: {
               context={context}
             />{' '}
             <span className="jp-Compilescope-muted">{each.device}</span>{' '}
-            <ViewLink view="estimates" isPlain context={context}>
+            <ViewLink view="targets" isPlain context={context}>
               {each.text}
             </ViewLink>
           </li>
