@@ -44,8 +44,8 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
     if estimate.launch_us > estimate.kernels_us:
         return Verdict(
             bound="cpu",
-            evidence=f"Estimated: about {_us(estimate.launch_us)} on the CPU for {launches}, longer "
-            f"than the kernels take on the {target.device.name}{uncounted}.",
+            evidence=f"Estimated: about {_us(estimate.launch_us)} on the CPU for {launches}, "
+            f"longer than the kernels take on the {target.device.name}{uncounted}.",
         )
     kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {target.device.name}"
     kernels += uncounted

@@ -58,7 +58,8 @@ def estimate(
     Parameters
     ----------
     compilations
-        The compilations of one variant; the estimates of their launches are filled in. If a launch cannot be estimated, its kernel's ``absent`` says why.
+        The compilations of one variant; the estimates of their launches are filled in. If a
+        launch cannot be estimated, its kernel's ``absent`` says why.
     device
         The device that they were generated for.
     requested
