@@ -126,14 +126,16 @@ export function LimitCard(props: {
 }
 
 /**
- * The call that gives what is missing, in a report that no button can add to.
+ * The call that gives what is missing, in a report from a file. One whose kernel
+ * is gone has no session for the call; the strip above all views runs its cell
+ * again.
  */
 function Remedy(props: {
   text: string;
   context: IViewContext;
 }): JSX.Element | null {
   const { text, context } = props;
-  return text && !context.model.isLive ? (
+  return text && !context.model.isLive && !context.runAgain ? (
     <p className="jp-Compilescope-muted">{text}</p>
   ) : null;
 }
