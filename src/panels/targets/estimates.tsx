@@ -103,7 +103,7 @@ function Row(props: {
         />
       </td>
       <td title={verdict?.evidence}>
-        {estimate?.call_us == null ? (
+        {!estimate || estimate.call_us === null ? (
           <Absent why={why} />
         ) : estimate.launch_us >= estimate.kernels_us ? (
           trans.__('launches')

@@ -72,6 +72,25 @@ test('beside the panel a cell is short, light and dark', async ({ page }) => {
   }
 });
 
+test('the cell that ran stays in view while the panel opens beside it', async ({
+  page
+}) => {
+  // What is above takes more lines in a narrower notebook.
+  const cells = [`print("word " * 1500)`, ...SUBJECT];
+  await openNotebook(page, SHARED, 'scrolled.ipynb', cells);
+  await runAll(page, cells.length - 1);
+  const last = cell(page, cells.length - 1).locator('.jp-Cell-inputWrapper');
+  await last.scrollIntoViewIfNeeded();
+  const top = async () => (await last.boundingBox())!.y;
+  const before = await top();
+  await run(page, cells.length - 1);
+  await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
+  await expect
+    .poll(async () => Math.abs((await top()) - before))
+    .toBeLessThan(60);
+  await expect(last).toBeInViewport();
+});
+
 test('its button opens the report of its cell', async ({ page }) => {
   const other = '%%compile --no-run\n(lambda: attend(x, y).sum())()';
   const cells = [...SUBJECT, other];

@@ -32,7 +32,7 @@ from ..settings.variant_code import code_of
 from .spent import parts_of_call
 from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .wrapper import SMALL, first_call, is_marginal, trusted
+from .wrapper import CHANCE, SMALL, first_call, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
@@ -458,7 +458,8 @@ def _tried(suggestion: Suggestion, trial: _Trial, cold_s: float) -> float:
     quickest = trial.quickest
     suggestion.view = "sweep"
     if quickest is None or quickest.cold_s is None:
-        suggestion.gain, suggestion.code, suggestion.study = f"failed: {trial.why}", "", "blocks"
+        suggestion.gain, suggestion.study = f"failed: {trial.why}", "blocks"
+        suggestion.code = suggestion.place = ""
         return cold_s
     over = quickest.speedup
     decided = over is not None and over.standing in ("faster", "slower")
@@ -467,8 +468,8 @@ def _tried(suggestion: Suggestion, trial: _Trial, cold_s: float) -> float:
     suggestion.basis = "measured"
     if quickest.name == NESTED:
         suggestion.code = quickest.code
-    if quickest.cold_s > _WORTH * cold_s:
-        suggestion.gain, suggestion.code = f"not worth it: {shorter}", ""
-    else:
-        suggestion.gain = shorter
+    suggestion.gain = shorter
+    if quickest.cold_s > (1 - CHANCE) * cold_s:
+        suggestion.gain = f"no gain: {shorter}"
+        suggestion.code = suggestion.place = ""
     return quickest.cold_s

@@ -160,7 +160,7 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     if before is None or after is None:
         return ""
     more_s = after - before
-    if abs(more_s) < _CHANCE * max(before, after):
+    if abs(more_s) < CHANCE * max(before, after):
         return " Its first call took about as long."
     if more_s < 0:
         return f" Its first call took {duration(-more_s * 1e6)} less, {_ONCE}."
@@ -170,7 +170,7 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     return f"{text}."
 
 
-_CHANCE = 0.05
+CHANCE = 0.05
 """First calls that differ by less than this are taken for equal: each was measured once."""
 
 _ONCE = "each measured once"
