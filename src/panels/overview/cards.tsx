@@ -4,7 +4,7 @@ import { layerClass } from '../../words/layers';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { Awaited } from './build';
-import { joined, ViewLink } from './link';
+import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './try';
 
 /**

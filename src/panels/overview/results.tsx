@@ -8,7 +8,7 @@ import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
 import type { IViewContext } from '../views';
 import { BuildButton } from './build';
-import { ViewLink } from './link';
+import { ViewLink } from '../common/viewLink';
 
 /**
  * How long variants are measured for, in seconds.

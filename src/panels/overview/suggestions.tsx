@@ -5,7 +5,7 @@ import { STUDIES, type StudyName } from '../../protocol/types';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { Prose } from '../common/prose';
-import { joined, ViewLink } from './link';
+import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './try';
 
 /**

@@ -4,7 +4,7 @@ import { formatMicroseconds } from '../../words/format';
 import { Absent } from '../common';
 import { Estimate } from '../common/estimate';
 import { Figures } from '../common/tables/figures';
-import { ViewLink } from '../overview/link';
+import { ViewLink } from '../common/viewLink';
 import type { IViewContext } from '../views';
 
 /**

@@ -201,7 +201,7 @@ function clippedHeads(output: Locator): Promise<string[]> {
       .filter(head => {
         const place = head.closest('table')!.parentElement!;
         return (
-          place.clientWidth >= 300 &&
+          place.clientWidth >= 260 &&
           head.getBoundingClientRect().right >
             place.getBoundingClientRect().right + 1
         );

@@ -61,7 +61,7 @@ STYLES = {
     "background:none;color:$bar;font:inherit;font-weight:600;cursor:pointer;",
     "list": "margin:2px 0 0;padding-left:22px;",
     "results": "font-size:13px;margin:4px 0;",
-    "near": "padding:2px 10px 2px 0;font-size:13px;font-weight:400;",
+    "near": "padding:2px 8px 2px 0;font-size:13px;font-weight:400;",
     "good": "color:$good;",
     "bad": "color:$error;",
     "stack": "display:flex;height:12px;margin:5px 0 3px;border-radius:3px;overflow:hidden;"
