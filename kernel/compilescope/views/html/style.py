@@ -110,8 +110,9 @@ STYLES = {
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",
     "whole": "white-space:nowrap;font-variant-numeric:tabular-nums;",
-    "track-cell": "width:80px;",
-    "track": "display:inline-block;width:100%;height:8px;vertical-align:middle;"
+    "track-cell": "width:60px;padding-right:0;",
+    "last": "padding-right:0;",
+    "track": "display:inline-block;width:calc(100% - 8px);height:8px;vertical-align:middle;"
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",
