@@ -4,7 +4,8 @@ import {
   estimateText,
   isStudied,
   launchesByLine,
-  launchTimeText
+  launchTimeText,
+  leastOf
 } from '../words/launchTime';
 import { formatMicroseconds } from '../words/format';
 import type { IAddress, Side } from './artifacts';
@@ -153,16 +154,17 @@ export function timesOf(
 ): LaunchTimes {
   const times = new Map<number, ILaunchNote>();
   for (const [line, launch] of launchesByLine(kernels, artifact)) {
-    const { time, estimated_us: us } = launch;
+    const { time } = launch;
+    const least = leastOf(launch);
     if (time) {
       times.set(line, {
         text: formatMicroseconds(time.us),
         details: launchTimeText(time, trans),
         isEstimate: false
       });
-    } else if (us !== null) {
+    } else if (least) {
       times.set(line, {
-        text: formatMicroseconds(us),
+        text: formatMicroseconds(least.us),
         details: estimateText(launch, title, trans),
         isEstimate: true
       });

@@ -5,9 +5,12 @@ import { splitPage } from './file/page';
 
 /**
  * How long a report has to stay the same before it is fetched whole, in
- * milliseconds.
+ * milliseconds: while it grows, fetching it again and again would disturb the work
+ * on it. A report that was never fetched is not kept waiting, as a restart would
+ * lose all of it.
  */
 const SETTLED = 1500;
+const FIRST = 200;
 
 /**
  * How many characters of reports are kept.
@@ -31,7 +34,10 @@ export class Archive {
     }
     this._awaited.set(id, summary);
     clearTimeout(this._timer);
-    this._timer = window.setTimeout(() => void this._fetchAll(), SETTLED);
+    this._timer = window.setTimeout(
+      () => void this._fetchAll(),
+      this._entries.has(id) ? SETTLED : FIRST
+    );
   }
 
   has(id: string): boolean {

@@ -33,5 +33,7 @@ const LOADERS: Record<ViewId, (context: IViewContext) => Promise<Widget>> = {
   package: async context =>
     new (await import('./package')).PackageView(context),
   ranks: async context => new (await import('./ranks')).RanksView(context),
+  targets: async context =>
+    new (await import('./targets')).TargetsView(context),
   trace: async context => new (await import('./trace')).TraceView(context)
 };

@@ -23,6 +23,7 @@ export type ViewId =
   | 'package'
   | 'changes'
   | 'ranks'
+  | 'targets'
   | 'trace';
 
 /**
@@ -140,8 +141,7 @@ const SECTIONS = {
   shapes: { view: 'recompiles', section: 'shapes' },
   verdict: { view: 'timings', section: 'verdict' },
   layers: { view: 'timings', section: 'layers' },
-  accuracy: { view: 'timings', section: 'accuracy' },
-  estimates: { view: 'timings', section: 'targets' }
+  accuracy: { view: 'timings', section: 'accuracy' }
 } as const;
 
 /**
@@ -206,7 +206,7 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Timings'),
     caption: trans =>
       trans.__('Latency, speedup, and where the time of a call goes'),
-    about: ['timing', 'layers', 'startups', 'accuracy', 'target'],
+    about: ['timing', 'layers', 'startups', 'accuracy'],
     nothing: trans => trans.__('Nothing was timed'),
     makes: true
   },
@@ -317,6 +317,16 @@ export const VIEWS: readonly IView[] = [
       trans.__('Collectives, and differences between the ranks'),
     about: ['rank'],
     nothing: trans => trans.__('Inspected in one process'),
+    isTabWhenFilled: true
+  },
+  {
+    id: 'targets',
+    group: 'more',
+    label: trans => trans.__('Targets'),
+    caption: trans =>
+      trans.__('Devices that need not be here: what a call would take there'),
+    about: ['target'],
+    nothing: trans => trans.__('No variant is for another device'),
     isTabWhenFilled: true
   },
   {

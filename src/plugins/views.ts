@@ -12,6 +12,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
 import { CommandIDs } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
+import { keepInView } from '../notebook/anchor';
 import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';
 import type { ReportWidget } from './reportWidget';
@@ -99,12 +100,17 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       };
       notebook.context.pathChanged.connect(save);
       widget.content.viewChanged.connect(save);
-      shell.add(widget, 'main', {
-        mode: 'split-right',
-        ref: find(notebook, 0)?.id ?? notebook.id,
-        activate: false,
-        type: 'Compilescope'
-      });
+      const inspected = model.subjects.find(
+        each => each.subject.id === model.subject
+      );
+      keepInView(notebook, inspected?.subject.cell, () =>
+        shell.add(widget, 'main', {
+          mode: 'split-right',
+          ref: find(notebook, 0)?.id ?? notebook.id,
+          activate: false,
+          type: 'Compilescope'
+        })
+      );
       await tracker.add(widget);
       if (isRestored && place === 0) {
         requestAnimationFrame(() => divide(notebook, widget, SHARE));

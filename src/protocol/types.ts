@@ -1399,6 +1399,7 @@ export interface Launch {
   time: LaunchTime | null;
   estimated_us: number | null;
   estimated_bound: '' | 'compute' | 'memory';
+  estimated_launch_us: number | null;
 }
 
 /**
@@ -1483,6 +1484,7 @@ export interface Limit {
   view: string;
   unbuilt: boolean;
   remedy: string;
+  calls: string;
 }
 
 /**

@@ -128,21 +128,46 @@ export function launchesByLine(
  * measured.
  */
 export function estimateText(
-  {
-    estimated_us: us,
-    estimated_bound: bound
-  }: Pick<Launch, 'estimated_us' | 'estimated_bound'>,
+  launch: EstimatedLaunch,
   title: string,
   trans: TranslationBundle
 ): string {
-  const by =
-    bound === 'memory' ? trans.__('memory bandwidth') : trans.__('arithmetic');
-  return us === null
+  const least = leastOf(launch);
+  return least === null
     ? ''
     : trans.__(
-        'Estimated, not measured: at least %1 on %2, limited by %3; excludes the launch.',
-        formatMicroseconds(us),
+        'Estimated, not measured: at least %1 on %2, limited by %3.',
+        formatMicroseconds(least.us),
         title,
-        by
+        {
+          launch: trans.__('the launch'),
+          memory: trans.__('memory bandwidth'),
+          compute: trans.__('arithmetic')
+        }[least.bound]
       );
+}
+
+type EstimatedLaunch = Pick<
+  Launch,
+  'estimated_us' | 'estimated_bound' | 'estimated_launch_us'
+>;
+
+/**
+ * What a launch takes of a call at least, and by what: its kernel or, where that
+ * takes longer, the launch. Null where it is not known.
+ */
+export function leastOf({
+  estimated_us: us,
+  estimated_bound: bound,
+  estimated_launch_us: launching
+}: EstimatedLaunch): {
+  us: number;
+  bound: 'launch' | 'memory' | 'compute';
+} | null {
+  if (us === null) {
+    return null;
+  }
+  return launching !== null && launching > us
+    ? { us: launching, bound: 'launch' }
+    : { us, bound: bound || 'compute' };
 }

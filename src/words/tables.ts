@@ -165,7 +165,7 @@ export const TABLES = {
     least: {
       title: trans.__('est. time'),
       note: trans.__(
-        'Estimated lower bound for all launches of one call on the target; nothing runs there'
+        'Estimated for all launches of one call on the target, where nothing runs: at least the time of the kernel or of its launch, whichever is longer'
       ),
       kind: 'figure' as const
     },

@@ -1,20 +1,29 @@
 import * as fs from 'fs';
 import * as path from 'path';
-import type { Compilation, Report } from '../../src/protocol/types';
+import { readReport } from '../../src/model/file';
+import { graphOf } from '../../src/model/file/texts';
+import type { Compilation } from '../../src/protocol/types';
 
 const REPORTS = path.join(__dirname, '../data/reports');
 
 /**
- * The first compilation of a real report that has graphs.
+ * The first compilation of a real report that has graphs, with all of them: a file
+ * has equal graphs once.
  */
 export function realCompilation(name: string, variant = 'python'): Compilation {
   const file = path.join(REPORTS, `${name}.compilescope.json`);
-  const report = JSON.parse(fs.readFileSync(file, 'utf8')) as Report;
+  const report = readReport(fs.readFileSync(file, 'utf8'));
   const found = report.variants
     .find(each => each.name === variant)
     ?.compilations.find(each => Object.keys(each.graphs).length > 0);
   if (!found) {
     throw new Error(`${name} has no graph`);
   }
-  return found;
+  const stages = Object.keys(found.graphs);
+  return {
+    ...found,
+    graphs: Object.fromEntries(
+      stages.map(stage => [stage, graphOf(report, variant, found.id, stage)])
+    )
+  };
 }

@@ -48,6 +48,7 @@ function launch(
     time: null,
     estimated_us: null,
     estimated_bound: '',
+    estimated_launch_us: null,
     ...change
   };
 }

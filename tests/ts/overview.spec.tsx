@@ -3,6 +3,7 @@ import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { act } from 'react';
 import { OverviewView } from '../../src/panels/overview';
+import { opening } from '../../src/panels/overview/suggestions';
 import { OverviewBody } from '../../src/panels/overview/body';
 import { resolve, VIEWS } from '../../src/panels/views';
 import type { Overview, Result } from '../../src/protocol/types';
@@ -102,7 +103,8 @@ const FULL: Partial<Overview> = {
     ],
     view: 'layers',
     unbuilt: false,
-    remedy: ''
+    remedy: '',
+    calls: 'Measured apart from the latency.'
   },
   suggestions: [
     {
@@ -263,7 +265,7 @@ describe('The Overview', () => {
       ['20.0–90.0 µs', 'timings'],
       ['2.50× faster', 'timings'],
       ['✓', 'accuracy'],
-      ['about 11.0 µs per call, limited by launches', 'estimates']
+      ['about 11.0 µs per call, limited by launches', 'targets']
     ]) {
       page.click(page.button(text));
       expect(context.open).toHaveBeenLastCalledWith(view);
@@ -405,6 +407,28 @@ describe('The Overview', () => {
         'cs.study(report, "layers") breaks it down.'
       );
     }
+  });
+
+  it('names no call where the kernel is gone: the cell runs again', () => {
+    model.isLive = false;
+    const runAgain = { isPossible: () => true, run: jest.fn() };
+    page.draw(
+      <OverviewBody
+        overview={overview({ ...FULL, ...UNKNOWN })}
+        context={{ ...contextOf(model), runAgain }}
+        onTry={onTry}
+      />
+    );
+    expect(page.text()).not.toContain('cs.');
+  });
+
+  it('cuts no reason within a sentence', () => {
+    const hint =
+      'Set `a.b = True`, e.g. before. Write it. Or report it to torch.';
+    expect(opening(hint, 500)).toBe(hint);
+    expect(opening(hint, 45)).toBe('Set `a.b = True`, e.g. before. Write it.');
+    expect(opening(hint, 3)).toBe('Set `a.b = True`, e.g. before.');
+    expect(opening('', 3)).toBe('');
   });
 });
 

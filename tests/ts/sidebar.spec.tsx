@@ -310,7 +310,8 @@ describe('SidebarBody', () => {
       parts: [],
       view: 'timings',
       unbuilt: false,
-      remedy: ''
+      remedy: '',
+      calls: ''
     } as const;
     const of = (change: Partial<Overview>) =>
       report('f', { overview: overview({ headline: 'It is so.', ...change }) });

@@ -91,7 +91,8 @@ export function launchOf(key: string, time: LaunchTime | null = null): Launch {
     estimated_operations: null,
     time,
     estimated_us: null,
-    estimated_bound: ''
+    estimated_bound: '',
+    estimated_launch_us: null
   };
 }
 

@@ -7,7 +7,7 @@ import { KernelsBody } from '../../src/panels/kernels/body';
 import { RequestedBody } from '../../src/panels/requested/body';
 import { TargetSwitch } from '../../src/panels/sidebar/target';
 import { Checked, Estimated } from '../../src/panels/sidebar/targetCells';
-import { TargetEstimates } from '../../src/panels/timings/targets';
+import { TargetEstimates } from '../../src/panels/targets/estimates';
 import type { Choices, TargetSummary } from '../../src/protocol/types';
 import { settle, variantSummary } from './fakes';
 import { KERNEL, ofTarget, REPORT, SUMMARY } from './targetReport';
@@ -252,11 +252,12 @@ it('the Requested view lists devices with their sources, and decisions', async (
   expect(model.selection.text).toMatchObject({ artifact: 'python', line });
 });
 
-it('the Timings view keeps estimates apart', () => {
+it('the Targets view has no figure below the cost of a launch', () => {
   page.draw(<TargetEstimates variants={REPORT.variants} context={context} />);
   expect(page.all('tbody tr')).toHaveLength(2);
-  expect(page.all('.jp-Compilescope-estimate')).toHaveLength(4);
-  const here = REPORT.variants.map(each => ({ ...each, target: null }));
-  page.draw(<TargetEstimates variants={here} context={context} />);
-  expect(page.text()).toBe('');
+  const estimates = page.all('.jp-Compilescope-estimate');
+  expect(estimates).toHaveLength(2);
+  const of = REPORT.variants.flatMap(each => each.target?.estimate ?? []);
+  expect(of.every(each => each.call_us! >= each.launch_us)).toBe(true);
+  expect(page.all('tbody tr')[0].textContent).toContain('launches');
 });

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from ..analysis.overview.variants import current
+from ..analysis.overview.wrapper import matches_timing
 from ..measure.layers import SECONDS
 from ..report import Report
 from ..studies.layers.layers import call_s
@@ -37,7 +38,8 @@ def plan_breakdown(
 ) -> Breakdown | None:
     """The breakdown of the variant that the overview is about, if it is built and that is quick.
 
-    A variant that would take too long says so in place of its breakdown.
+    A breakdown of calls that took another time than the variant's latency is made anew. A variant
+    that would take too long says so in place of its breakdown.
 
     Parameters
     ----------
@@ -49,7 +51,9 @@ def plan_breakdown(
     variant = current(report)
     if variant is None or variant.name not in names or variant.stage != "built":
         return None
-    if variant.layers or not variant.requested.uses_inductor or variant.compile_time is None:
+    if variant.layers and matches_timing(variant):
+        return None
+    if not variant.requested.uses_inductor or variant.compile_time is None:
         return None
     takes_s = variant.compile_time.total_s + max(_CALLS_AGAIN * call_s(variant), SECONDS)
     if takes_s <= AFFORDABLE_S:

@@ -104,6 +104,8 @@ class Limit(Struct):
     """Whether the variant is to be built first, which breaks the time of a call down as well."""
     remedy: str = ""
     """The call that gives it, as a sentence, for views that have no button for it."""
+    calls: str = ""
+    """Which calls were broken down, as a sentence, where their time is not the latency."""
 
 
 class Suggestion(Struct):

@@ -45,6 +45,8 @@ class Problem(Struct):
         return ids.split(", ") if ids else []
 
 
+STUDY_FAILED = "The study of {} failed."
+"""The problem of a variant of which a study failed."""
 FAULT = "compilescope failed"
 """The beginning of a problem that is an error in compilescope."""
 

@@ -11,15 +11,13 @@ from ..isolation.user_state import preserved
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem
+from ..report.problem import STUDY_FAILED, Problem
 from ..targets.target_variants import NOT_HERE, Shipment
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
 from .context import StudyContext, TargetContext
 from .table import STUDIES, Study
-
-FAILED = "The study of {} failed."
 
 
 def check_studies(studies: Sequence[str]) -> None:
@@ -88,7 +86,7 @@ def study_variants(
             )
 
         monitor.step(study.title, variant=variant.name, fraction=index / len(runs))
-        failed = FAILED.format(study.name)
+        failed = STUDY_FAILED.format(study.name)
         variant.problems = [problem for problem in variant.problems if problem.what != failed]
         try:
             if variant.requested.target is not None:

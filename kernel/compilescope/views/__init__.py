@@ -8,8 +8,9 @@ from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import add_breaks
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
-from . import page
-from .html import checkup, report
+from . import cell, page
+from .html import checkup
+from .html import report as html
 from .text import report as text
 from .text import sweep as text_sweep
 from .text import tiers
@@ -20,7 +21,7 @@ concluding.update(overview=overview, contents=contents)
 completing.update(
     breaks=add_breaks, cold=add_words, conditions=add_conditions, verdicts=add_verdicts
 )
-renderers.update(text=text.render, html=report.render, page=page.render)
+renderers.update(text=text.render, html=cell.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
 renderers.update({"tiers text": tiers.render})
-renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})
+renderers.update({"sweep html": html.render_sweep, "sweep text": text_sweep.render})

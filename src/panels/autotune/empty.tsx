@@ -33,7 +33,7 @@ export function NothingTuned(props: {
           what={trans.__('Nothing was autotuned')}
           why={why || trans.__('%1 was compiled in %2 mode.', variant, mode)}
           remedy={trans.__(
-            'In max-autotune mode, torch measures library calls, templates and launch configurations against each other. Set it with the switch “mode” in the sidebar, or in the call:'
+            'In max-autotune mode, torch measures library calls, templates and launch configurations against each other. Set it in the call:'
           )}
         />
         <div className="jp-Compilescope-autotuneTry">
@@ -67,7 +67,11 @@ export function NothingTuned(props: {
                 'Only the code was generated: torch autotunes when it builds.'
               ))
         }
-        remedy={isBuilt ? '' : trans.__('Build and time the variant.')}
+        remedy={
+          isBuilt || !model.isLive
+            ? ''
+            : trans.__('Build and time the variant.')
+        }
       />
       {!isBuilt && model.isLive && (
         <div className="jp-Compilescope-autotuneTry">

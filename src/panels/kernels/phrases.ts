@@ -5,6 +5,7 @@ import {
   formatMicroseconds,
   formatShare
 } from '../../words/format';
+import { leastOf } from '../../words/launchTime';
 import { TABLES } from '../../words/tables';
 import type { IRow, ISum, ITimeSum } from './rows';
 
@@ -115,14 +116,16 @@ export function leastText(
   { least, own }: IRow,
   trans: TranslationBundle
 ): string {
-  const bounds = new Set(own.map(launch => launch.estimated_bound));
+  const bounds = new Set(own.map(launch => leastOf(launch)?.bound));
   const [bound] = bounds.size === 1 ? bounds : [''];
   const by =
     bound === 'memory'
       ? trans.__('Lower bound: bytes read and written, at peak bandwidth')
       : bound === 'compute'
         ? trans.__('Lower bound: operations, at the peak rate')
-        : '';
+        : bound === 'launch'
+          ? trans.__('The time to launch it: the kernel itself takes less')
+          : '';
   return [by, sumText(least, formatMicroseconds, trans)]
     .filter(Boolean)
     .join('\n');

@@ -4,6 +4,7 @@ import type {
   LaunchTime,
   SourceLine
 } from '../../protocol/types';
+import { leastOf } from '../../words/launchTime';
 
 /**
  * A kernel as a row of the table.
@@ -159,7 +160,10 @@ export function rowsOf(
           ? operations.value / bytes.value
           : null,
       time: timeOf(own),
-      least: sumOf(own, knownOf(own, 'estimated_us')),
+      least: sumOf(
+        own,
+        own.flatMap(each => leastOf(each)?.us ?? [])
+      ),
       sources,
       text: [
         kernel.name,
@@ -305,10 +309,7 @@ function sumOf(own: readonly Launch[], known: readonly number[]): ISum {
   };
 }
 
-function knownOf(
-  launches: readonly Launch[],
-  field: Estimated | 'estimated_us'
-): number[] {
+function knownOf(launches: readonly Launch[], field: Estimated): number[] {
   return launches.flatMap(launch => launch[field] ?? []);
 }
 

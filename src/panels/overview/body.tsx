@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { Count, Overview, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { LimitCard, WrapperCard } from './cards';
-import { joined, ViewLink } from './link';
+import { joined, ViewLink } from '../common/viewLink';
 import { Results } from './results';
 import { Suggestions } from './suggestions';
 

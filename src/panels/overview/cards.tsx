@@ -4,7 +4,7 @@ import { layerClass } from '../../words/layers';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { Awaited } from './build';
-import { joined, ViewLink } from './link';
+import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './try';
 
 /**
@@ -59,8 +59,6 @@ export function LimitCard(props: {
 }): JSX.Element {
   const { limit, context } = props;
   const { parts } = limit;
-  // Layers are timed one by one: their sum may be a little more than the call.
-  const whole = parts.reduce((sum, each) => sum + each.share, 0);
   const { model, trans } = context;
   const variant = model.report?.variants.find(
     each => each.name === limit.variant
@@ -87,7 +85,7 @@ export function LimitCard(props: {
               <span
                 key={each.kind}
                 className={layerClass(each.kind)}
-                style={{ width: `${(100 * each.share) / Math.max(whole, 1)}%` }}
+                style={{ width: `${100 * each.share}%` }}
                 title={each.text}
               />
             ))}
@@ -104,6 +102,7 @@ export function LimitCard(props: {
       )}
       <p>
         {parts.length === 0 && `${joined(limit.text)} `}
+        {limit.calls && `${joined(limit.calls)} `}
         {isKnown && (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}
@@ -127,14 +126,16 @@ export function LimitCard(props: {
 }
 
 /**
- * The call that gives what is missing, in a report that no button can add to.
+ * The call that gives what is missing, in a report from a file. One whose kernel
+ * is gone has no session for the call; the strip above all views runs its cell
+ * again.
  */
 function Remedy(props: {
   text: string;
   context: IViewContext;
 }): JSX.Element | null {
   const { text, context } = props;
-  return text && !context.model.isLive ? (
+  return text && !context.model.isLive && !context.runAgain ? (
     <p className="jp-Compilescope-muted">{text}</p>
   ) : null;
 }

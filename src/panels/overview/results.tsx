@@ -8,7 +8,7 @@ import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
 import type { IViewContext } from '../views';
 import { BuildButton } from './build';
-import { ViewLink } from './link';
+import { ViewLink } from '../common/viewLink';
 
 /**
  * How long variants are measured for, in seconds.
@@ -236,7 +236,7 @@ function Targets(props: {
               context={context}
             />{' '}
             <span className="jp-Compilescope-muted">{each.device}</span>{' '}
-            <ViewLink view="estimates" isPlain context={context}>
+            <ViewLink view="targets" isPlain context={context}>
               {each.text}
             </ViewLink>
           </li>

@@ -5,7 +5,7 @@ import { STUDIES, type StudyName } from '../../protocol/types';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { Prose } from '../common/prose';
-import { joined, ViewLink } from './link';
+import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './try';
 
 /**
@@ -27,7 +27,12 @@ export function Suggestions(props: {
       <ol>
         {suggestions.map((each, index) => (
           <li key={index}>
-            <Item suggestion={each} context={context} onTry={onTry} />
+            <Item
+              suggestion={each}
+              most={suggestions.length < MANY ? LONG : SHORT}
+              context={context}
+              onTry={onTry}
+            />
           </li>
         ))}
       </ol>
@@ -35,8 +40,36 @@ export function Suggestions(props: {
   );
 }
 
+/**
+ * How many characters of a reason are shown, of few suggestions and of many.
+ */
+const LONG = 240;
+const SHORT = 120;
+const MANY = 4;
+
+/**
+ * The sentences that a text begins with, as many as there is room for, and at
+ * least one.
+ */
+export function opening(text: string, most: number): string {
+  const sentences = text.split(/(?<=[.!?])\s+(?=[A-Z`])/);
+  let shown = sentences[0];
+  for (const sentence of sentences.slice(1)) {
+    if (shown.length + 1 + sentence.length > most) {
+      break;
+    }
+    shown += ` ${sentence}`;
+  }
+  return shown;
+}
+
 function Item(props: {
   suggestion: Suggestion;
+
+  /**
+   * How many characters of the reason are shown.
+   */
+  most: number;
   context: IViewContext;
   onTry: (variant: Variant) => void;
 }): JSX.Element {
@@ -51,7 +84,7 @@ function Item(props: {
         </span>
         {why && (
           <small title={why}>
-            <Prose text={why} />
+            <Prose text={opening(why, props.most)} />
           </small>
         )}
         {place && (

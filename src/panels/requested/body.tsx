@@ -19,7 +19,7 @@ export function RequestedBody(props: {
   context: IViewContext;
 }): JSX.Element {
   const { variants, context } = props;
-  const { trans } = context;
+  const { model, trans } = context;
   const settings = React.useMemo(() => settingsOf(variants), [variants]);
   const aimed = variants.filter(({ target }) => target !== null);
   const differing = settings.filter(({ differs }) => differs);
@@ -32,9 +32,13 @@ export function RequestedBody(props: {
         <Empty
           what={trans.__('The effective settings are not known')}
           why={reasons.map(([name, why]) => `${name}: ${why}`).join('\n')}
-          remedy={trans.__(
-            'Build and time the variants, with the button in the sidebar.'
-          )}
+          remedy={
+            model.isLive
+              ? trans.__(
+                  'Build and time the variants, with the button in the sidebar.'
+                )
+              : undefined
+          }
         />
       ) : (
         <>

@@ -54,7 +54,11 @@ export function Estimated(props: {
   }
   const details = [
     trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
-    trans.__('Kernels: at least %1.', formatMicroseconds(estimate.kernels_us)),
+    estimate.kernels_us > estimate.launch_us &&
+      trans.__(
+        'Kernels: at least %1.',
+        formatMicroseconds(estimate.kernels_us)
+      ),
     trans._n(
       'The CPU takes about %2 for %1 launch; the longer of the two sets the latency.',
       'The CPU takes about %2 for %1 launches; the longer of the two sets the latency.',

@@ -15,7 +15,6 @@ import { standingOf } from './standing';
 import { StartupsPart } from './startups';
 import { Part, StudyPart } from '../common/study';
 import { TimesTable } from './table';
-import { TargetEstimates } from './targets';
 import { Verdicts } from './verdict';
 import { comparison } from '../../words/comparison';
 import { ProblemCard } from '../common/states/problemCard';
@@ -127,7 +126,6 @@ export function TimingsBody(props: {
           <ProblemCard problem={measurement.problem} trans={trans} />
         )}
         <Times rows={rows} context={context} />
-        <TargetEstimates variants={compiled} context={context} />
         <Part name="verdict" title={trans.__('Verdict')}>
           <Verdicts variants={compiled} context={context} />
         </Part>

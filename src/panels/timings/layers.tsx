@@ -146,9 +146,7 @@ function LayersTable(props: {
                   {formatMicroseconds(layers.sum_us)}
                 </td>
                 <td className="jp-mod-number">
-                  {layers.whole_us > 0
-                    ? formatShare(layers.sum_us / layers.whole_us)
-                    : ''}
+                  {share(layers.sum_us, layers)}
                 </td>
               </React.Fragment>
             ))}
@@ -197,9 +195,7 @@ function LayersTable(props: {
                   {own.length > 0 ? formatMicroseconds(us) : '–'}
                 </td>
                 <td className="jp-mod-number jp-Compilescope-muted">
-                  {own.length > 0 && stack.layers.whole_us > 0
-                    ? formatShare(us / stack.layers.whole_us)
-                    : ''}
+                  {own.length > 0 ? share(us, stack.layers) : ''}
                 </td>
               </React.Fragment>
             );
@@ -248,13 +244,25 @@ function titleOf(
     : `${name} · ${directionTitle(direction, trans)}`;
 }
 
+/**
+ * A part's share of the call, as in the Overview: layers are timed one by one, and
+ * where noise leaves their sum longer than the call, they share the sum.
+ */
+function share(us: number, layers: Layers): string {
+  const sum = layers.layers.reduce(
+    (sum, each) => sum + Math.max(each.us, 0),
+    0
+  );
+  const whole = Math.max(layers.whole_us, sum);
+  return whole > 0 ? formatShare(Math.max(us, 0) / whole) : '';
+}
+
 function hover(layer: Layer, layers: Layers, trans: TranslationBundle): string {
   const { kind, us, interval_us: interval, compilation, how } = layer;
-  const share = layers.whole_us > 0 ? formatShare(us / layers.whole_us) : '';
   const title = layerTitle(kind);
   return [
     compilation ? `${title} (${compilation})` : title,
-    [formatMicroseconds(us), share].filter(Boolean).join(' · '),
+    [formatMicroseconds(us), share(us, layers)].filter(Boolean).join(' · '),
     interval ? trans.__('95 % interval %1', formatInterval(interval)) : '',
     layer.device_us === null
       ? ''

@@ -135,14 +135,14 @@ export function Totals(props: {
       {pair.cpp === null && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'No C++ wrapper to compare with: turn on cpp_wrapper in the sidebar.'
+            'No C++ wrapper to compare with: inspect the variant “cpp” too.'
           )}
         </p>
       )}
       {pair.python === null && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'No Python wrapper to compare with: turn off cpp_wrapper in the sidebar.'
+            'No Python wrapper to compare with: inspect the variant “python” too.'
           )}
         </p>
       )}

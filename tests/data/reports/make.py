@@ -56,6 +56,7 @@ def make(name: str) -> None:
     text = json.dumps(anonymous(report), ensure_ascii=False, separators=(",", ":"))
     path = HERE / f"{name}.compilescope.json"
     path.write_text(text + "\n", encoding="utf-8")
+    conclude(name)  # of what is left
     sys.stdout.write(f"{path.name}: {len(text) // 1000} kB\n")
 
 

@@ -170,7 +170,9 @@ def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     session.run_pending()
     variant = report.variant("python")
     (layers,) = variant.layers
-    # Measuring for longer breaks down nothing anew.
-    session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
-    session.run_pending()
-    assert variant.layers == [layers]
+    # Measuring for longer breaks down nothing anew where the calls took as long.
+    for matches in (True, False):
+        monkeypatch.setattr(layers_unasked, "matches_timing", lambda _, matches=matches: matches)
+        session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
+        session.run_pending()
+        assert (variant.layers == [layers]) == matches

@@ -92,6 +92,10 @@ def test_a_cell_shows_what_broke_and_recompiled_before_the_rest() -> None:
     assert broken.breaks
     assert recompiled.recompile
     html = report._repr_html_()
+    # First what happened, then of what; folded all of it.
+    assert html.index("3 compilations: 1 recompile and 1 graph break") < html.index("<details>")
+    assert html.index("because step was 1 and is 2") < html.index("<details>")
+    assert html.index("if x.sum() &gt; 0: ") < html.index("<details>")
     assert "<b>Graph break</b>" in html
     assert "<b>Compiled again</b>" in html
     assert f"<b>{resumed.id}</b> ·" not in html

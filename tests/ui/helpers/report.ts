@@ -69,6 +69,7 @@ export const UNDER_MORE = [
   'Autotune',
   'Ahead of time',
   'Ranks',
+  'Targets',
   'Trace'
 ];
 

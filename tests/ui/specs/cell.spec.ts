@@ -32,6 +32,24 @@ whole.variants += [whole.variant("cpp"), whole.variant("cpp")]
 whole.problems.append(cs.report.Problem(severity="error", what="No compiler. " * 20))
 HTML(html.render(whole, panel=True))`;
 
+/**
+ * Watches a function that breaks and recompiles.
+ */
+const WATCHED = `import torch
+import compilescope as cs
+
+@torch.compile(backend="eager", dynamic=False)
+def halved(x):
+    if x.sum() > 0:
+        x = x / 2
+    print("halved", x.shape)
+    return x.sin()
+
+with cs.watch() as watched:
+    for size in (3, 4, 5, 6):
+        halved(torch.ones(size))
+watched`;
+
 test('beside the panel a cell is short, light and dark', async ({ page }) => {
   const cells = [...SUBJECT, MOST];
   await openNotebook(page, SHARED, 'cell.ipynb', cells);
@@ -52,6 +70,25 @@ test('beside the panel a cell is short, light and dark', async ({ page }) => {
       await takePicture(page, `cell-${theme}-${width}`);
     }
   }
+});
+
+test('the cell that ran stays in view while the panel opens beside it', async ({
+  page
+}) => {
+  // What is above takes more lines in a narrower notebook.
+  const cells = [`print("word " * 1500)`, ...SUBJECT];
+  await openNotebook(page, SHARED, 'scrolled.ipynb', cells);
+  await runAll(page, cells.length - 1);
+  const last = cell(page, cells.length - 1).locator('.jp-Cell-inputWrapper');
+  await last.scrollIntoViewIfNeeded();
+  const top = async () => (await last.boundingBox())!.y;
+  const before = await top();
+  await run(page, cells.length - 1);
+  await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
+  await expect
+    .poll(async () => Math.abs((await top()) - before))
+    .toBeLessThan(60);
+  await expect(last).toBeInViewport();
 });
 
 test('its button opens the report of its cell', async ({ page }) => {
@@ -78,7 +115,27 @@ test('its button opens the report of its cell', async ({ page }) => {
   await expect(selected).toContainText('attend');
 });
 
-test('without the panel a cell has folds, which clip nothing', async ({
+test('a watch says what recompiled and what broke', async ({ page }) => {
+  await openNotebook(page, SHARED, 'watched.ipynb', [
+    '%load_ext compilescope',
+    WATCHED
+  ]);
+  await openSidebar(page);
+  await runAll(page, 2);
+  const output = cell(page, 1).locator('.jp-Cell-outputArea');
+  await expect(output.locator('.jp-RenderedHTML p').first()).toContainText(
+    /^\d+ compilations: \d+ recompiles and 2 graph breaks/
+  );
+  await expect(output).toContainText('size 0 of x was');
+  await expect(output.locator('details[open]')).toHaveCount(0);
+  await expectFit(page, output);
+  await page.setViewportSize({ width: 1280, height: 1000 });
+  await takePicture(page, 'cell-watch-1280');
+  await output.getByRole('button', { name: 'Open in the panel' }).click();
+  await expect(page.getByRole('region', { name: 'Overview' })).toBeVisible();
+});
+
+test('a report as the last line has folds, which clip nothing', async ({
   page
 }) => {
   await openNotebook(page, SHARED, 'cell.ipynb', [...SUBJECT, '_report']);
@@ -86,7 +143,6 @@ test('without the panel a cell has folds, which clip nothing', async ({
   await run(page, SUBJECT.length);
   const output = cell(page, 3).locator('.jp-Cell-outputArea');
   await expect(output.locator('details[open]')).toHaveCount(0);
-  await expect(output.getByRole('button')).toHaveCount(0);
   await expectFit(page, output);
   await output.locator('details').evaluateAll(nodes =>
     nodes.forEach(node => {
@@ -129,7 +185,29 @@ async function expectFit(page: Page, output: Locator): Promise<void> {
     await expect
       .poll(() => cut(output), { message: `cut at ${width} px` })
       .toBe(0);
+    await expect
+      .poll(() => clippedHeads(output), { message: `heads at ${width} px` })
+      .toEqual([]);
   }
+}
+
+/**
+ * The heads of the table of results that reach beyond its place, where there is
+ * room for a table.
+ */
+function clippedHeads(output: Locator): Promise<string[]> {
+  return output.locator('thead th:visible').evaluateAll(heads =>
+    heads
+      .filter(head => {
+        const place = head.closest('table')!.parentElement!;
+        return (
+          place.clientWidth >= 260 &&
+          head.getBoundingClientRect().right >
+            place.getBoundingClientRect().right + 1
+        );
+      })
+      .map(head => head.textContent ?? '')
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ from ...report.measurements.timings import Bound, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
 from .spent import sums
-from .wrapper import trusted
+from .wrapper import called_us, trusted
 
 _NOT_THE_SAME_CALLS = (
     "The breakdown took calls of {whole}, against {median} when they were timed: something else "
@@ -28,7 +28,7 @@ def disturbance(variant: VariantReport) -> str:
     if not all(layers.agrees for layers in variant.layers):
         why = (layers.why for layers in variant.layers if layers.why and not layers.agrees)
         return next(why, _NO_SUM)
-    whole = duration(sum(layers.whole_us for layers in variant.layers))
+    whole = duration(called_us(variant))
     median = duration(variant.timing.median_us) if variant.timing is not None else "none"
     return _NOT_THE_SAME_CALLS.format(whole=whole, median=median)
 

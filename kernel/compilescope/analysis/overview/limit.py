@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
+from ...report.units import duration
 from ..figures.wording import percent
 from .bounds import disturbance, limited_by
 from .spent import GROUPS, Spent, spent, sums
 from .variants import title
+from .wrapper import called_us, matches_timing
 
 _TITLES: dict[Limited, str] = {
     "launch": "Launch-bound",
@@ -52,10 +54,29 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         limits.remedy = REMEDY
         return limits
     limits.basis = "estimated" if verdict.estimated else "measured"
+    limits.view = "targets" if verdict.estimated else limits.view
     limits.text = verdict.evidence
     limits.bound = _bound(variant, verdict)
+    limits.calls = _calls(variant)
     limits.headline = _headline(limits.bound, spent(variant))
     return limits
+
+
+def _calls(variant: VariantReport) -> str:
+    """Which calls were broken down, where their time is not the latency that was measured."""
+    timing = variant.timing
+    if not variant.layers or timing is None:
+        return ""
+    called, whole = called_us(variant), sum(layers.whole_us for layers in variant.layers)
+    if whole > called > 0:
+        parts = f"a call of {duration(called)} and its backward of {duration(whole - called)}"
+        return f"The parts are of {parts}."
+    if matches_timing(variant):
+        return ""
+    return (
+        f"Measured apart from the latency: of calls of {duration(called)}, "
+        f"not {duration(timing.median_us)}."
+    )
 
 
 def _headline(bound: Limited, call: Spent | None) -> str:
@@ -96,6 +117,7 @@ def _bound(variant: VariantReport, verdict: Verdict) -> Limited:
 def _parts(variant: VariantReport) -> list[Part]:
     """The bar: shares of the whole call, with what no layer accounts for."""
     by_group = sums(variant)
+    # Without a time of its own, the rest of the call is not attributed.
     whole = sum(layers.whole_us for layers in variant.layers)
     if whole <= 0:
         return []

@@ -200,6 +200,8 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 def _happened(report: Report) -> str:
     compilations = report.compilations
+    if not compilations:
+        return "Nothing was compiled."
     recompiles = sum(compilation.recompile is not None for compilation in compilations)
     breaks = sum(len(variant.breaks) for variant in report.variants)
     summary = count(len(compilations), "compilation")

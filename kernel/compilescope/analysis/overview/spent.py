@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...report import Launch, LaunchTime, VariantReport
+import msgspec
+
+from ...report import Launch, LaunchTime, Layer, VariantReport
 from ...report.measurements.timings import LayerKind
 from .variants import trains
 
@@ -42,11 +44,27 @@ class Spent(NamedTuple):
         return 1 - self.inside
 
 
+def parts_of_call(variant: VariantReport) -> list[Layer]:
+    """The layers of a variant's call, which together take no longer than the call.
+
+    Each layer is timed by itself, so that noise may leave their sum a little longer than the call,
+    or a layer below zero. Every share of a call is one of these.
+    """
+    parts: list[Layer] = []
+    for layers in variant.layers:
+        total = sum(max(layer.us, 0.0) for layer in layers.layers)
+        scale = min(layers.whole_us / total, 1.0) if total > 0 else 1.0
+        parts += [
+            msgspec.structs.replace(layer, us=max(layer.us, 0.0) * scale) for layer in layers.layers
+        ]
+    return parts
+
+
 def sums(variant: VariantReport) -> dict[LayerKind, float]:
     """The time of each group of layers, in µs, of a variant that was broken down."""
-    layers = [layer for layers in variant.layers for layer in layers.layers]
+    layers = parts_of_call(variant)
     return {
-        group: sum(max(layer.us, 0.0) for layer in layers if layer.kind in kinds)
+        group: sum(layer.us for layer in layers if layer.kind in kinds)
         for group, (_, kinds) in GROUPS.items()
     }
 
@@ -59,8 +77,7 @@ def spent(variant: VariantReport) -> Spent | None:
         # On a GPU the whole time of the kernels counts: they may run beside the host.
         kernels = [
             (layer.us if layer.device_us is None else layer.device_us, layer.kind)
-            for layers in variant.layers
-            for layer in layers.layers
+            for layer in parts_of_call(variant)
             if layer.kind in ("kernels", "compiled")
         ]
         if not kernels or whole <= 0:

@@ -20,7 +20,8 @@ from ...report import (
     VariantReport,
     is_record,
 )
-from ...report.measurements.deployment import BLOCKS, NESTED
+from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
+from ...report.problem import STUDY_FAILED
 from ...report.units import duration
 from ...report.variant import Variant
 from ..figures.speedups import between
@@ -28,9 +29,10 @@ from ..figures.wording import percent, place
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
+from .spent import parts_of_call
 from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .wrapper import SMALL, first_call, is_marginal, trusted
+from .wrapper import CHANCE, SMALL, first_call, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
@@ -44,6 +46,8 @@ class Ranked(NamedTuple):
 
     promise: float
     suggestion: Suggestion
+    was_tried: bool = False
+    """Whether it says what came of a trial: that stays, however little it promises."""
 
 
 def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
@@ -80,7 +84,11 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         if key not in seen or seen[key].promise < ranked.promise:
             seen[key] = ranked
     ordered = sorted(seen.values(), key=lambda ranked: -ranked.promise)
-    return [ranked.suggestion for ranked in ordered[:MOST]]
+    shown = ordered[:MOST]
+    tried_below = [ranked for ranked in ordered[MOST:] if ranked.was_tried]
+    if tried_below:
+        shown[-len(tried_below) :] = tried_below
+    return [ranked.suggestion for ranked in shown]
 
 
 def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
@@ -205,8 +213,7 @@ def _at_most(now: VariantReport, help_: Help) -> float | None:
     kinds = _SAVES.get(help_.what)
     if kinds is None or not now.layers:
         return None
-    layers = [layer for layers in now.layers for layer in layers.layers]
-    return sum(layer.us for layer in layers if layer.kind in kinds)
+    return sum(layer.us for layer in parts_of_call(now) if layer.kind in kinds)
 
 
 _SIZES = ("mark_dynamic", "dynamic")
@@ -364,9 +371,13 @@ def _settings(variant: VariantReport) -> Iterator[Ranked]:
 
 
 def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
-    """Regional compilation, where many equal blocks make the first call long."""
+    """Regional compilation, where many equal blocks make the first call long.
+
+    Once it was tried it stays, with what came of it.
+    """
     cold_s = first_call(now)
-    if cold_s is None or cold_s < _SLOW_S or now.target is not None:
+    trial = _trial(now)
+    if cold_s is None or now.target is not None or (trial is None and cold_s < _SLOW_S):
         return
     best = max(
         (
@@ -381,46 +392,84 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
         return
     blocks, compilation = best
     left_s = cold_s * (1 - blocks.share * (1 - 1 / blocks.number))
-    tried = [way for way in now.ways if way.name in (BLOCKS, NESTED) and not way.why]
-    measured = [way for way in tried if way.cold_s is not None and way.accurate is not False]
-    quickest = min(measured, key=lambda way: way.cold_s or 0.0, default=None)
-    if quickest is not None and quickest.cold_s is not None:
-        left_s = quickest.cold_s
-    if left_s > _WORTH * cold_s or (tried and quickest is None):
+    if trial is None and left_s > _WORTH * cold_s:
         return
-    kind = blocks.type or "block"
-    costs = ""
-    if now.layers and trusted(now):
-        entry = sum(
-            layer.us
-            for layers in now.layers
-            for layer in layers.layers
-            if layer.kind in ("guards", "bytecode", "aot", "inductor")
-        )
-        costs = f", but about {duration(entry * (blocks.number - 1))} more per call"
-    left = duration(left_s * 1e6)
-    if quickest is None:
-        shorter = f"{duration(cold_s * 1e6)} \u2192 about {left}"
-    else:
-        shorter = f"{duration(cold_s * 1e6)} \u2192 {left}"
-        over = quickest.speedup
-        decided = over is not None and over.standing in ("faster", "slower")
-        costs = f", then {over.text} than eager" if over is not None and decided else ""
-    path = written_path(blocks.path, compilation, report.subject)
-    code = compile_each(path, torchs_own=blocks.torchs_own)
-    if quickest is not None and quickest.name == NESTED:
-        code = quickest.code
-    yield Ranked(
-        0.25 * (1 - left_s / cold_s),
-        Suggestion(
-            what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
-            why="Equal blocks share one compilation; each is then a call of its own.",
-            gain=f"first call {shorter}{costs}",
-            basis="estimated" if quickest is None else "measured",
-            code=code,
-            place="in place of torch.compile, before the first call",
-            study="" if tried or report.subject.kind != "module" else "blocks",
-            view="compile-time" if quickest is None else "sweep",
-            of=now.name,
-        ),
+    kind, path = blocks.type or "block", written_path(blocks.path, compilation, report.subject)
+    suggestion = Suggestion(
+        what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
+        why="Equal blocks share one compilation; each is then a call of its own.",
+        code=compile_each(path, torchs_own=blocks.torchs_own),
+        place="in place of torch.compile, before the first call",
+        of=now.name,
     )
+    if trial is not None:
+        left_s = _tried(suggestion, trial, cold_s)
+    else:
+        suggestion.gain = (
+            f"first call {duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
+            f"{_entering(now, blocks.number - 1)}"
+        )
+        suggestion.basis, suggestion.view = "estimated", "compile-time"
+        suggestion.study = "blocks" if report.subject.kind == "module" else ""
+    yield Ranked(0.25 * max(1 - left_s / cold_s, 0.0), suggestion, trial is not None)
+
+
+def _entering(now: VariantReport, times: int) -> str:
+    """What it costs to enter compiled code more often, in words; empty where that is not known."""
+    if not now.layers or not trusted(now):
+        return ""
+    entry = sum(
+        layer.us
+        for layer in parts_of_call(now)
+        if layer.kind in ("guards", "bytecode", "aot", "inductor")
+    )
+    return f", but about {duration(entry * times)} more per call"
+
+
+class _Trial(NamedTuple):
+    """What came of compiling the repeated block once."""
+
+    quickest: DeployWay | None
+    """Of the ways whose results are right."""
+    why: str = ""
+    """Why there is none."""
+
+
+def _trial(now: VariantReport) -> _Trial | None:
+    """None where it was not tried."""
+    ways = [way for way in now.ways if way.name in (BLOCKS, NESTED)]
+    measured = [way for way in ways if way.cold_s is not None and not way.why]
+    right = [way for way in measured if way.accurate is not False and way.problem is None]
+    if right:
+        return _Trial(min(right, key=lambda way: way.cold_s or 0.0))
+    failed = STUDY_FAILED.format("blocks")
+    problems = [problem for problem in now.problems if problem.what == failed]
+    whys = [
+        *(way.problem.what for way in ways if way.problem is not None),
+        *("the results differ from eager's" for way in measured if way.accurate is False),
+        *(way.why for way in ways if way.why),
+        *(problem.why for problem in problems),
+    ]
+    return _Trial(None, whys[0]) if whys else None
+
+
+def _tried(suggestion: Suggestion, trial: _Trial, cold_s: float) -> float:
+    """Puts the outcome of the trial into its suggestion; returns the first call that is left."""
+    quickest = trial.quickest
+    suggestion.view = "sweep"
+    if quickest is None or quickest.cold_s is None:
+        suggestion.gain, suggestion.study = f"failed: {trial.why}", "blocks"
+        suggestion.code = suggestion.place = ""
+        return cold_s
+    over = quickest.speedup
+    decided = over is not None and over.standing in ("faster", "slower")
+    then = f", then {over.text} than eager" if over is not None and decided else ""
+    shorter = f"first call {duration(cold_s * 1e6)} \u2192 {duration(quickest.cold_s * 1e6)}{then}"
+    suggestion.basis = "measured"
+    if quickest.name == NESTED:
+        suggestion.code = quickest.code
+    suggestion.gain = shorter
+    if quickest.cold_s > (1 - CHANCE) * cold_s:
+        suggestion.gain = f"no gain: {shorter}"
+        suggestion.code = suggestion.place = ""
+    return quickest.cold_s

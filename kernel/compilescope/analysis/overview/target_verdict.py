@@ -40,15 +40,15 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
             bound="unclear",
             evidence=f"Estimated: of {launches}, {estimate.unknown} have no estimate.",
         )
-    kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {target.device.name}"
-    if estimate.unknown:
-        kernels += f", {estimate.unknown} of {launches} not counted"
+    uncounted = f", {estimate.unknown} of {launches} not counted" if estimate.unknown else ""
     if estimate.launch_us > estimate.kernels_us:
         return Verdict(
             bound="cpu",
             evidence=f"Estimated: about {_us(estimate.launch_us)} on the CPU for {launches}, "
-            f"against {kernels}.",
+            f"longer than the kernels take on the {target.device.name}{uncounted}.",
         )
+    kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {target.device.name}"
+    kernels += uncounted
     memory_us = _bound_by_memory(variant)
     share = memory_us / estimate.kernels_us if estimate.kernels_us else 0.0
     part = max(share, 1 - share)
@@ -73,6 +73,4 @@ def _bound_by_memory(variant: VariantReport) -> float:
 def _us(us: float) -> str:
     if us >= 1e4:
         return f"{us / 1e3:.1f} ms"
-    if us < 0.1:
-        return f"{us * 1e3:.3g} ns"
-    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs" if us >= 1 else f"{us:.2f} µs"
+    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...report import Report, VariantReport, Verdict
 from ..figures.wording import percent
 from .bounds import disturbance, limit_of
-from .spent import Spent, launch_times, spent
+from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
@@ -105,10 +105,9 @@ def _largest(variant: VariantReport, spent: Spent) -> str:
     if not all(layers.agrees for layers in variant.layers):
         return ""
     sums: dict[str, float] = {}
-    for layers in variant.layers:
-        for layer in layers.layers:
-            if layer.kind not in ("kernels", "compiled", "idle"):
-                sums[layer.kind] = sums.get(layer.kind, 0.0) + layer.us
+    for layer in parts_of_call(variant):
+        if layer.kind not in ("kernels", "compiled", "idle"):
+            sums[layer.kind] = sums.get(layer.kind, 0.0) + layer.us
     if not sums:
         return ""
     kind = max(sums, key=lambda name: sums[name])

@@ -11,6 +11,7 @@ from ...report.measurements.timings import Bound
 from ...report.variant import Variant
 from ..figures.speedups import between
 from ..settings.variant_code import code_of
+from .spent import parts_of_call
 
 _LARGE = 0.2
 """The part of a call from which on a layer is worth a word of its own."""
@@ -153,9 +154,7 @@ def _bring(suggestion: Help, variant: VariantReport, other: VariantReport) -> No
 def _share(variant: VariantReport, kind: str) -> float:
     """What a kind of layer takes of the whole."""
     whole = sum(layer.whole_us for layer in variant.layers)
-    guarded = sum(
-        layer.us for layers in variant.layers for layer in layers.layers if layer.kind == kind
-    )
+    guarded = sum(layer.us for layer in parts_of_call(variant) if layer.kind == kind)
     return guarded / whole if whole > 0 else 0.0
 
 

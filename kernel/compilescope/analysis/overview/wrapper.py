@@ -10,6 +10,7 @@ from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, round_by_round
 from ..figures.wording import of_whole, percent, round_number
+from .spent import parts_of_call
 from .variants import sibling
 
 _VIEW = "wrappers"
@@ -159,7 +160,7 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     if before is None or after is None:
         return ""
     more_s = after - before
-    if abs(more_s) < _CHANCE * max(before, after):
+    if abs(more_s) < CHANCE * max(before, after):
         return " Its first call took about as long."
     if more_s < 0:
         return f" Its first call took {duration(-more_s * 1e6)} less, {_ONCE}."
@@ -169,7 +170,7 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     return f"{text}."
 
 
-_CHANCE = 0.05
+CHANCE = 0.05
 """First calls that differ by less than this are taken for equal: each was measured once."""
 
 _ONCE = "each measured once"
@@ -183,21 +184,34 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
     if python.requested.cpp_wrapper or not trusted(python):
         return None
     whole = sum(layers.whole_us for layers in python.layers)
-    times = [
-        layer.us for layers in python.layers for layer in layers.layers if layer.kind == "wrapper"
-    ]
+    times = [layer.us for layer in parts_of_call(python) if layer.kind == "wrapper"]
     return (sum(times), whole) if whole > 0 and times else None
 
 
 def trusted(variant: VariantReport) -> bool:
     """Whether the layers of a variant are of calls like those that were timed, and add up."""
-    whole = sum(layer.whole_us for layer in variant.layers)
-    if whole <= 0 or not all(layer.agrees for layer in variant.layers):
+    called = called_us(variant)
+    if called <= 0 or not all(layer.agrees for layer in variant.layers):
         return False
     timing = variant.timing
-    return timing is None or _NEAR > whole / timing.median_us > 1 / _NEAR
+    return timing is None or _NEAR > called / timing.median_us > 1 / _NEAR
 
 
+def called_us(variant: VariantReport) -> float:
+    """How long the calls took that were broken down, without a backward: as they are timed."""
+    return sum(layers.whole_us for layers in variant.layers if layers.direction != "backward")
+
+
+def matches_timing(variant: VariantReport) -> bool:
+    """Whether the breakdown is of calls that took as long as those that were timed."""
+    timing, called = variant.timing, called_us(variant)
+    if timing is None or called <= 0:
+        return True
+    return trusted(variant) and abs(called - timing.median_us) <= _SAME * timing.median_us
+
+
+_SAME = 0.1
+"""Of the timed median: as near as the layers of a call are to its whole."""
 _NEAR = 2.0
 """How many times the timed median the layers' whole may be."""
 

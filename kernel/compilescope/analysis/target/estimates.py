@@ -58,8 +58,8 @@ def estimate(
     Parameters
     ----------
     compilations
-        The compilations of one variant; ``estimated_us`` and ``estimated_bound`` of their launches
-        are filled in. If a launch cannot be estimated, its kernel's ``absent`` says why.
+        The compilations of one variant; the estimates of their launches are filled in. If a
+        launch cannot be estimated, its kernel's ``absent`` says why.
     device
         The device that they were generated for.
     requested
@@ -83,11 +83,14 @@ def estimate(
             else:
                 total.kernels_us += launch.estimated_us
         total.launches += len(counted)
-        starts += (
+        launching_us = (
             REPLAY_US * _graphs(compilation, artifact)
             if _replays(requested, artifact)
             else LAUNCH_US[artifact] * len(counted)
         )
+        for launch in counted:
+            launch.estimated_launch_us = launching_us / len(counted)
+        starts += launching_us
     total.launch_us = starts
     if total.launches and total.unknown <= MOST_UNKNOWN * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)

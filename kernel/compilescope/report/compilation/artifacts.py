@@ -122,9 +122,13 @@ class Launch(Struct):
     time: LaunchTime | None = None
     """The measured time, if any."""
     estimated_us: float | None = None
-    """A lower bound of its time on the variant's target: an estimate, never a measurement."""
+    """A lower bound of the kernel's time on the variant's target, without the launch: an estimate,
+    never a measurement."""
     estimated_bound: Literal["", "memory", "compute"] = ""
     """The resource that bounds that estimate."""
+    estimated_launch_us: float | None = None
+    """An estimate of the processor's time to launch it there. Views show the longer of the two: a
+    kernel takes a call no less."""
 
 
 class Kernel(Struct):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...report import Overview, Report, Result, TargetResult, conclude
 from .. import summary, wording
+from ..rows import watch
 
 _ROWS = 5
 """The most variants in the table: more are in the panel, or folded if there is none."""
@@ -40,13 +41,15 @@ class Answer(NamedTuple):
 def answer(report: Report) -> Answer:
     """Return the summary of a report, short enough for a cell."""
     overview = conclude(report)
+    is_watch = report.subject.kind == "watch"
     return Answer(
         results=_rows(overview.results),
         targets=_targets(overview.targets[:_TARGETS]),
         left_out=_left_out(overview),
         error=_error(report),
-        lines=_lines(overview),
-        counts=_counts(report, overview),
+        lines=watch.causes(report) if is_watch else _lines(overview),
+        # The headline and the causes have those of a watch.
+        counts="" if is_watch else _counts(report, overview),
         foot=_foot(report),
         hover="\n".join([*report.subject.arguments, summary.environment(report)]),
     )

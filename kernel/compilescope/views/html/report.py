@@ -18,6 +18,7 @@ def render(
     *,
     full: bool = False,
     panel: bool = False,
+    linked: bool = False,
     left: str | None = None,
     right: str | None = None,
     name: str = "report",
@@ -33,7 +34,10 @@ def render(
         False: a fragment for a cell, with inline styles, in which long texts are cut and say so.
         True: a whole page with everything, which follows the reader's light or dark scheme.
     panel
-        Whether a panel shows the rest of the report: a cell then has only the summary.
+        Whether a panel shows the rest of the report: a cell then has only the summary, with a
+        button that opens the panel.
+    linked
+        Whether a cell has that button although the rest of the report follows.
     left, right
         The variants whose wrappers stand side by side; by default the first with a Python wrapper
         and the first with a C++ wrapper.
@@ -46,6 +50,7 @@ def render(
         "page.html" if full else "cell.html",
         page=full,
         panel=panel,
+        linked=linked,
         report=report,
         overview=conclude(report),
         answer=answer(report),

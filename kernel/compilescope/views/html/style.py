@@ -61,7 +61,7 @@ STYLES = {
     "background:none;color:$bar;font:inherit;font-weight:600;cursor:pointer;",
     "list": "margin:2px 0 0;padding-left:22px;",
     "results": "font-size:13px;margin:4px 0;",
-    "near": "padding:2px 10px 2px 0;font-size:13px;font-weight:400;",
+    "near": "padding:2px 8px 2px 0;font-size:13px;font-weight:400;",
     "good": "color:$good;",
     "bad": "color:$error;",
     "stack": "display:flex;height:12px;margin:5px 0 3px;border-radius:3px;overflow:hidden;"
@@ -110,8 +110,9 @@ STYLES = {
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",
     "whole": "white-space:nowrap;font-variant-numeric:tabular-nums;",
-    "track-cell": "width:80px;",
-    "track": "display:inline-block;width:100%;min-width:24px;height:8px;vertical-align:middle;"
+    "track-cell": "width:60px;padding-right:0;",
+    "last": "padding-right:0;",
+    "track": "display:inline-block;width:calc(100% - 8px);height:8px;vertical-align:middle;"
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",

@@ -75,7 +75,8 @@ TABLE = Table(
         Column(
             "least",
             "est. time",
-            "Estimated lower bound for all launches of one call on the target; nothing runs there",
+            "Estimated for all launches of one call on the target, where nothing runs: at least "
+            "the time of the kernel or of its launch, whichever is longer",
             "figure",
         ),
         Column("bound", "bound by", where="text"),
@@ -172,11 +173,14 @@ def estimated(variant: VariantReport) -> str:
         return ""
     if estimate.unknown == estimate.launches:
         return "unknown"
+    launches = f"launches \u2248 {wording.duration(estimate.launch_us)}"
     kernels = f"kernels \u2265 {wording.duration(estimate.kernels_us)}"
-    parts = f"{kernels}, launches \u2248 {wording.duration(estimate.launch_us)}"
+    # Kernels that take less than their launches add nothing to a call.
+    hidden = estimate.launch_us >= estimate.kernels_us
     if estimate.call_us is None:
-        return parts
-    return f"\u2248 {wording.duration(estimate.call_us)} a call ({parts})"
+        return launches if hidden else f"{kernels}, {launches}"
+    why = ", limited by launches" if hidden else f" ({kernels}, {launches})"
+    return f"\u2248 {wording.duration(estimate.call_us)} a call{why}"
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:
@@ -299,8 +303,9 @@ def configuration(config: KernelConfig) -> str:
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
-    estimates = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
-    bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
+    taken = [least for launch in launches if (least := _least(launch)) is not None]
+    estimates = [us for us, _ in taken]
+    bounds = sorted({bound for _, bound in taken if bound})
     complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
     return TABLE.row(
@@ -322,6 +327,16 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
         occupancy=_occupancy(kernel),
         check=_check(kernel.check),
     )
+
+
+def _least(launch: Launch) -> tuple[float, str] | None:
+    """Return what a launch takes of a call at least, and by what."""
+    if launch.estimated_us is None:
+        return None
+    launching_us = launch.estimated_launch_us or 0.0
+    if launching_us > launch.estimated_us:
+        return launching_us, "launch"
+    return launch.estimated_us, launch.estimated_bound
 
 
 def _figure(kernel: Kernel, name: str) -> str:

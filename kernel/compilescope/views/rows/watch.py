@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.problems.breaks import frame_name
-from ...report import Compilation, Report
-from .. import wording
+from ...analysis.problems.breaks import frame_name, plain_function
+from ...report import Compilation, DistinctBreak, Recompile, Report
+from .. import deviations, wording
 from .table import Column, Table
 
 TABLE = Table(
@@ -38,6 +38,50 @@ def notable(compilations: Sequence[Compilation], most: int) -> list[Compilation]
     return [compilations[at] for at in sorted(newest[:most])]
 
 
+_CAUSES = 2
+"""The most functions that recompiled, and the most graph breaks, in a summary."""
+
+
+def causes(report: Report) -> list[tuple[str, str]]:
+    """Return what recompiled and because of what, then the graph breaks: titles and texts."""
+    recompiles: dict[str, list[Recompile]] = {}
+    for compilation in report.compilations:
+        if compilation.recompile is not None:
+            # What follows a graph break is compiled again with the function that it belongs to.
+            frame = compilation.frame
+            function = plain_function(frame.function) if frame else "an unknown frame"
+            recompiles.setdefault(function, []).append(compilation.recompile)
+    often = sorted(recompiles.items(), key=lambda item: -len(item[1]))
+    breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
+    costly = sorted(breaks, key=lambda graph_break: -(graph_break.cost_us or 0.0))
+    return [
+        *(("Recompiled:", _recompiled(*function)) for function in often[:_CAUSES]),
+        *_others(len(often) - _CAUSES, "function", "recompiled"),
+        *(("Graph break:", _broken(graph_break)) for graph_break in costly[:_CAUSES]),
+        *_others(len(costly) - _CAUSES, "graph break"),
+    ]
+
+
+def _recompiled(function: str, recompiles: list[Recompile]) -> str:
+    times = f", {len(recompiles)} times" if len(recompiles) > 1 else ""
+    latest = recompiles[-1]
+    cause = deviations.failure(latest.failures[0]) if latest.failures else _reason(latest)
+    return f"{function}{times}; {'the last time ' if times else ''}because {cause}"
+
+
+def _broken(graph_break: DistinctBreak) -> str:
+    cause = graph_break.cause
+    times = f", {graph_break.count} times" if graph_break.count > 1 else ""
+    code = cause.where.code.strip().rstrip(":") if cause.where else ""
+    where = wording.place(cause.where)
+    return f"{': '.join(filter(None, [where, code]))}{times}: {cause.reason.splitlines()[0]}"
+
+
+def _others(number: int, noun: str, what: str = "") -> list[tuple[str, str]]:
+    counted = f"{wording.count(number, f'more {noun}')} {what}".strip()
+    return [("", counted)] if number > 0 else []
+
+
 def headline(report: Report) -> str:
     """Return a summary in one line."""
     compilations = report.compilations
@@ -55,9 +99,6 @@ def headline(report: Report) -> str:
 
 
 def _row(compilation: Compilation) -> tuple[str, ...]:
-    frame = compilation.frame
-    name = f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
-    reasons = compilation.recompile.reasons if compilation.recompile else []
     label = compilation.id
     if compilation.torch_id:
         label += f" (torch: {compilation.torch_id})"
@@ -65,10 +106,19 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
         label += ", outline"
     return TABLE.row(
         compilation=label,
-        frame=name,
+        frame=_frame(compilation),
         cell=f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
         call=wording.place(compilation.call),
         seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
         breaks=str(len(compilation.breaks)) if compilation.breaks else "",
-        why=reasons[0].splitlines()[0] if reasons else "",
+        why=_reason(compilation.recompile) if compilation.recompile else "",
     )
+
+
+def _frame(compilation: Compilation) -> str:
+    frame = compilation.frame
+    return f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
+
+
+def _reason(recompile: Recompile) -> str:
+    return recompile.reasons[0].splitlines()[0] if recompile.reasons else ""

@@ -135,7 +135,9 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     if overview.limit is not None:
         parts = ", ".join(part.text for part in overview.limit.parts)
         limit = overview.limit
-        sentence = " ".join(filter(None, (limit.headline, parts or limit.text, limit.remedy)))
+        sentence = " ".join(
+            filter(None, (limit.headline, parts or limit.text, limit.calls, limit.remedy))
+        )
         yield from _wrapped(sentence, width, "limits?       ")
     for number, suggestion in enumerate(overview.suggestions, 1):
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""

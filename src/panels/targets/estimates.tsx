@@ -1,34 +1,33 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
+import { formatMicroseconds } from '../../words/format';
 import { Absent } from '../common';
 import { Estimate } from '../common/estimate';
-import { formatMicroseconds } from '../../words/format';
-import type { IViewContext } from '../views';
 import { Figures } from '../common/tables/figures';
-import { Part } from '../common/study';
+import { ViewLink } from '../common/viewLink';
+import type { IViewContext } from '../views';
 
 /**
- * What a call would take at best on devices that are not there. It stands by
- * itself: nothing of it was measured.
+ * What a call would take on devices that are not there, and by what. A kernel
+ * that takes less than its launch adds nothing to a call, so that no figure is
+ * below the cost of a launch.
  */
 export function TargetEstimates(props: {
   variants: readonly VariantReport[];
   context: IViewContext;
-}): JSX.Element | null {
-  const { trans } = props.context;
+}): JSX.Element {
+  const { context } = props;
+  const { trans } = context;
   const variants = props.variants.filter(({ target }) => target !== null);
-  if (variants.length === 0) {
-    return null;
-  }
   const isPartial = variants.some(each => each.target!.estimate?.unknown);
   const notes = new Set(
     variants.flatMap(({ target }) => target!.estimate?.how || [])
   );
   return (
-    <Part name="targets" title={trans.__('Estimated for other devices')}>
-      <p className="jp-Compilescope-hint">
+    <>
+      <p>
         {trans.__(
-          'Nothing runs on them, so nothing is measured. These are lower bounds for the kernels.'
+          'Estimated, not measured: nothing runs on these devices. A call takes as long as its kernels or as launching them, whichever is longer.'
         )}
       </p>
       <Figures
@@ -36,14 +35,8 @@ export function TargetEstimates(props: {
         heads={[
           { label: trans.__('variant') },
           { label: trans.__('device') },
-          { label: trans.__('kernels, at least'), isNumber: true },
-          {
-            label: trans.__('launching'),
-            title: trans.__(
-              'CPU time for the launches that kernels do not hide; not part of the kernels’ time'
-            ),
-            isNumber: true
-          },
+          { label: trans.__('a call'), isNumber: true },
+          { label: trans.__('limited by') },
           { label: trans.__('launches'), isNumber: true },
           ...(isPartial
             ? [
@@ -61,7 +54,7 @@ export function TargetEstimates(props: {
             key={variant.name}
             variant={variant}
             isPartial={isPartial}
-            context={props.context}
+            context={context}
           />
         ))}
       </Figures>
@@ -70,7 +63,16 @@ export function TargetEstimates(props: {
           {note}
         </p>
       ))}
-    </Part>
+      <p>
+        {trans.__('What torch generated and the compiler made of it: ')}
+        <ViewLink view="kernels" of={variants[0]?.name} context={context} />
+        {' · '}
+        <ViewLink view="code" of={variants[0]?.name} context={context} />
+        {'. '}
+        {trans.__('The devices, and what a rule decided without them: ')}
+        <ViewLink view="requested" context={context} />
+      </p>
+    </>
   );
 }
 
@@ -83,28 +85,32 @@ function Row(props: {
   isPartial: boolean;
   context: IViewContext;
 }): JSX.Element {
-  const { name, target, absent } = props.variant;
+  const { name, target, absent, verdict } = props.variant;
   const { trans } = props.context;
   const { device, estimate } = target!;
   const why = absent.estimate ?? trans.__('Not estimated');
-  const time = (us: number | undefined, isLeast: boolean) => (
-    <td className="jp-mod-number">
-      <Estimate
-        value={us ?? null}
-        exact={formatMicroseconds}
-        isLeast={isLeast}
-        format={formatMicroseconds}
-        why={why}
-        trans={trans}
-      />
-    </td>
-  );
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>{device.name}</td>
-      {time(estimate?.kernels_us, true)}
-      {time(estimate?.launch_us, false)}
+      <td className="jp-mod-number">
+        <Estimate
+          value={estimate?.call_us ?? null}
+          exact={formatMicroseconds}
+          format={formatMicroseconds}
+          why={why}
+          trans={trans}
+        />
+      </td>
+      <td title={verdict?.evidence}>
+        {!estimate || estimate.call_us === null ? (
+          <Absent why={why} />
+        ) : estimate.launch_us >= estimate.kernels_us ? (
+          trans.__('launches')
+        ) : (
+          trans.__('kernels')
+        )}
+      </td>
       <td className="jp-mod-number">
         {estimate ? estimate.launches : <Absent why={why} />}
       </td>

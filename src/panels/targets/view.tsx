@@ -1,0 +1,56 @@
+import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
+import type { IEmpty } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { TargetEstimates } from './estimates';
+
+/**
+ * The Targets view: what calls would take on devices that are not there. Nothing
+ * of it was measured.
+ */
+export class TargetsView extends ReportView<readonly VariantReport[]> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'targets',
+      label: context.trans.__('Targets'),
+      isOfReport: true
+    });
+  }
+
+  protected override load(): Promise<readonly VariantReport[]> {
+    const { model } = this;
+    const names = (model.report?.variants ?? [])
+      .filter(each => each.requested.target !== null)
+      .map(each => each.name);
+    return Promise.all(names.map(name => model.getVariant(name)));
+  }
+
+  protected override whyEmpty(
+    variants: readonly VariantReport[]
+  ): IEmpty | null {
+    const { model, trans } = this;
+    return variants.some(each => each.target)
+      ? null
+      : {
+          what: trans.__('No variant is for another device'),
+          why: trans.__(
+            'A target is a device that need not be here: torch generates and compiles the code for it, and its time is estimated.'
+          ),
+          remedy: model.isLive
+            ? trans.__('Choose a target among the switches of the sidebar.')
+            : trans.__(
+                'Inspect with %1.',
+                'compilescope.Variant(target="h100")'
+              )
+        };
+  }
+
+  protected override present(variants: readonly VariantReport[]): JSX.Element {
+    return (
+      <div className="jp-Compilescope-targetsBody">
+        <TargetEstimates variants={variants} context={this.context} />
+      </div>
+    );
+  }
+}
