@@ -455,7 +455,8 @@ def ranks(
 
     Each rank is a separate process on this machine, with the variables that ``torchrun`` sets and
     the default process group. All ranks make the same calls in step, so none waits forever. Ctrl-C
-    ends all of them.
+    ends all of them. In a script that torchrun started, on one host or several, each of its
+    processes inspects its own rank, and the reports of all ranks come back in each.
 
     Parameters
     ----------
@@ -464,7 +465,7 @@ def ranks(
         ``torch.distributed.get_rank()`` is known: wrap a model in ``DistributedDataParallel`` here.
         It goes to the processes by cloudpickle.
     size
-        How many ranks.
+        How many ranks; under torchrun, as many as it has started.
     backend
         Of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with a GPU for each rank.
     variants
