@@ -63,8 +63,18 @@ test.afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-test('in marimo, light and dark', async ({ page }) => {
-  await page.goto(await served());
+test('in marimo, light and dark', async ({ page, request }) => {
+  const address = await served();
+  // It names the address just before it listens there.
+  await expect
+    .poll(() =>
+      request.get(address).then(
+        () => true,
+        () => false
+      )
+    )
+    .toBe(true);
+  await page.goto(address);
   const panel = page.frameLocator('iframe[title="compilescope: attend"]');
   await expect(panel.getByRole('heading', { level: 1 })).toContainText(
     'attend'
@@ -83,7 +93,7 @@ test('in marimo, light and dark', async ({ page }) => {
 });
 
 /**
- * The address that the server names once it listens.
+ * The address that the server names.
  */
 function served(): Promise<string> {
   const lines = createInterface({ input: server.stdout });
