@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 # Python puts a package's name here when it is first imported, over a function of that name: so the
 # packages come first. They are there for `from compilescope.measure import …` all the same.
@@ -54,6 +54,7 @@ __all__ = [
     "measure",
     "open_package",
     "pin_tier",
+    "plan_sweep",
     "ranks",
     "read_trace",
     "reproducer",
@@ -270,7 +271,7 @@ def sweep(
     factory: Callable[[], Any] | None = None,
     variants: object = None,
     shapes: Mapping[str, Any] | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Literal["gpus"] | None = None,
     workers: int = 1,
     timeout_s: float | None = 300.0,
     memory_gb: float | None = None,
@@ -302,7 +303,8 @@ def sweep(
         Name → ``(args, kwargs)``, or a function that makes them where they are needed; every
         variant is measured on each. In place of ``args`` and ``kwargs``.
     executor
-        Any of ``concurrent.futures``: a Dask ``client.get_executor()``. This machine if None.
+        Any of ``concurrent.futures``: a Dask ``client.get_executor()``. This machine if None;
+        ``"gpus"`` is a process at a time on each of its GPUs, and each sees its GPU alone.
     workers
         Without an executor, how many cells are compiled at once. They are measured one at a time
         all the same, while nothing compiles on that device.
@@ -369,6 +371,77 @@ def sweep(
     return SweepResult(report)
 
 
+def plan_sweep(
+    path: str | Path,
+    fn: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    variants: object = None,
+    shapes: Mapping[str, Any] | None = None,
+    timeout_s: float | None = 300.0,
+    memory_gb: float | None = None,
+    seconds: float = 2.0,
+    items: float = 1.0,
+    unit: str = "calls",
+    folder: str | Path | None = None,
+) -> Path:
+    """Writes a sweep to a file, for ``compilescope sweep`` to run, in parts on several machines.
+
+    The file holds the call, pickled: run only plans that you trust.
+
+    Parameters
+    ----------
+    path
+        The file, ``plan.json``, in a folder that all of the machines see.
+    fn, args, kwargs, factory, variants, shapes, timeout_s, memory_gb, seconds, items, unit
+        As for `sweep`.
+    folder
+        Where finished cells are kept; relative to the file's own folder. ``plan-cells`` if None.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    CompilescopeError
+        As for `sweep`.
+
+    Examples
+    --------
+    >>> cs.plan_sweep("plan.json", factory=make, variants=cs.grid())       # doctest: +SKIP
+    PosixPath('plan.json')
+    """
+    from .inspection.variants import parse
+    from .processes.runner import Limits
+    from .sweep import plan_file
+    from .sweep.grid import every_mode
+    from .sweep.grid import grid as combinations
+    from .sweep.plan import make
+
+    path = Path(path)
+    plan = make(
+        fn,
+        args,
+        kwargs,
+        factory=factory,
+        variants=combinations(modes=every_mode()) if variants is None else parse(variants),
+        shapes=shapes,
+        limits=Limits(
+            timeout_s=timeout_s, memory_bytes=None if memory_gb is None else memory_gb * 1e9
+        ),
+        seconds=seconds,
+        items=items,
+        unit=unit,
+        folder=Path(f"{path.stem}-cells" if folder is None else folder),
+    )
+    plan_file.write(plan, path)
+    return path
+
+
 def ranks(
     factory: Callable[[], Any],
     size: int = 2,
@@ -382,7 +455,8 @@ def ranks(
 
     Each rank is a separate process on this machine, with the variables that ``torchrun`` sets and
     the default process group. All ranks make the same calls in step, so none waits forever. Ctrl-C
-    ends all of them.
+    ends all of them. In a script that torchrun started, on one host or several, each of its
+    processes inspects its own rank, and the reports of all ranks come back in each.
 
     Parameters
     ----------
@@ -391,7 +465,7 @@ def ranks(
         ``torch.distributed.get_rank()`` is known: wrap a model in ``DistributedDataParallel`` here.
         It goes to the processes by cloudpickle.
     size
-        How many ranks.
+        How many ranks; under torchrun, as many as it has started.
     backend
         Of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with a GPU for each rank.
     variants

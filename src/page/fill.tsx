@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { FromPanel, ToPanel } from '../protocol/portMessages';
+import type { FromPanel, ILook, ToPanel } from '../protocol/portMessages';
 
 /**
  * The switch between a place in a cell's output and the whole window.
@@ -9,15 +9,17 @@ import type { FromPanel, ToPanel } from '../protocol/portMessages';
 export class FillSwitch extends ReactWidget {
   /**
    * @param _port - Leads to who shows the page, and says what fills the window.
-   * @param _isFull - Whether the page does at first.
+   * @param look - Whether the page does at first, and can.
    * @param _trans - Translates.
    */
   constructor(
     private _port: MessagePort,
-    private _isFull: boolean,
+    look: ILook,
     private _trans: TranslationBundle
   ) {
     super();
+    this._isFull = look.isFull;
+    this.setHidden(!look.canFill);
     _port.addEventListener('message', ({ data }: MessageEvent) => {
       const message = data as ToPanel;
       if (message.kind === 'look') {
@@ -44,6 +46,8 @@ export class FillSwitch extends ReactWidget {
       </button>
     );
   }
+
+  private _isFull: boolean;
 
   private _ask(isFull: boolean): void {
     // At once: Escape may come before the answer does.

@@ -44,7 +44,7 @@ function fill(port: MessagePort, look: ILook): void {
     [
       new Header({ model, created: '', trans }),
       shell.pickers,
-      new FillSwitch(port, look.isFull, trans)
+      new FillSwitch(port, look, trans)
     ],
     sidebar,
     shell

@@ -10,6 +10,12 @@ export interface ILook {
    * Whether the panel fills the window.
    */
   readonly isFull: boolean;
+
+  /**
+   * Whether it can: an output in a frame of its own, as in VS Code and in Colab,
+   * cannot be larger than that frame.
+   */
+  readonly canFill: boolean;
 }
 
 /**

@@ -156,7 +156,12 @@ export class PanelView {
   }
 
   private _look(): IConnect['look'] {
-    return { isDark: isDark(this._parent), isFull: this._isFull };
+    return {
+      isDark: isDark(this._parent),
+      isFull: this._isFull,
+      // VS Code replaces its frame's `parent`; nothing can replace `top`.
+      canFill: window.top === window
+    };
   }
 
   private _tellLook(): void {

@@ -18,7 +18,7 @@ describe('FillSwitch', () => {
     const port = new Port();
     const fill = new FillSwitch(
       port as unknown as MessagePort,
-      false,
+      { isDark: false, isFull: false, canFill: true },
       nullTranslator.load('compilescope')
     );
     Widget.attach(fill, document.body);

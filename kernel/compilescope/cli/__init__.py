@@ -27,6 +27,7 @@ _COMMANDS = {
     "show": "show",
     "reproduce": "reproduce",
     "diff": "diff",
+    "sweep": "sweep",
     "open": "opening",
     "viewer": "viewer",
     "doctor": "doctor",

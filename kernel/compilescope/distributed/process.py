@@ -33,6 +33,7 @@ from ..report.variant import Variant
 from ..subject.pickled_subject import unpack
 from ..torch_api.failures import failures
 from .collectives import collectives_outside
+from .meeting import store_of
 from .votes import LEFT, PATIENCE_S, OutOfStep, Votes
 
 ROUNDS = 20
@@ -45,8 +46,7 @@ def work(inside: ChildProcess) -> bytes:
     variants, packed, build = pickle.loads(inside.task())
     inside.step("joining the group")
     device = _device(header["backend"], header["rank"])
-    meeting = header["meeting"], header["size"]
-    store = dist.FileStore(*meeting)  # type: ignore[attr-defined]  # it is, in their docs
+    store = store_of(header)
     patience_s = min(PATIENCE_S, header["timeout_s"] / 4)
     votes = Votes(store, header["rank"], header["size"], patience_s)
     dist.init_process_group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import socket
 import threading
 import time
@@ -26,6 +27,7 @@ from ..report.saving.storage import from_json
 from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..torch_api.process.environment import environment
+from .meeting import Torchrun, at_torchrun, torchrun
 from .votes import LEFT
 
 MOST = 16
@@ -59,8 +61,12 @@ def run_ranks(
     CompilescopeError
         The factory cannot be pickled, or this machine lacks the backend or enough devices.
     """
-    _check(size, backend, timeout_s)
+    place = torchrun()
+    _check(size if place is None else place.here, backend, timeout_s)
     packed = pickled_subject.pack(factory=factory)
+    if place is not None:
+        task = cloudpickle.dumps((dict(variants), packed, build))
+        return _run_one(place, task, backend, timeout_s, monitor)
     group = uuid.uuid4().hex[:12]
     task = cloudpickle.dumps((dict(variants), packed, build))
     failed = threading.Event()
@@ -90,6 +96,52 @@ def run_ranks(
     ]
     compare(reports)
     return reports
+
+
+def _run_one(
+    place: Torchrun, task: bytes, backend: str, timeout_s: float, monitor: Monitor
+) -> list[Report]:
+    """Inspects the call on the rank of this process, and exchanges reports with the others."""
+    header = {
+        **pickled_subject.header(),
+        "rank": place.rank,
+        "size": place.size,
+        "backend": backend,
+        "group": place.group,
+        "address": place.address,
+        "port": place.port,
+        "timeout_s": timeout_s,
+    }
+    ended = run(
+        ("-m", "compilescope.distributed.process"),
+        task,
+        header=header,
+        limits=Limits(timeout_s=timeout_s),
+        cancelled=lambda: monitor.cancelled,
+        stepped=monitor.step,
+    )
+    monitor.check()
+    own = _report(place.rank, place.size, backend, place.group, ended, timeout_s)
+    store = at_torchrun(place.address, place.port, place.group)
+    store.set(f"report {place.rank}", own.to_json())
+    reports = [_of_rank(rank, store, place, backend, timeout_s) for rank in range(place.size)]
+    compare(reports)
+    return reports
+
+
+def _of_rank(rank: int, store: Any, place: Torchrun, backend: str, timeout_s: float) -> Report:
+    """The report that a rank gave to all."""
+    try:
+        store.wait([f"report {rank}"], datetime.timedelta(seconds=timeout_s))
+    except RuntimeError:  # the time is over
+        problem = Problem(
+            severity="error",
+            what=f"Rank {rank} gave no report.",
+            why=f"Its torchrun process did not call ranks within {timeout_s:g} s, or died.",
+            remedy="Look at the output of that process, or raise timeout_s.",
+        )
+        return _failed(rank, place.size, backend, place.group, problem)
+    return from_json(store.get(f"report {rank}"), name=f"The report of rank {rank}")
 
 
 class _Place:
@@ -171,10 +223,14 @@ def _report(
 ) -> Report:
     if ended.how == "done":
         return from_json(ended.result, name=f"The report of rank {rank}")
+    return _failed(rank, size, backend, group, _problem(rank, ended, timeout_s))
+
+
+def _failed(rank: int, size: int, backend: str, group: str, problem: Problem) -> Report:
     return Report(
         subject=Subject(id=f"{group}-{rank}", name=f"rank {rank}", kind="callable"),
         environment=environment(),
-        problems=[_problem(rank, ended, timeout_s)],
+        problems=[problem],
         rank=Rank(rank=rank, size=size, backend=backend, group=group),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -29,7 +28,7 @@ from ..reproducers.program import Reproducer
 from ..studies.run import check_studies
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
-from ..sweep.run import Running
+from ..sweep.run import Running, Where
 from ..targets import known_devices as known
 from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
@@ -161,7 +160,7 @@ class Session:
         return self._do(self._callable(subject), variants, work, progress)
 
     def sweep(
-        self, plan: Plan, *, executor: Executor | None = None, workers: int = 1
+        self, plan: Plan, *, executor: Where = None, workers: int = 1
     ) -> tuple[Report, Running]:
         """Starts a sweep, whose call becomes a subject if it is not one yet.
 

@@ -36,6 +36,8 @@ class Plan:
     limits: Limits
     seconds: float
     resume: bool
+    part: str = ""
+    """Which part of a sweep that is divided among machines: ``2-of-8``."""
 
 
 def make(

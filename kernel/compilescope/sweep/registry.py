@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import threading
 from collections.abc import Callable, Collection, Sequence
 
@@ -10,7 +9,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep, SweepCell
 from .plan import Plan
-from .run import Running
+from .run import Running, Where
 
 
 class Sweeps:
@@ -33,7 +32,7 @@ class Sweeps:
         plan: Plan,
         report: Report,
         *,
-        executor: concurrent.futures.Executor | None = None,
+        executor: Where = None,
         workers: int = 1,
     ) -> Running:
         """Begins a sweep, which is the report's from now on.

@@ -9,15 +9,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
+from ..progress.history import History
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from . import ranking
+from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
 from .thread_executor import Threads
@@ -33,7 +35,12 @@ _ENDING_S = 15.0
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
 
+_KIND = "a cell of a sweep"
+"""Of work whose usual time is known from earlier sweeps."""
+
 Changed = Callable[[Sequence[SweepCell]], None]
+Where = futures.Executor | Literal["gpus"] | None
+"""Where cells run: this machine if None."""
 
 
 class Running:
@@ -44,8 +51,8 @@ class Running:
     plan
         What to do.
     executor
-        Anything with ``submit`` as in ``concurrent.futures``. A thread here for each of ``workers``
-        when there is none; either way each cell has a process of its own.
+        Anything with ``submit`` as in ``concurrent.futures``; ``"gpus"`` is a thread here for each
+        GPU, and None one for each of ``workers``. Each cell has a process of its own.
     changed
         Called in the sweep's own thread with the cells that changed, after they did; with none
         when the sweep itself did.
@@ -55,25 +62,52 @@ class Running:
         self,
         plan: Plan,
         *,
-        executor: futures.Executor | None = None,
+        executor: Where = None,
         workers: int = 1,
         changed: Changed = lambda cells: None,
     ) -> None:
         self.sweep = plan.sweep
         self.sweep.id = f"sweep-{next(_numbers)}"
         self.plan = plan
-        self._own = None if executor is not None else Threads(workers)
-        self._executor: futures.Executor = executor or self._own  # type: ignore[assignment]
-        self.sweep.executor = (
-            type(executor).__name__ if executor is not None else f"processes, {workers} at a time"
-        )
+        self._own: Threads | None = None
+        self.at_once = workers
+        """How many cells run at a time; of an executor of others' it is not known."""
+        if executor is None:
+            self._executor: futures.Executor = Threads(workers)
+            self._own, self.sweep.executor = self._executor, f"processes, {workers} at a time"
+        elif isinstance(executor, str):
+            gpus = visible_gpus()
+            self.at_once = len(gpus)
+            self._executor = self._own = Gpus(gpus)
+            self.sweep.executor = f"processes, one on each of {len(gpus)} GPUs"
+        else:
+            self._executor = executor
+            self.sweep.executor = type(executor).__name__
         self._changed = changed
-        self._store = Store(Path(self.sweep.folder))
+        self._store = Store(Path(self.sweep.folder), plan.part)
+        self._history = History()
         self._places = {cell.key: at for at, cell in enumerate(self.sweep.cells)}
         self._pending: dict[futures.Future[SweepCell], str] = {}
         self._cancelled = threading.Event()
         self._thread = threading.Thread(target=self._run, name="compilescope-sweep", daemon=True)
         self._scratch = Path()
+
+    @property
+    def about_s(self) -> float | None:
+        """About how long the cells that are left take; None while nothing is known of such cells.
+
+        From the cells of this sweep that are finished, else from the last ones of other sweeps.
+        """
+        left = sum(cell.state in ("waiting", "running") for cell in self.sweep.cells)
+        took = [cell.took_s for cell in self.sweep.cells if cell.state == "done" and cell.took_s]
+        usual = self._history.usual(_KIND)
+        if took:
+            each = sum(took) / len(took)
+        elif usual is not None:
+            each = usual.about_s
+        else:
+            return None
+        return each * left / self.at_once
 
     def start(self) -> None:
         """Begins."""
@@ -176,6 +210,8 @@ class Running:
     def _finish(self, result: SweepCell) -> None:
         cell = self._put(result.key, result)
         cell.step = ""
+        if cell.state == "done" and cell.took_s is not None:
+            self._history.add(_KIND, cell.took_s)
         if cell.state != "cancelled":
             limits = self.plan.limits
             self._store.add(

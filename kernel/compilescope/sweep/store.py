@@ -42,10 +42,14 @@ class Store:
     ----------
     folder
         Made when it is not there.
+    part
+        Which part of the sweep this is, where several machines share the folder: each writes a file
+        of its own, as appending to one file at once is not safe on network file systems.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, part: str = "") -> None:
         self.folder = folder
+        self._file = folder / (f"cells-{part}.jsonl" if part else FILE)
         self.problem: Problem | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +59,11 @@ class Store:
     def load(self) -> dict[str, StoredCell]:
         """Key → the last that was kept of it. Lines that cannot be read are left out."""
         try:
-            lines = (self.folder / FILE).read_bytes().splitlines()
+            lines = [
+                line
+                for file in sorted(self.folder.glob("cells*.jsonl"))
+                for line in file.read_bytes().splitlines()
+            ]
         except OSError:
             return {}
         result = {}
@@ -73,7 +81,7 @@ class Store:
             return
         line = msgspec.json.encode(stored, enc_hook=repr) + b"\n"
         try:
-            with (self.folder / FILE).open("a+b") as file:
+            with self._file.open("a+b") as file:
                 if file.tell() and _last(file.fileno()) != b"\n":
                     line = b"\n" + line
                 file.write(line)

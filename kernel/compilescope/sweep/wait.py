@@ -30,7 +30,7 @@ def follow(
         ended = False
         while not ended:
             ended = running.wait(_EVERY_S)
-            show(_now(running.sweep))
+            show(_now(running))
             if progress is not None:
                 for cell in _moved(running.sweep, last_states):
                     progress(running.sweep, cell)
@@ -43,14 +43,23 @@ def follow(
         raise
 
 
-def _now(sweep: Sweep) -> Progress:
+def _now(running: Running) -> Progress:
+    sweep = running.sweep
     finished = sum(cell.state not in ("waiting", "running") for cell in sweep.cells)
     busy = [cell for cell in sweep.cells if cell.state == "running"]
     doing = "; ".join(
         f"{cell.name}{' on ' + cell.shape if cell.shape else ''}: {cell.step}" for cell in busy[:3]
     )
-    step = f"{finished} of {len(sweep.cells)} cells" + (f", {doing}" if doing else "")
+    left = running.about_s
+    step = f"{finished} of {len(sweep.cells)} cells"
+    step += f", about {_time(left)} left" if left else ""
+    step += f", {doing}" if doing else ""
     return Progress(step=step, fraction=finished / len(sweep.cells))
+
+
+def _time(seconds: float) -> str:
+    """As far as an estimate carries."""
+    return f"{round(seconds / 60)} min" if seconds >= 90 else f"{round(seconds, -1):.0f} s"
 
 
 def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:

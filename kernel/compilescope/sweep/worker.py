@@ -37,6 +37,8 @@ class CellTask(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     items: float
     limits: Limits
+    variables: dict[str, str] = {}
+    """Environment variables of its process alone."""
     scratch: str
     """A folder of the sweep's, for the steps of cells; perhaps of another machine."""
     attempt: str
@@ -77,6 +79,7 @@ def run_cell(task: CellTask) -> SweepCell:
                 work,
                 header=task.header,
                 limits=task.limits,
+                variables=task.variables,
                 cancelled=cancelled,
                 stepped=stepped,
             )

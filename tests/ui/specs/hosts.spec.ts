@@ -132,6 +132,10 @@ test('in a sandboxed frame without origin, eval, workers and requests', async ({
     'attend'
   );
   await expect(panel.locator('html')).toHaveAttribute('data-theme', 'dark');
+  // It would fill the output's frame, not the window.
+  await expect(panel.getByRole('button', { name: 'Full window' })).toHaveCount(
+    0
+  );
 
   await test.step('views', async () => {
     await panel.getByRole('tab', { name: 'Graph', exact: true }).click();

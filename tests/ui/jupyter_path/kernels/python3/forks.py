@@ -130,6 +130,7 @@ def _run_kernel(argv: list[str]) -> None:
     theirs.close()
     with forks.forked(inductor=ours):
         if argv[0].endswith(".py"):
+            sys.argv = argv
             runpy.run_path(argv[0], run_name="__main__")
         else:
             IPKernelApp.launch_instance(argv=argv)

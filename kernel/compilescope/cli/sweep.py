@@ -1,0 +1,65 @@
+"""``compilescope sweep``: runs a planned sweep, or a part of it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = commands.add_parser(
+        "sweep",
+        help="run a sweep that cs.plan_sweep wrote, or a part of it",
+        description=(
+            "Run the cells of a plan that are not finished, and print all of them. Parts may run "
+            "on several machines at once, in a job array: they keep their cells in one folder, "
+            "and running the plan without --shard joins them."
+        ),
+    )
+    parser.add_argument("plan", type=Path, help="what cs.plan_sweep wrote; it is run as code")
+    parser.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="the part I, from 1, of N parts: 2/8"
+    )
+    parser.add_argument(
+        "--gpus", action="store_true", help="one cell at a time on each of this machine's GPUs"
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, help="how many cells are compiled at once; 1"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="save the result: x.html or x.compilescope.json"
+    )
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run the plan, and print its cells."""
+    from ..sweep import plan_file
+    from ..sweep.plan import new_report
+    from ..sweep.result import SweepResult
+    from ..sweep.run import Running
+    from ..sweep.wait import follow
+    from ..views.progress import Line
+
+    plan = plan_file.read(options.plan, options.shard)
+    report = new_report(plan.subject)
+    running = Running(plan, executor="gpus" if options.gpus else None, workers=options.workers)
+    report.sweep = running.sweep
+    running.start()
+    with Line() as line:
+        follow(running, line.show)
+    print(SweepResult(report))
+    if options.out is not None:
+        report.save(options.out)
+    return 0 if running.sweep.state == "done" else 1
+
+
+def _shard(text: str) -> tuple[int, int]:
+    numbers = re.fullmatch(r"(\d+)/(\d+)", text)
+    if numbers is None or not 1 <= int(numbers[1]) <= int(numbers[2]):
+        raise argparse.ArgumentTypeError(
+            f"{text} is no part: 1/8 is the first of 8. A job array counts from 1: --array=1-8"
+        )
+    return int(numbers[1]), int(numbers[2])

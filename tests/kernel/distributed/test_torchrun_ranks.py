@@ -1,0 +1,83 @@
+"""`cs.ranks` in processes of torchrun: each inspects its own rank, and has all reports."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+import torch.distributed as dist
+from compilescope.distributed import meeting, running
+from compilescope.distributed.meeting import Torchrun
+from compilescope.processes.runner import Ended
+from compilescope.progress.progress import Monitor
+from compilescope.report import Report
+
+OWN = {"own": cs.Variant(backend="aot_eager")}
+
+
+def make() -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A call that differs between ranks."""
+    rank = dist.get_rank()
+    return (lambda x: torch.relu(x) + rank), (torch.ones(4),)
+
+
+@pytest.mark.slow
+def test_each_process_inspects_its_rank_and_has_the_reports_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thread stands for each of torchrun's processes."""
+    stores: Any = dist
+    store = stores.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    # msgspec crashes where two threads decode a type for the first time at once.
+    msgspec.json.Decoder(Report)
+    place = threading.local()
+    monkeypatch.setattr(running, "torchrun", lambda: place.of_torchrun)
+
+    def process(rank: int) -> list[Report]:
+        place.of_torchrun = Torchrun(rank, 2, 1, "127.0.0.1", store.port, "job-0-1")
+        return running.run_ranks(
+            make, OWN, size=2, backend="gloo", build=False, timeout_s=600, monitor=Monitor()
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        for reports in pool.map(process, range(2)):
+            ranks = [report.rank for report in reports]
+            assert [(rank.rank, rank.size, bool(rank.differences)) for rank in ranks if rank] == [
+                (0, 2, True),
+                (1, 2, True),
+            ]
+
+
+def test_a_rank_that_gives_no_report_has_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores: Any = dist
+    store = stores.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    for name, value in {
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "TORCHELASTIC_RUN_ID": "job",
+        "TORCHELASTIC_RESTART_COUNT": "0",
+        "RANK": "0",
+        "WORLD_SIZE": "2",
+        "LOCAL_WORLD_SIZE": "1",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(store.port),
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(running, "run", lambda *_, **__: Ended(how="crashed", exit_code=3))
+    reports = running.run_ranks(
+        tuple, {}, size=2, backend="gloo", build=False, timeout_s=0.1, monitor=Monitor()
+    )
+    assert [report.problems[0].what for report in reports] == [
+        "The process of rank 0 died: exit code 3.",
+        "Rank 1 gave no report.",
+    ]
+
+
+def test_elsewhere_ranks_are_processes_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TORCHELASTIC_USE_AGENT_STORE", raising=False)
+    assert meeting.torchrun() is None

@@ -1,0 +1,103 @@
+"""Sweeps in parts: on each GPU of a machine, and from a file on several machines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.cli import main
+from compilescope.report.errors import CompilescopeError
+from compilescope.sweep import gpu_executor, plan_file
+from compilescope.sweep.gpu_executor import VISIBLE
+from compilescope.sweep.store import FILE
+
+from . import subjects
+from .conftest import Sweep
+
+X = torch.ones(8)
+EAGER = {"eager": cs.Variant(backend=None)}
+
+
+def written(tmp_path: Path, **options: Any) -> Path:
+    shapes = {str(size): ((X[:size],), {}) for size in (1, 2, 4)}
+    return cs.plan_sweep(
+        tmp_path / "plan.json",
+        subjects.double,
+        variants=EAGER,
+        shapes=shapes,
+        seconds=0.05,
+        **options,
+    )
+
+
+@pytest.mark.slow
+def test_parts_leave_their_cells_in_one_folder_and_the_whole_joins_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = str(written(tmp_path))
+    assert main(["sweep", plan, "--shard", "1/2"]) == 0
+    assert main(["sweep", plan, "--shard", "2/2"]) == 0
+    parts = [file.name for file in sorted((tmp_path / "plan-cells").iterdir())]
+    assert parts == ["cells-1-of-2.jsonl", "cells-2-of-2.jsonl"]
+    out = tmp_path / "all.compilescope.json"
+    assert main(["sweep", plan, "--out", str(out)]) == 0
+    assert not (tmp_path / "plan-cells" / FILE).exists(), "nothing was left to run"
+    sweep = cs.load(out).sweep
+    assert sweep is not None
+    assert [(cell.shape, cell.state) for cell in sweep.cells] == [
+        ("1", "done"),
+        ("2", "done"),
+        ("4", "done"),
+    ]
+    assert "3 cells" in capsys.readouterr().out
+
+
+def test_every_cell_is_in_one_part(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    parts = [plan_file.read(path, (at, 2)) for at in (1, 2)]
+    assert [[cell.shape for cell in plan.sweep.cells] for plan in parts] == [["1", "4"], ["2"]]
+    assert [plan.sweep.shapes for plan in parts] == [["1", "4"], ["2"]]
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "2", "x/2"])
+def test_a_part_that_is_none(tmp_path: Path, part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sweep", "plan.json", "--shard", part])
+    assert "--array=1-8" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    assert main(["sweep", str(path)]) == 2
+    assert "cs.plan_sweep" in capsys.readouterr().err
+
+
+def visible() -> tuple[Any, tuple[Any, ...]]:
+    """A call whose result is the number of the GPU that its process may use."""
+    number = float(os.environ[VISIBLE])
+    return (lambda x: x * number), (X,)
+
+
+@pytest.mark.slow
+def test_each_cell_sees_one_gpu(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_executor.torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv(VISIBLE, "3,5")
+    result = sweep(factory=visible, variants=EAGER, executor="gpus")
+    assert [cell.state for cell in result.cells] == ["done"], result.cells[0].problem
+    assert result.sweep.executor == "processes, one on each of 2 GPUs"
+
+
+def test_gpus_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_executor.torch.cuda, "device_count", lambda: 2)
+    monkeypatch.delenv(VISIBLE, raising=False)
+    assert gpu_executor.visible_gpus() == ["0", "1"]
+    monkeypatch.setenv(VISIBLE, "3,5,7")
+    assert gpu_executor.visible_gpus() == ["3", "5"], "torch sees two of them"
+    monkeypatch.setattr(gpu_executor.torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(CompilescopeError, match="no GPU"):
+        gpu_executor.visible_gpus()
