@@ -38,7 +38,9 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
       count={entries.length}
     >
       {entries.length === 0 ? (
-        <p className="jp-Compilescope-hint">{trans.__('None found.')}</p>
+        <p className="jp-Compilescope-hint">
+          {trans.__('No errors or warnings.')}
+        </p>
       ) : (
         <ul className="jp-Compilescope-problems">
           {entries.map((entry, index) => (
