@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import compilescope as cs
-import msgspec
 import pytest
 import torch
 import torch.distributed as dist
@@ -34,8 +33,6 @@ def test_each_process_inspects_its_rank_and_has_the_reports_of_all(
     """A thread stands for each of torchrun's processes."""
     stores: Any = dist
     store = stores.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    # msgspec crashes where two threads decode a type for the first time at once.
-    msgspec.json.Decoder(Report)
     place = threading.local()
     monkeypatch.setattr(running, "torchrun", lambda: place.of_torchrun)
 

@@ -237,6 +237,35 @@ def test_a_compilation_is_completed_by_the_other_wrapper() -> None:
     assert whole.compilation("0/0", "python").code.cpp is None
 
 
+THREADS = """
+import sys, threading
+import compilescope as cs
+import compilescope.report.saving.storage  # so that the types alone are new
+
+sys.setswitchinterval(1e-6)
+together = threading.Barrier(4)
+
+def load():
+    together.wait()
+    reports.append(cs.load(sys.argv[1]))
+
+reports = []
+threads = [threading.Thread(target=load) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(reports))
+"""
+
+
+def test_threads_load_their_first_reports_at_the_same_time(tmp_path: Path) -> None:
+    path = report().save(tmp_path / "r.json")
+    command = [sys.executable, "-c", THREADS, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr
+
+
 def test_a_report_opens_without_torch(tmp_path: Path) -> None:
     path = report().save(tmp_path / "report.json")
     program = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -23,6 +25,15 @@ _WHAT = "a file that report.save('….json') wrote"
 
 class _Version(msgspec.Struct):
     schema_version: int
+
+
+_first_use = threading.Lock()
+"""msgspec crashes where two threads use a type for the first time at once."""
+
+
+@cache
+def _decoders() -> tuple[msgspec.json.Decoder[_Version], msgspec.json.Decoder[Report]]:
+    return msgspec.json.Decoder(_Version), msgspec.json.Decoder(Report)
 
 
 _START = 1024
@@ -81,8 +92,10 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
     """The report that `Report.to_json` wrote; ``name`` stands in the error messages."""
     if text[:_START].lstrip()[:1] in ("<", b"<"):
         raise _page(name)
+    with _first_use:
+        version_decoder, report_decoder = _decoders()
     try:
-        version = msgspec.json.decode(text, type=_Version).schema_version
+        version = version_decoder.decode(text).schema_version
     except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is not a report.",
@@ -96,7 +109,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             "Upgrade with pip install -U jupyterlab-compilescope.",
         )
     try:
-        report = msgspec.json.decode(text, type=Report)
+        report = report_decoder.decode(text)
     except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is damaged.", f"{error}.", "Write the report again."
