@@ -911,11 +911,10 @@ def test_what_is_watched_is_counted() -> None:
 
 
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
-    found = overview(cs.load(REPORTS / "recompiles.compilescope.json"))
-    (again,) = [each for each in found.counts if each.view == "recompiles"]
-    assert (again.text, again.of) == ("3 recompiles in the cell", "in the cell")
-    # Ranked by the compile time that each took.
-    size = found.suggestions[1]
+    report = cs.load(REPORTS / "recompiles.compilescope.json")
+    (count,) = [each for each in overview(report).counts if each.view == "recompiles"]
+    assert (count.text, count.of) == ("3 recompiles in the cell", "in the cell")
+    size = suggestion_of(report, "Avoid recompile 0/1")
     assert size.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
     assert (size.code, size.of) == ("torch._dynamo.mark_dynamic(batch, 0)", "in the cell")
 
@@ -954,7 +953,8 @@ def test_a_suggestion_that_is_a_setting_can_be_tried(begin: str, requested: Vari
 
 def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
     report = cs.load(REPORTS / "recompiles.compilescope.json")
-    number, size, _ = overview(report).suggestions[:3]
+    number = suggestion_of(report, "Avoid recompile 0/2")
+    size = suggestion_of(report, "Avoid recompile 0/1")
     assert (size.requested, size.trial) == (Variant(dynamic=True), "dynamic=True")
     assert (size.code, size.place) == (
         "torch._dynamo.mark_dynamic(batch, 0)",
@@ -968,11 +968,11 @@ def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
         "before the call (cell, line 4)",
     )
     report.variants.append(VariantReport(name="dynamic", requested=Variant(dynamic=True)))
-    size = overview(report).suggestions[1]
+    size = suggestion_of(report, "Avoid recompile 0/1")
     assert (size.requested, size.variant) == (None, "dynamic")
     # That it failed leaves the advice as it is.
     report.variants[-1].stage = "failed"
-    size = overview(report).suggestions[1]
+    size = suggestion_of(report, "Avoid recompile 0/1")
     assert (size.requested, size.variant, size.view) == (None, "", "recompiles")
 
 
