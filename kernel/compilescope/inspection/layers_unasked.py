@@ -9,7 +9,7 @@ from ..analysis.overview.variants import current
 from ..analysis.overview.wrapper import matches_timing
 from ..measure.layers import SECONDS
 from ..report import Report
-from ..studies.layers.layers import call_s
+from ..studies.layers.layers import builds_of, call_s
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
@@ -55,7 +55,8 @@ def plan_breakdown(
         return None
     if not variant.requested.uses_inductor or variant.compile_time is None:
         return None
-    takes_s = variant.compile_time.total_s + max(_CALLS_AGAIN * call_s(variant), SECONDS)
+    build_s = builds_of(variant.requested) * variant.compile_time.total_s
+    takes_s = build_s + max(_CALLS_AGAIN * call_s(variant), SECONDS)
     if takes_s <= AFFORDABLE_S:
         return Breakdown(variant.name, existing=False)
     if _CALLS * call_s(variant) <= AFFORDABLE_S:

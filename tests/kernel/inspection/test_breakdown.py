@@ -88,7 +88,7 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."
-    assert limit.text.startswith("Breaking down the time takes about 387 s: ")
+    assert limit.text.startswith("Breaking down the time takes about 444 s: ")
 
 
 def test_what_takes_long_to_build_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import torch
+from compilescope.builds.build import Built
 from compilescope.measure.layers import Samples
 from compilescope.progress.progress import Cancelled, Monitor, Progress
 from compilescope.report import LAYER_KINDS, Layers, VariantReport
 from compilescope.report.variant import Variant
+from compilescope.studies.builds import build_for
 from compilescope.torch_api.dynamo.compiled_graphs import KeptGraph, keeping_layers
 from compilescope.torch_api.dynamo.process_state import compiled_entries, isolated
 from torch import nn
@@ -78,7 +80,16 @@ def test_inference_through_the_python_wrapper() -> None:
 
 
 @pytest.mark.slow
-def test_training_through_the_cpp_wrapper() -> None:
+def test_training_through_the_cpp_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
+    builds = []
+
+    def noted(*args: Any, **kwargs: Any) -> Built:
+        built = build_for(*args, **kwargs)
+        sources = [str(kept.graph.source_code) for kept in built.layers.graphs]
+        builds.append("\n".join(sources))
+        return built
+
+    monkeypatch.setattr("compilescope.studies.layers.layers.build_for", noted)
     model, x = perceptron(), torch.randn(8, 64)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     random = torch.get_rng_state()
@@ -86,10 +97,16 @@ def test_training_through_the_cpp_wrapper() -> None:
     check(forward)
     check(backward)
     assert (forward.direction, backward.direction) == ("forward", "backward")
-    parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "kernels"]
-    assert kinds(forward, "0/0") == parts
-    assert kinds(backward, "0/0") == ["aot", "inductor", "wrapper", "kernels"]
+    # The profiler can slow kernels this short down to more than the wrapper's call takes.
+    inside = (["wrapper", "kernels"], ["compiled"])
+    outside = ["guards", "bytecode", "aot", "inductor"]
+    assert kinds(forward, "0/0") in [[*outside, *parts] for parts in inside]
+    assert kinds(backward, "0/0") in [["aot", "inductor", *parts] for parts in inside]
     assert kinds(backward, "") == ["eager"]
+    # In a C++ wrapper timers take as long as short kernels: what is timed has none.
+    profiled, timed = builds
+    assert "RecordFunction" in profiled
+    assert "RecordFunction" not in timed
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters())
     assert torch.equal(torch.get_rng_state(), random)

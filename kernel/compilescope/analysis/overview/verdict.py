@@ -143,14 +143,15 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     name = next(
         (peak.name or peak.device for peak in report.peaks if _same(peak.device, spent)), ""
     )
-    figures = f"{share} and reach {' and '.join(parts)}{f' ({name})' if name else ''}"
+    reach = "; the kernels reach" if spent.with_wrapper else " and reach"
+    figures = f"{share}{reach} {' and '.join(parts)}{f' ({name})' if name else ''}"
     covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
     if covered < 1 - _BOUND:
         figures += f", as far as {percent(covered)} of their time tell"
         return Verdict(bound="unclear", evidence=f"{figures}.")
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
     if max(bandwidth, compute) < _REACHED:
-        return Verdict(bound="unclear", evidence=f"{figures}: neither is what holds them up.")
+        return Verdict(bound="unclear", evidence=f"{figures}: neither limits them.")
     return Verdict(
         bound="memory" if bandwidth >= compute else "compute",
         evidence=f"{figures}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.layer_kernels import kernels_of
 from ...measure.layers import FEWEST, SECONDS, Samples, figure, sample_layers
-from ...report import Layer, Layers, VariantReport
+from ...report import Layer, Layers, Variant, VariantReport
 from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptLayers
 from ...torch_api.inductor.wrapper_launches import is_python_wrapper
@@ -30,7 +30,7 @@ from ..context import StudyContext
 from . import calls as at
 from .calls import Calls
 from .parts import KERNELS_GPU, Costs, Parts, merged
-from .recording import Recording, backwards_of, record
+from .recording import Recording, Unit, backwards_of, record
 
 _PROFILED = 40
 """Calls that are profiled for the kernels' time."""
@@ -57,15 +57,50 @@ def study_layers(study: StudyContext) -> None:
     """Fills the layers of a built variant.
 
     It is built again, with timers around its kernels, unless the study may call an existing build:
-    on a processor that shows kernels together with their launches.
+    on a processor that shows kernels together with their launches. A C++ wrapper is built once more
+    without timers: there each takes about 1 µs, so that build only tells the kernels' own times.
     """
     if study.existing is not None:
         _study_existing(study, study.existing)
         return
+    variant = study.report.requested
+    with_timers = msgspec.structs.replace(variant, options={**variant.options, **timers.SETTINGS})
+    if _on_gpu_alone(study):
+        _study_build(study, variant)
+    elif builds_of(variant) == 1:
+        _study_build(study, with_timers)
+    else:
+        profiled = _study_build(study, with_timers, profile_only=True)
+        if profiled is not None:
+            _study_build(study, variant, profiled=profiled)
+
+
+def builds_of(variant: Variant) -> int:
+    """How often a variant is built to measure its layers on a CPU."""
+    return 2 if variant.cpp_wrapper else 1
+
+
+def _study_build(
+    study: StudyContext,
+    variant: Variant,
+    *,
+    profile_only: bool = False,
+    profiled: _Profiled | None = None,
+) -> _Profiled | None:
+    """Builds a variant and measures its layers, or only its kernels.
+
+    Parameters
+    ----------
+    profiled
+        What was measured of the kernels in another build.
+
+    Returns
+    -------
+    _Profiled or None
+        With ``profile_only``, what was measured of the kernels. None: the report says why there
+        are no layers.
+    """
     report = study.report
-    variant = report.requested
-    timer_settings = {} if _on_gpu_alone(study) else timers.SETTINGS
-    variant = msgspec.structs.replace(variant, options={**variant.options, **timer_settings})
     study.monitor.step("building to measure layers", variant=report.name, fraction=0.1)
     folder = caches.new_folder()
     try:
@@ -74,12 +109,24 @@ def study_layers(study: StudyContext) -> None:
             built = build_for(study, variant, folder)
             if built.problem is not None:
                 report.absent["layers"] = NOT_BUILT.format(built.problem.what)
-                return
+                return None
             study.snapshot.restore()
-            _Looking(study, built.call, built.layers).look()
+            looking = _Looking(study, built.call, built.layers, profiled)
+            if profile_only:
+                return looking.profile()
+            looking.look()
     finally:
         study.snapshot.restore()
         shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+class _Profiled(msgspec.Struct):
+    """What a profile says of the kernels of each compiled graph, in the order in which they ran."""
+
+    costs: list[Costs | None]
+    missing: str
+    """Why figures are missing."""
 
 
 def _study_existing(study: StudyContext, build: KeptBuild) -> None:
@@ -104,9 +151,14 @@ class _Looking:
     """One measurement of a variant that was built with its layers kept."""
 
     def __init__(
-        self, study: StudyContext, compiled: Callable[..., Any], layers: KeptLayers
+        self,
+        study: StudyContext,
+        compiled: Callable[..., Any],
+        layers: KeptLayers,
+        profiled: _Profiled | None = None,
     ) -> None:
         self._study = study
+        self._profiled = profiled
         self._kept = layers
         self._graphs = layers.graphs
         self._frames = layers.frames
@@ -136,6 +188,19 @@ class _Looking:
             self.warm_up()
             self.fill()
 
+    def profile(self) -> _Profiled:
+        """Warms the call up, and measures its kernels only."""
+        self._study.monitor.step("profiling kernels", variant=self._study.report.name, fraction=0.3)
+        with self._kept.kept(), quiet():
+            self.warm_up()
+            restore = self._snapshot.restore
+            recording = record(self._call, self._backward, restore, self._graphs, self._frames)
+            units = recording.all_units
+            if len(units) > _MOST_COMPILATIONS:
+                return _Profiled([], "")
+            costs, missing = self._costs(recording, self._backward)
+        return _Profiled([costs.get(unit.name) for unit in units], missing)
+
     def fill(self) -> None:
         """Measures the layers and adds them to the report."""
         study, report = self._study, self._study.report
@@ -151,7 +216,10 @@ class _Looking:
         if backward is not None and any(unit.graph.cudagraphs for unit in recording.all_units):
             report.absent["layers"] = GRAPHS_TRAIN
             return
-        costs, missing = self._costs(recording, backward)
+        if self._profiled is None:
+            costs, missing = self._costs(recording, backward)
+        else:
+            costs, missing = _matched(self._profiled, recording.all_units)
         calls = Calls(
             recording,
             self._compiled,
@@ -318,6 +386,15 @@ class _Looking:
         return result
 
 
+def _matched(profiled: _Profiled, units: Sequence[Unit]) -> tuple[dict[str, Costs], str]:
+    """What another build's profile says of these graphs, and why figures are missing."""
+    if len(profiled.costs) != len(units):
+        return {}, profiled.missing or OTHER_GRAPHS
+    pairs = zip(units, profiled.costs, strict=True)
+    return {unit.name: costs for unit, costs in pairs if costs is not None}, profiled.missing
+
+
+OTHER_GRAPHS = "The build with timers runs other graphs, so the kernels' own time is not known."
 PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
 RECOMPILED = "torch recompiled while the layers were timed: calls change what its guards check."
 APART = (

@@ -46,6 +46,10 @@ REPLAY = (
     "The whole call minus the same call with stubs for the CUDA graphs: the cost of replaying them."
 )
 COMPILED = "A call of the wrapper, the kernels included."
+SLOWED = (
+    " The kernels alone took {us:.1f} µs under torch's profiler, which slows kernels this short "
+    "down: their share is not known."
+)
 KERNELS_CPU = "The ranges of kernels and library calls, measured by torch's profiler."
 KERNELS_GPU = (
     "Their time on the device, measured by torch's profiler; {us:.1f} µs of it "
@@ -269,6 +273,9 @@ class Parts:
         wrapper = self._part("wrapper", unit, wrapper_terms, WRAPPER.format(less=""))
         if inside is None:
             return [wrapper]
+        if kind == "kernels" and inside.us * unit.runs >= wrapper.us:
+            how = COMPILED + SLOWED.format(us=inside.us)
+            return [self._part("compiled", unit, wrapper_terms, how)]
         wrapper.how = WRAPPER.format(less=LESS_LAUNCHES if self._device else LESS_KERNELS)
         return [wrapper, self._taken(kind, unit, wrapper, inside)]
 
