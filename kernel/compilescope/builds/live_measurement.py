@@ -22,9 +22,10 @@ from .measurement_state import MeasurementProgress, MeasurementState, Series
 from .repeatable_state import State
 from .subject_error import CALL_ERRORS
 
-TICK_S = 0.2
-"""Updates are sent at most five times a second. Computing the figures of many samples takes a
-while: it may take a tenth of the time."""
+TICK_S = 0.5
+"""Updates are sent at most twice a second: a panel that draws them on the same machine disturbs
+what is measured. Computing the figures of many samples takes a while: it may take a tenth of the
+time."""
 _TOLD_SHARE = 0.1
 WARM_S = 0.5
 """The longest warm-up of a variant."""
