@@ -10,7 +10,6 @@ import linecache
 import tokenize
 import traceback
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from ..report import SourceLine
@@ -129,11 +128,7 @@ _BLANK = (
 _EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
 
 
-def run(
-    shell: Shell,
-    cell: Cell,
-    watch: Callable[[], AbstractContextManager[Any]] = nullcontext,
-) -> Call:
+def run(shell: Shell, cell: Cell) -> Call:
     """Run a cell in the user's namespace, its last call too, once; return that call.
 
     The call is made by the cell's own line, so that a traceback looks as it always does, and its
@@ -143,14 +138,12 @@ def run(
     ----------
     shell, cell
         Where to run, and what.
-    watch
-        Makes the context in which all of it runs.
     """
     # IPython leaves this frame and those above it out of the user's tracebacks.
     __tracebackhide__ = "__ipython_bottom__"
     call = Call()
     namespace = shell.user_ns
-    with shell.builtin_trap, watch():
+    with shell.builtin_trap:
         for statement in cell.before:
             shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
             _execute(shell, statement, cell.file, "single" if shown else "exec")

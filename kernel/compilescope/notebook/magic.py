@@ -55,6 +55,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     from ..session import requests
     from ..session.session import get_session
     from ..views.display import Display
+    from ..watching.running_code import watching
 
     shell, session = _shell(), get_session()
     parent = _parent(shell)
@@ -64,7 +65,8 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         raw = parent.get("content", {}).get("code")
         parsed = cells.parse(shell, f"%%compile {line}".rstrip(), cell, raw)
         # The user's own call comes first: whatever becomes of the inspection, it took place.
-        call = cells.run(shell, parsed, session.watch_cell)
+        with watching() as watched:
+            call = cells.run(shell, parsed)
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     report = None
@@ -86,6 +88,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                 progress=display.progress,
                 cell=parent.get("metadata", {}).get("cellId"),
                 call=cells.line_of(parsed),
+                watched=watched,
             )
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
             try:

@@ -32,7 +32,7 @@ from ..sweep.run import Running, Where
 from ..targets import known_devices as known
 from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
-from ..watching.running_code import Watched, watching
+from ..watching.running_code import Watched
 from ..watching.watch import Watch
 from .queued_work import check_seconds, kind_of, requested_variants
 from .reproducers import Reproducers
@@ -65,7 +65,6 @@ class Session:
         self.is_shown: Callable[[], bool] = lambda: False
         """Whether a panel or another observer shows the inspections besides the cells."""
         self._working = threading.Lock()
-        self._watched: Watched | None = None
 
     def inspect(
         self,
@@ -79,13 +78,14 @@ class Session:
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
         call: SourceLine | None = None,
+        watched: Watched | None = None,
     ) -> Report:
         """Inspects a call; see `compilescope.inspect`.
 
         ``cell`` is the notebook cell's id, if there is one: a new run then keeps the results of
-        earlier runs of the same call. ``call`` is the calling line. ``breakdown`` also breaks down
-        the time of a call, if that takes only seconds. Failures to compile are problems of the
-        report.
+        earlier runs of the same call. ``call`` is the calling line. ``watched`` has what the cell
+        itself compiled. ``breakdown`` also breaks down the time of a call, if that takes only
+        seconds. Failures to compile are problems of the report.
         """
         wanted = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
@@ -99,9 +99,8 @@ class Session:
             if cell is not None:
                 self._adopt(inspection, wanted)
             self._keep(inspection, focus=True)
-            if self._watched is not None:
-                self._add_watched(inspection, self._watched)
-                self._watched = None
+            if watched is not None:
+                self._add_watched(inspection, watched)
             with self.jobs.running(job, progress) as monitor:
                 self._work(inspection, wanted, job.work, monitor)
         return inspection.report
@@ -380,13 +379,6 @@ class Session:
             kind="reproduce", compilation=compilation, kernel=kernel, graph=graph, minify=minify
         )
         return self._reproducers.program(inspection, variant, work, again=again)
-
-    @contextmanager
-    def watch_cell(self) -> Iterator[Watched]:
-        """Records the compilations of the user's cell itself, for the next `inspect`."""
-        with watching() as watched:
-            yield watched
-        self._watched = watched
 
     def inspection(self, subject: str) -> Inspection | Watch | Elsewhere:
         """The inspection of a subject; or its watch, or the process that it belongs to.

@@ -6,7 +6,6 @@ import atexit
 import linecache
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -56,17 +55,11 @@ class FakeSession:
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.inspections: dict[str, Any] = {}
-        self.watched = 0
         self.watcher = FakeWatcher()
         self.error: BaseException | None = None
 
     def forget(self, subject: str) -> None:
         del self.inspections[subject]
-
-    @contextmanager
-    def watch_cell(self) -> Iterator[None]:
-        self.watched += 1
-        yield
 
     def inspect(self, fn: Any, args: Any, kwargs: Any, **options: Any) -> Report:
         self.asked.append({"fn": fn, "args": args, "kwargs": kwargs, **options})
@@ -117,7 +110,7 @@ def test_the_last_call_is_made_once_and_inspected(
     assert (asked["fn"], asked["args"], asked["kwargs"]) == (shell.user_ns["f"], (2,), {"b": 6})
     assert asked["run"] is True
     assert asked["variants"] is None
-    assert session.watched == 1
+    assert asked["watched"].compilations("in the cell") == []
     assert "compilation 0/0" in capsys.readouterr().out
     assert shell.user_ns["_report"].subject.name == "f"
     assert not [name for name in shell.user_ns if name.startswith("__compilescope")]

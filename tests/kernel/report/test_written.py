@@ -17,6 +17,7 @@ from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 from compilescope.subject import pickled_subject
 from compilescope.torch_api.dynamo import compile_variant
+from compilescope.watching.running_code import watching
 
 pytestmark = pytest.mark.slow
 
@@ -255,10 +256,10 @@ def test_functions_travel_with_a_call() -> None:
 def test_what_the_cell_compiled_stands_beside_what_is_written() -> None:
     session = Session()
     fn = torch.compile(f, backend="eager", dynamic=False)
-    with session.watch_cell():
+    with watching() as watched:
         fn(X)
     torch._dynamo.reset()
-    report = session.inspect(fn, (X,), run=False, variants="python")
+    report = session.inspect(fn, (X,), run=False, variants="python", watched=watched)
     assert [variant.name for variant in report.variants] == [IN_CELL, AS_WRITTEN, "python"]
     assert session.queue_run(report.subject.id).variants == [AS_WRITTEN, "python"]
 

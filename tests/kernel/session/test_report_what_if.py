@@ -16,6 +16,7 @@ from compilescope.report import IN_CELL
 from compilescope.report.what_if import WhatIf
 from compilescope.subject.typed_arguments import evaluate_arguments
 from compilescope.torch_api.guards.keeping import live_guards
+from compilescope.watching.running_code import watching
 
 from ..what_if_subjects import Counting, X, times
 
@@ -294,10 +295,10 @@ def test_what_the_cell_compiled_is_asked_too() -> None:
     torch.compile(times, backend="eager")(X, 7)  # torch has counted before
     session = Session()
     call = Counting(with_helper)
-    with session.watch_cell():
+    with watching() as watched:
         assert call(X)
         assert call(X, 3.0)
-    report = session.inspect(with_helper, (X,), variants="python", run=False)
+    report = session.inspect(with_helper, (X,), variants="python", run=False, watched=watched)
     inspection: Any = session.inspection(report.subject.id)
     answer = inspection.what_if(IN_CELL, "x, 3.0", {})
     assert (answer.verdict, answer.reuses) == ("reuse", "0/1")

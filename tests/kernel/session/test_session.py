@@ -20,6 +20,7 @@ from compilescope.report import IN_CELL, Report
 from compilescope.report.errors import CompilescopeError
 from compilescope.session import session as sessions
 from compilescope.session.session import Session
+from compilescope.watching.running_code import watching
 
 from .. import subjects
 
@@ -481,23 +482,18 @@ def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
     assert notices.states[-1] == ("job-1", "done")
 
 
-def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
+def test_what_the_cell_itself_compiled_is_part_of_the_report() -> None:
     session = Session()
-    with session.watch_cell():
+    with watching() as watched:
         torch.compile(subjects.shout, backend="eager")(torch.randn(3))
         torch._dynamo.reset()
-    subject = inspected(session)
+    subject = inspected(session, watched=watched)
     names = [variant.name for variant in session.inspection(subject).report.variants]
     assert names == [IN_CELL, "python"]
     assert session.queue_run(subject).variants == ["python"]
     assert session.inspection(subject).report.variant(IN_CELL).recorded
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
         session.queue_measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
-    session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
-    assert [len(inspection.report.variants) for inspection in session.inspections.values()] == [
-        2,
-        1,
-    ]
 
 
 def again(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -11,7 +11,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.session.session import get_session
+from compilescope.watching.running_code import watching
 from torch._logging import _internal
 
 from .watch_subjects import EAGER, ids, latest, plain
@@ -222,7 +222,7 @@ def test_inspections_are_not_seen() -> None:
 
 
 def test_a_watched_cell_is_seen_by_both() -> None:
-    with cs.watch() as report, get_session().watch_cell() as watched:
+    with cs.watch() as report, watching() as watched:
         torch.compile(plain, **EAGER)(torch.ones(3))
     assert len(report.compilations) == len(watched.compilations("as written")) == 1
 

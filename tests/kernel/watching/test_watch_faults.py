@@ -14,6 +14,7 @@ import pytest
 import torch
 from compilescope.report import Compilation
 from compilescope.session.session import get_session
+from compilescope.watching.running_code import watching
 
 from .watch_subjects import EAGER, installed, latest, plain
 
@@ -34,7 +35,7 @@ def test_nothing_is_left_when_hooks_end_in_another_order() -> None:
     before = installed()
     watcher = get_session().watcher
     watcher.on()
-    with cs.watch(), get_session().watch_cell():
+    with cs.watch(), watching():
         watcher.off()
         torch.compile(lambda x: x - 8, **EAGER)(torch.ones(3))
     assert installed() == before
