@@ -315,7 +315,9 @@ describe('The Timings view', () => {
             }
           ],
           estimated: false,
-          limited_by: 'overhead'
+          limited_by: 'overhead',
+          title: 'overhead-bound',
+          meaning: ''
         }
       })
     ]);

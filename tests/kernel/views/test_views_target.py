@@ -78,7 +78,7 @@ def _launch(line: int) -> Launch:
 
 def _kernel() -> Kernel:
     launch = _launch(8)
-    launch.estimated_us, launch.estimated_bound = 20.12, "memory"
+    launch.least_us, launch.least_bound = 20.12, "memory"
     return Kernel(
         name="triton_poi_fused_add_0",
         language="triton",

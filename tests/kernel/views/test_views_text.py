@@ -125,6 +125,9 @@ def test_figures_are_those_of_the_panel() -> None:
         shown for _, shown in cases["ranges"]
     ]
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
+    assert [units.quantity(value, unit) for value, unit, _ in cases["quantities"]] == [
+        shown for *_, shown in cases["quantities"]
+    ]
 
 
 @pytest.mark.parametrize(
