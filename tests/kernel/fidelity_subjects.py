@@ -29,8 +29,8 @@ class Make:
         self.device = device
 
     def floats(self, *shape: int, dtype: torch.dtype = torch.float32, grad: bool = False) -> Tensor:
-        result = torch.randn(*shape, device=self.device).to(dtype)
-        return result.requires_grad_(grad)
+        made = torch.randn(*shape, device=self.device).to(dtype)
+        return made.requires_grad_(grad)
 
     def integers(self, *shape: int, below: int) -> Tensor:
         return torch.randint(below, shape, device=self.device)
@@ -234,8 +234,8 @@ def dropout(make: Make) -> Case:
 
 def parts(make: Make) -> Case:
     def run(x: Tensor, y: Tensor) -> Tensor:
-        result, two = torch.cat([x, y * 2], 1).chunk(2, 1)
-        return result.roll(1, 0) - two.flip(0)
+        one, two = torch.cat([x, y * 2], 1).chunk(2, 1)
+        return one.roll(1, 0) - two.flip(0)
 
     return Case(run, (make.floats(64, 48), make.floats(64, 16)))
 
