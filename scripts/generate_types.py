@@ -1,8 +1,8 @@
 """Writes the front end's TypeScript types from the kernel's structs, and the page of studies.
 
 ``python scripts/generate_types.py`` writes ``src/protocol/types.ts``, the columns of tables into
-``src/words/tables.ts``, both formatted as prettier would, ``src/protocol/schema.json``, by which
-the front end checks and completes a report's file, and ``docs/studies.md``. With ``--check`` it
+``src/words/tables.ts``, both formatted as prettier would, ``src/protocol/conform.ts``, by which the
+front end checks and completes a report's file, and ``docs/studies.md``. With ``--check`` it
 writes nothing and exits with 1 if one is out of date.
 """
 
@@ -14,13 +14,13 @@ import json
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPES = ROOT / "src" / "protocol" / "types.ts"
-SCHEMA = ROOT / "src" / "protocol" / "schema.json"
+CONFORM = ROOT / "src" / "protocol" / "conform.ts"
 TABLES_FILE = ROOT / "src" / "words" / "tables.ts"
 STUDIES_DOC = ROOT / "docs" / "studies.md"
 sys.path.insert(0, str(ROOT / "kernel"))
@@ -319,19 +319,96 @@ def _translated(name: str, text: str, indent: int = 6) -> str:
     return f"{space}{name}: trans.__(\n{space}  {literal(text)}\n{space})"
 
 
-def schema() -> str:
-    """Return the JSON schema of a report, each struct's, without the words."""
-    _, components = msgspec.json.schema_components([report.Report], ref_template="{name}")
-    structs = {name: bare(components[name]["properties"]) for name in sorted(components)}
-    return json.dumps(structs, indent=1, ensure_ascii=False) + "\n"
+class Conformity:
+    """The text of the file with a function for each struct, which checks and completes it."""
+
+    def __init__(self) -> None:
+        _, self._structs = msgspec.json.schema_components([report.Report], ref_template="{name}")
+        self._checks: dict[str, str] = {}
+        """Expression of a check that several fields share → its name."""
+        self._used = {"record"}
+
+    def generate(self) -> str:
+        """Return the text."""
+        functions = [self._function(name) for name in sorted(self._structs)]
+        checks = [f"const {name} = {check};" for check, name in self._checks.items()]
+        names = ",\n".join(f"  {name}" for name in sorted(self._used, key=str.lower))
+        imports = f"import {{\n{names}\n}} from './conformity';"
+        header = HEADER.splitlines()[0]
+        return "\n\n".join([f"{header}\n{imports}", *functions, "\n".join(checks)]) + "\n"
+
+    def _function(self, name: str) -> str:
+        fields = self._structs[name]["properties"].items()
+        body = [f"  o.{field} = {self._field(field, schema)};" for field, schema in fields]
+        return "\n".join(
+            [
+                f"export function conform{name}(value: unknown): void {{",
+                *(["  const o = record(value);", *body] if body else ["  record(value);"]),
+                "}",
+            ]
+        )
+
+    def _field(self, name: str, schema: dict[str, Any]) -> str:
+        """Return what a field becomes."""
+        start = f"o.{name}, {literal(name)}"
+        if "$ref" in schema and "default" not in schema:
+            return f"{self._use('struct')}({start}, conform{schema['$ref']})"
+        default = schema.get("default")
+        kind = _CHECKS.get(_scalar(schema))
+        if kind is not None:
+            value = f", {literal(default)}" if "default" in schema else ""
+            return f"{self._use(kind.field)}({start}{value})"
+        make = f", {self._default(default)}" if "default" in schema else ""
+        return f"{self._use('field')}({start}, {self._check(schema)}{make})"
+
+    def _default(self, value: object) -> str:
+        shared = {"null": "none", "[]": "emptyList", "{}": "emptyMap"}
+        text = literal(value)
+        return self._use(shared[text]) if text in shared else f"() => ({text})"
+
+    def _check(self, schema: dict[str, Any]) -> str:
+        """Return the name of the function that checks a value."""
+        if "$ref" in schema:
+            return f"conform{schema['$ref']}"
+        if "anyOf" in schema:
+            (choice,) = (each for each in schema["anyOf"] if each.get("type") != "null")
+            return self._composed("nullable", choice)
+        kind = _CHECKS.get(_scalar(schema))
+        if kind is not None:
+            return self._use(kind.check)
+        if schema.get("type") == "array":
+            # The items of a tuple are of one type, here.
+            (item, *_) = schema.get("prefixItems") or [schema["items"]]
+            return self._composed("listOf", item)
+        if isinstance(values := schema.get("additionalProperties"), dict):
+            return self._composed("mappingOf", values)
+        return self._use("record" if schema.get("type") == "object" else "isAnything")
+
+    def _composed(self, function: str, schema: dict[str, Any]) -> str:
+        check = f"{self._use(function)}({self._check(schema)})"
+        return self._checks.setdefault(check, f"check{len(self._checks)}")
+
+    def _use(self, name: str) -> str:
+        self._used.add(name)
+        return name
 
 
-def bare(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {key: bare(value) for key, value in schema.items() if key != "description"}
-    if isinstance(schema, list):
-        return [bare(item) for item in schema]
-    return schema
+class _Scalar(NamedTuple):
+    field: str
+    check: str
+
+
+_CHECKS = {
+    "string": _Scalar("text", "isText"),
+    "integer": _Scalar("number", "isNumber"),
+    "number": _Scalar("number", "isNumber"),
+    "boolean": _Scalar("flag", "isFlag"),
+}
+
+
+def _scalar(schema: dict[str, Any]) -> str:
+    # Of a choice, a later version may know more.
+    return "string" if "enum" in schema else str(schema.get("type", ""))
 
 
 def is_current(target: Path, wanted: str, *, check: bool) -> bool:
@@ -363,7 +440,7 @@ def main() -> int:
     check = parser.parse_args().check
     files = {
         TYPES: generate(),
-        SCHEMA: schema(),
+        CONFORM: Conformity().generate(),
         TABLES_FILE: tables(),
         STUDIES_DOC: studies_page(),
     }

@@ -48,10 +48,7 @@ export function modesFor(
  * Whether the sides are two editions of one thing, so that their texts are worth comparing: the
  * same artifact of two variants, two graphs, two kernels of one language.
  */
-export function isOneThingTwice(
-  left: ISubjectOfMode,
-  right: ISubjectOfMode
-): boolean {
+function isOneThingTwice(left: ISubjectOfMode, right: ISubjectOfMode): boolean {
   if (left.address.artifact === right.address.artifact) {
     return true;
   }

@@ -1,12 +1,5 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CompilationPart, Decision, Kernel } from '../protocol/types';
-import {
-  estimateText,
-  isStudied,
-  launchesByLine,
-  launchTimeText,
-  leastOf
-} from '../words/launchTime';
+import { isStudied, launchesByLine } from '../words/launches';
 import { formatMicroseconds } from '../words/format';
 import type { IAddress, Side } from './artifacts';
 import { costsOf, type ICosts } from './costs';
@@ -78,7 +71,7 @@ export class SideNotes {
     shown: IAddress | null,
     parts: readonly CompilationPart[]
   ): Promise<void> {
-    const { isDisposed, model, trans } = this._options;
+    const { isDisposed, model } = this._options;
     let notes = NO_NOTES;
     if (key && shown) {
       try {
@@ -87,9 +80,8 @@ export class SideNotes {
           shown.compilation,
           parts
         );
-        const title = targetOf(model, shown.variant) ?? '';
         notes = {
-          times: timesOf(kernels, shown.artifact, title, trans),
+          times: timesOf(kernels, shown.artifact),
           decisions: decisionsOf(decisions, shown.artifact),
           costs: { costs: costsOf(steps, shown.artifact), longest: 0 }
         };
@@ -141,31 +133,27 @@ export namespace SideNotes {
     address: (side: Side) => IAddress | null;
     apply: (side: Side, notes: INotes) => void;
     isDisposed: () => boolean;
-    trans: TranslationBundle;
   }
 }
 
 /** Line → how long the launch there takes: measured, or else estimated. */
 export function timesOf(
   kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
-  artifact: string,
-  title: string,
-  trans: TranslationBundle
+  artifact: string
 ): LaunchTimes {
   const times = new Map<number, ILaunchNote>();
   for (const [line, launch] of launchesByLine(kernels, artifact)) {
-    const { time } = launch;
-    const least = leastOf(launch);
+    const { time, least_us: least, estimate } = launch;
     if (time) {
       times.set(line, {
         text: formatMicroseconds(time.us),
-        details: launchTimeText(time, trans),
+        details: time.text,
         isEstimate: false
       });
-    } else if (least) {
+    } else if (least !== null) {
       times.set(line, {
-        text: formatMicroseconds(least.us),
-        details: estimateText(launch, title, trans),
+        text: formatMicroseconds(least),
+        details: estimate,
         isEstimate: true
       });
     }

@@ -73,7 +73,7 @@ export function neighbours(
 /**
  * The nodes of an item: itself, or all in a group.
  */
-export function nodesIn(scene: Scene, item: number): number[] {
+function nodesIn(scene: Scene, item: number): number[] {
   if (item < scene.nodeCount) {
     return [item];
   }

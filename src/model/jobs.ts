@@ -25,7 +25,7 @@ export function isActive(job: JobState | null): boolean {
  * A running job stays until it ends: others are queued behind it. Of one and
  * the same job a late reply may say less than an event said before.
  */
-export function newerJob(known: JobState | null, update: JobState): JobState {
+function newerJob(known: JobState | null, update: JobState): JobState {
   if (known === null || known.state === 'queued') {
     return update;
   }

@@ -709,6 +709,7 @@ export interface CompilationResult {
 export interface CompilationSummary {
   id: string;
   frame: string;
+  name: string;
   artifacts: Artifact[];
   guards: number;
   breaks: number;
@@ -1311,6 +1312,7 @@ export interface Kernel {
   tiling: Tiling | null;
   baked: Baked[];
   descriptors: Descriptor[];
+  time: KernelTime | null;
 }
 
 /**
@@ -1376,6 +1378,19 @@ export interface KernelLoad {
 }
 
 /**
+ * How long the launches of a kernel take together, in one wrapper.
+ */
+export interface KernelTime {
+  us: number;
+  launches: number;
+  bytes_per_s: number | null;
+  operations_per_s: number | null;
+  peak: '' | 'cache' | 'compute' | 'memory';
+  peak_share: number | null;
+  text: string;
+}
+
+/**
  * A variant whose kernels were measured to take longer than a whole call.
  */
 export interface KernelTimeConflict {
@@ -1400,6 +1415,9 @@ export interface Launch {
   estimated_us: number | null;
   estimated_bound: '' | 'compute' | 'memory';
   estimated_launch_us: number | null;
+  least_us: number | null;
+  least_bound: '' | 'compute' | 'launch' | 'memory';
+  estimate: string;
 }
 
 /**
@@ -1415,6 +1433,9 @@ export interface LaunchTime {
   bandwidth_share: number | null;
   compute_share: number | null;
   how: string;
+  peak: '' | 'cache' | 'compute' | 'memory';
+  peak_share: number | null;
+  text: string;
 }
 
 /**
@@ -2473,6 +2494,7 @@ export interface Sweep {
   executor: string;
   started_s: number | null;
   took_s: number | null;
+  left: string;
   winner: string;
   winners: Record<string, string>;
   pareto: string[];
@@ -2507,6 +2529,7 @@ export interface SweepCell {
   memory_bytes: number | null;
   accuracy: OutputError[];
   accurate: boolean | null;
+  result: string;
   effective: Effective[];
   problem: Problem | null;
   worker: string;
@@ -2793,6 +2816,8 @@ export interface Verdict {
   estimated: boolean;
   limited_by:
     '' | 'compute' | 'launch' | 'memory' | 'noisy' | 'overhead' | 'unclear';
+  title: string;
+  meaning: string;
 }
 
 /**
@@ -2828,6 +2853,7 @@ export interface WatchState {
 export interface WatchedCompilation {
   id: string;
   frame: SourceLine | null;
+  name: string;
   started_s: number | null;
   duration_s: number | null;
   breaks: number;

@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
@@ -107,14 +106,22 @@ export function formatNanoseconds(nanoseconds: number): string {
 }
 
 /**
- * The name of a frame. Dynamo calls what follows a graph break
- * `torch_dynamo_resume_in_f_at_9`: `f from line 9`.
+ * A figure with three digits and a prefix: `1.25 GB`, `2.1 G`.
  */
-export function formatFrame(name: string, trans: TranslationBundle): string {
-  const match = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
-  return match
-    ? trans.__('%1 from line %2', match[1].replace(/_dot_/g, '.'), match[2])
-    : name;
+export function formatQuantity(value: number, unit = ''): string {
+  const prefixes: readonly (readonly [number, string])[] = [
+    [1e15, 'P'],
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k']
+  ];
+  const [factor, prefix] = prefixes.find(
+    ([least]) => value >= least * ROUNDS_UP
+  ) ?? [1, ''];
+  const between = prefix && unit !== unit.toUpperCase() ? ' ' : '';
+  const digits = Number((value / factor).toPrecision(3));
+  return `${digits} ${prefix}${between}${unit}`.trim();
 }
 
 /**

@@ -1,14 +1,12 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
-import type { CompilationSummary } from '../protocol/types';
-import { formatFrame } from './format';
+import type { ISubjectModel } from '../tokens';
 
 /**
- * What the frame of a compilation is called: its function, without the file that
- * a notebook's cell was compiled from.
+ * The name of the frame of one of the shown variant's compilations; empty where
+ * torch did not say.
  */
-export function frameName(
-  { where, frame }: Pick<CompilationSummary, 'where' | 'frame'>,
-  trans: TranslationBundle
-): string {
-  return where?.function ? formatFrame(where.function, trans) : frame;
+export function frameName(model: ISubjectModel, id: string): string {
+  const variant = model.report?.variants.find(
+    ({ name }) => name === model.variant
+  );
+  return variant?.compilations.find(each => each.id === id)?.name ?? '';
 }

@@ -24,6 +24,6 @@ def with_arrays_in_place(text: str) -> str:
         if declared:
             values[declared["name"]] = declared["value"] or "nullptr"
         else:
-            line = re.sub(r"int_array_\d+", lambda found: values[found[0]], line)
+            line = re.sub(r"int_array_\d+", lambda result: values[result[0]], line)
             lines.append(re.sub(r"^<\d+ lines of C\+\+", "<lines of C++", line))
     return "\n".join(lines)

@@ -31,10 +31,10 @@ def looped(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     def once(count: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return count + 1, (value @ value).sin() + 1
 
-    found: tuple[torch.Tensor, torch.Tensor] = torch.while_loop(
+    result: tuple[torch.Tensor, torch.Tensor] = torch.while_loop(
         again, once, (torch.tensor(0), x.cos())
     )
-    return found
+    return result
 
 
 class Convolved(nn.Module):

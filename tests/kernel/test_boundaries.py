@@ -73,9 +73,11 @@ def torch_imports(source: str) -> list[int]:
 
 def files(*names: str) -> list[Path]:
     paths = [PACKAGE / name for name in names] or [PACKAGE]
-    found = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
-    assert found, f"nothing at {names}: the layout has changed, change this test"
-    return found
+    results = [
+        file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))
+    ]
+    assert results, f"nothing at {names}: the layout has changed, change this test"
+    return results
 
 
 @pytest.mark.parametrize(
@@ -110,19 +112,19 @@ def test_a_public_use_is_not(source: str) -> None:
 
 
 def test_only_torch_api_touches_torchs_private_names() -> None:
-    found = [
+    results = [
         f"{file.relative_to(PACKAGE)}:{line}: {name}"
         for file in files()
         if file.relative_to(PACKAGE).parts[0] != "torch_api"
         for line, name in private_uses(file.read_text(encoding="utf-8"))
     ]
-    assert not found, "move these into torch_api:\n" + "\n".join(found)
+    assert not results, "move these into torch_api:\n" + "\n".join(results)
 
 
 def test_reports_and_views_import_no_torch() -> None:
-    found = [
+    results = [
         f"{file.relative_to(PACKAGE)}:{line}"
         for file in files(*WITHOUT_TORCH)
         for line in torch_imports(file.read_text(encoding="utf-8"))
     ]
-    assert not found, "these must work where torch is not installed:\n" + "\n".join(found)
+    assert not results, "these must work where torch is not installed:\n" + "\n".join(results)

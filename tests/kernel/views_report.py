@@ -186,11 +186,11 @@ def report(*, kernel: str = "cpp_fused_add_0") -> Report:
             problems=[Problem(severity="error", what="No compiler.", remedy="Install g++.")],
         ),
     ]
-    made = Report(
+    whole_report = Report(
         subject=Subject(id="s1", name="f", where=CELL, arguments=["x: float32[4] cpu"]),
         environment=Environment(torch="2.13.0", python="3.12.3", cpu="A CPU", threads=2),
         variants=variants,
         problems=[Problem(severity="warning", what="The graph breaks.", why="print.", where=CELL)],
     )
-    complete(made)
-    return made
+    complete(whole_report)
+    return whole_report

@@ -95,8 +95,8 @@ def unchanged() -> Iterator[None]:
     finally:
         after = world()
         changed = [name for name in before if before[name] != after[name]]
-        told = {name: _difference(before[name], after[name]) for name in changed}
-        assert not changed, told
+        by_name = {name: _difference(before[name], after[name]) for name in changed}
+        assert not changed, by_name
 
 
 def _difference(before: Any, after: Any) -> Any:

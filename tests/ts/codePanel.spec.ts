@@ -254,7 +254,7 @@ describe('CodePanel', () => {
     await until(
       () => told() === 'Host time of the step “return”: 1.00 µs left'
     );
-    expect(all('.jp-Compilescope-code-announce')[0].textContent).toContain(
+    expect(all('.jp-Compilescope-hidden[aria-live]')[0].textContent).toContain(
       'the step “return”'
     );
     await show('other', 'eager');

@@ -9,7 +9,7 @@ import {
   sorted,
   VirtualTable
 } from '../../src/panels/common';
-import { formatFrame, formatNanoseconds } from '../../src/words/format';
+import { formatNanoseconds } from '../../src/words/format';
 import { problem, RequestError } from '../../src/protocol/client';
 import { job, report, settle, variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
@@ -311,13 +311,5 @@ describe('small parts', () => {
       '85 ns',
       '1.24 µs'
     ]);
-  });
-
-  it('names what Dynamo compiles from behind a break', () => {
-    const { trans } = contextOf(new ViewModel());
-    expect(formatFrame('torch_dynamo_resume_in_step_at_9', trans)).toBe(
-      'step from line 9'
-    );
-    expect(formatFrame('step', trans)).toBe('step');
   });
 });

@@ -1,7 +1,8 @@
 import {
   formatBytes,
   formatInterval,
-  formatMicroseconds
+  formatMicroseconds,
+  formatQuantity
 } from '../../src/words/format';
 import cases from '../data/formats.json';
 
@@ -15,12 +16,16 @@ describe('figures', () => {
       ranges: cases.ranges.map(([bounds]) =>
         formatInterval(bounds as unknown as [number, number])
       ),
-      sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number))
+      sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
+      quantities: cases.quantities.map(([value, unit]) =>
+        formatQuantity(value as number, unit as string)
+      )
     };
     expect(shown).toEqual({
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
-      sizes: cases.sizes.map(([, text]) => text)
+      sizes: cases.sizes.map(([, text]) => text),
+      quantities: cases.quantities.map(([, , text]) => text)
     });
   });
 });

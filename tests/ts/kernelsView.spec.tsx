@@ -1,11 +1,6 @@
 import * as React from 'react';
 import { KernelsBody } from '../../src/panels/kernels/body';
-import { launchTimeText, peakShare } from '../../src/words/launchTime';
-import {
-  resourceText,
-  sumText,
-  timeText
-} from '../../src/panels/kernels/phrases';
+import { resourceText, sumText } from '../../src/panels/kernels/phrases';
 import {
   artifactOf,
   filtered,
@@ -13,22 +8,16 @@ import {
   totalsOf,
   wrapperOf
 } from '../../src/panels/kernels/rows';
-import { formatIntensity, formatOperations } from '../../src/words/operations';
 import type {
   Descriptor,
   Kernel,
+  KernelTime,
   Launch,
   SourceLine
 } from '../../src/protocol/types';
 import { artifact } from './codeSupport';
 import { report, variantSummary } from './fakes';
-import {
-  compilationSummary,
-  kernelOf,
-  launchTime,
-  linked,
-  selection
-} from './structs';
+import { compilationSummary, kernelOf, linked, selection } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
 function launch(
@@ -49,6 +38,9 @@ function launch(
     estimated_us: null,
     estimated_bound: '',
     estimated_launch_us: null,
+    least_us: null,
+    least_bound: '',
+    estimate: '',
     ...change
   };
 }
@@ -77,6 +69,16 @@ const MM = kernelOf('extern_kernels.mm', {
   ],
   absent: { estimated_operations: 'The sizes are dynamic.' }
 });
+
+const KERNEL_TIME: KernelTime = {
+  us: 12,
+  launches: 1,
+  bytes_per_s: 8.2e9,
+  operations_per_s: null,
+  peak: 'memory',
+  peak_share: 0.42,
+  text: '12.0 µs (10.8–13.2 µs), measured over 50 calls\nBy the profiler.'
+};
 
 describe('rowsOf', () => {
   const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
@@ -157,14 +159,6 @@ it('names the artifacts as the report does', () => {
   expect(wrapperOf(RELU_BACK, RELU.launches[0])).toBe('backward.python');
 });
 
-it('writes numbers so that they can be read', () => {
-  expect(formatOperations(2.1e12)).toBe('2.10 T');
-  expect(formatOperations(65_536)).toBe('65.5 k');
-  expect(formatOperations(12)).toBe('12');
-  expect(formatIntensity(0.25)).toBe('0.25');
-  expect(formatIntensity(1333.3)).toBe('1333');
-});
-
 it('says what a resource is', () => {
   const { trans } = contextOf(new ViewModel());
   expect(resourceText('shared', 49_152, trans)).toEqual([
@@ -175,62 +169,13 @@ it('says what a resource is', () => {
   expect(resourceText('new_one', 1234, trans)).toEqual(['new_one', '1,234']);
 });
 
-describe('measured times', () => {
-  const time = (us: number, bandwidth_share: number | null, bytes = 1e9) =>
-    launchTime(us, {
-      bandwidth_share,
-      bytes_per_s: bandwidth_share === null ? null : bytes
-    });
+it('counts the launches that were not measured', () => {
   const timed = kernelOf('cpp_fused_add_1', {
-    launches: [
-      launch('python', 3, { time: time(30, 0.6, 3e9) }),
-      launch('python', 4, { time: time(10, 0.2, 1e9) }),
-      launch('python', 5),
-      launch('cpp', 9, { variant: 'cpp', time: time(500, null) })
-    ]
+    launches: [3, 4, 5].map(line => launch('python', line)),
+    time: { ...KERNEL_TIME, launches: 2 }
   });
-  const [row] = rowsOf([timed], 'python', {});
-
-  it('are summed up over the own launches, rates weighted by time', () => {
-    expect(row.time).toMatchObject({
-      us: 40,
-      least: 10,
-      most: 30,
-      known: 2,
-      of: 3,
-      compute_share: null,
-      single: null
-    });
-    expect(row.time!.bandwidth_share).toBeCloseTo(0.5);
-    expect(row.time!.bytes_per_s).toBeCloseTo(2.5e9);
-    expect(totalsOf([row])).toMatchObject({ us: 40, untimed: 1 });
-  });
-
-  it('are said with all that was measured, and the nearer peak', () => {
-    const { trans } = contextOf(new ViewModel());
-    expect(timeText(row.time!, trans)).toBe(
-      '40.0 µs measured: Σ of 2 of 3 launches, 10.0 µs to 30.0 µs each'
-    );
-    const single = launchTime(12, {
-      bytes_per_s: 8.2e9,
-      bandwidth_share: 0.42,
-      operations_per_s: 2.5e12,
-      compute_share: 0.7,
-      how: 'By the profiler.'
-    });
-    expect(launchTimeText(single, trans).split('\n')).toEqual([
-      '12.0 µs (10.8–13.2 µs), measured over 50 calls',
-      '8.20 GB/s, 42 % of peak bandwidth',
-      '2.50 TFLOP/s, 70 % of peak arithmetic',
-      'By the profiler.'
-    ]);
-    expect(peakShare(single)).toEqual({ of: 'compute', share: 0.7 });
-    expect(peakShare(launchTime(1))).toBeNull();
-    expect(peakShare(launchTime(1, { bandwidth_share: 6.75 }))).toEqual({
-      of: 'cache',
-      share: 6.75
-    });
-  });
+  const rows = rowsOf([timed], 'python', {});
+  expect(totalsOf(rows)).toMatchObject({ us: 12, untimed: 1 });
 });
 
 describe('KernelsBody', () => {
@@ -363,9 +308,7 @@ describe('KernelsBody', () => {
 
   it('shows what was measured, and does not mark it as an estimate', () => {
     model.selection = selection({ kernel: MM.name });
-    const [first] = MM.launches;
-    const time = launchTime(12, { bandwidth_share: 0.42 });
-    show([{ ...MM, launches: [{ ...first, time }] }, RELU]);
+    show([{ ...MM, time: KERNEL_TIME }, RELU]);
     const heads = page.all('[role=columnheader]').map(each => each.textContent);
     expect(heads).toEqual(expect.arrayContaining(['time', 'of peak', 'B/s']));
     expect(page.all('[role=status]')[0].textContent).toContain(

@@ -9,7 +9,17 @@ import type {
   Node,
   VariantReport
 } from '../../src/protocol/types';
-import { conform } from '../../src/model/file/conform';
+import { DEFAULT_VARIANT } from '../../src/model/variants';
+import {
+  conformCompilation,
+  conformCompilationSummary,
+  conformGraph,
+  conformKernel,
+  conformLaunch,
+  conformLaunchTime,
+  conformNode,
+  conformVariantReport
+} from '../../src/protocol/conform';
 import type { ILinked, ISelection } from '../../src/tokens';
 
 /*
@@ -20,120 +30,47 @@ import type { ILinked, ISelection } from '../../src/tokens';
 export function compilationSummary(
   change: Partial<CompilationSummary> = {}
 ): CompilationSummary {
-  return {
+  const name = change.where?.function || 'f';
+  return complete(conformCompilationSummary, {
     id: '0/0',
     frame: 'f',
-    artifacts: [],
-    guards: 0,
-    breaks: 0,
-    kernels: 0,
-    recompile: [],
-    stages: [],
-    nodes: 0,
-    started_s: null,
-    duration_s: null,
-    cell: null,
-    call: null,
-    where: null,
-    reduced: '',
-    torch_id: '',
-    cell_number: null,
+    name,
     ...change
-  } as CompilationSummary;
+  });
 }
 
 export function fullCompilation(
   change: Partial<Compilation> = {}
 ): Compilation {
-  // The defaults of the kernel's struct, as a report's file is completed.
-  return conform({ id: '0/0', ...change }, 'Compilation') as Compilation;
+  return complete(conformCompilation, { id: '0/0', ...change });
 }
 
 export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
-  return {
-    name,
-    language: 'cpp',
-    direction: 'inference',
-    source: '',
-    ops: [],
-    modules: [],
-    launches: [],
-    nodes: [],
-    sources: [],
-    assembly: {},
-    resources: {},
-    absent: {},
-    grid: '',
-    estimated_bytes: null,
-    estimated_operations: null,
-    estimated_for: {},
-    assembly_lines: {},
-    limit: '',
-    configs: [],
-    check: null,
-    fusion: null,
-    tiling: null,
-    baked: [],
-    descriptors: [],
-    ...change
-  } as Kernel;
+  return complete(conformKernel, { name, language: 'cpp', ...change });
 }
 
 export function launchOf(key: string, time: LaunchTime | null = null): Launch {
-  return {
+  return complete<Launch>(conformLaunch, {
     artifact: 'python',
     variant: 'python',
     line: 1,
     end: 1,
     key,
-    text: '',
-    estimated_bytes: null,
-    estimated_operations: null,
-    time,
-    estimated_us: null,
-    estimated_bound: '',
-    estimated_launch_us: null
-  };
+    time
+  });
 }
 
-export function launchTime(
-  us: number,
-  change: Partial<LaunchTime> = {}
-): LaunchTime {
-  return {
-    us,
-    interval_us: [us * 0.9, us * 1.1],
-    calls: 50,
-    device: 'cpu',
-    bytes_per_s: null,
-    operations_per_s: null,
-    bandwidth_share: null,
-    compute_share: null,
-    how: '',
-    ...change
-  };
+export function launchTime(us: number): LaunchTime {
+  return complete<LaunchTime>(conformLaunchTime, { us });
 }
 
 export function nodeOf(name: string, change: Partial<Node> = {}): Node {
-  return {
+  return complete(conformNode, {
     name,
     op: 'call_function',
     target: name,
-    args: '',
-    inputs: [],
-    users: [],
-    shape: null,
-    stride: null,
-    dtype: null,
-    device: null,
-    sources: [],
-    module: null,
-    module_type: null,
-    line: null,
-    stack: null,
-    origins: [],
     ...change
-  } as Node;
+  });
 }
 
 export function graphOf(
@@ -141,50 +78,24 @@ export function graphOf(
   nodes: Node[] = [],
   change: Partial<Graph> = {}
 ): Graph {
-  return {
-    stage,
-    text: '',
-    nodes,
-    absent: {},
-    stacks: [],
-    same_as: null,
-    ...change
-  };
+  return complete(conformGraph, { stage, text: '', nodes, ...change });
 }
 
 export function variantReport(
   name: string,
   change: Partial<VariantReport> = {}
 ): VariantReport {
-  return {
+  return complete(conformVariantReport, {
     name,
-    requested: {
-      backend: 'inductor',
-      mode: null,
-      cpp_wrapper: false,
-      dynamic: null,
-      fullgraph: false,
-      options: {},
-      target: null
-    },
-    stage: 'sources',
-    effective: [],
-    config: {},
-    compilations: [],
-    compile_time: null,
-    warm_compile_time: null,
-    breaks: [],
-    timing: null,
-    accuracy: [],
-    cold: [],
-    cold_gain: '',
-    ways: [],
-    kernel_loads: [],
-    problems: [],
-    absent: {},
-    target: null,
+    requested: DEFAULT_VARIANT,
     ...change
-  } as VariantReport;
+  });
+}
+
+/** A struct with the defaults of its fields, as in a file that lacks them. */
+function complete<T>(check: (value: unknown) => void, given: Partial<T>): T {
+  check(given);
+  return given as T;
 }
 
 export function helloResult(change: Partial<HelloResult> = {}): HelloResult {

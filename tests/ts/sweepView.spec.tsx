@@ -103,12 +103,15 @@ describe('parseOptions', () => {
 
 describe('standingOf', () => {
   it('says what runs, what is left, and what was kept', () => {
-    const found = sweep([
-      done('python', 30, 2, { started_s: 10 }),
-      cell('cpp', { state: 'running', step: 'compiling' }),
-      cell('dynamic')
-    ]);
-    expect(standingOf(found, rowsOf(found), 24, trans)).toEqual({
+    const found = sweep(
+      [
+        done('python', 30, 2, { started_s: 10 }),
+        cell('cpp', { state: 'running', step: 'compiling' }),
+        cell('dynamic')
+      ],
+      { left: 'about 20 s' }
+    );
+    expect(standingOf(found, rowsOf(found), trans)).toEqual({
       text: 'Sweeping: 1 of 3 cells',
       more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is kept from before',
       isOn: true,
@@ -121,7 +124,7 @@ describe('standingOf', () => {
       [cell('a', { state: 'crashed' }), cell('b', { state: 'cancelled' })],
       { state: 'cancelled', took_s: 600 }
     );
-    const { text, more } = standingOf(found, rowsOf(found), 0, trans);
+    const { text, more } = standingOf(found, rowsOf(found), trans);
     expect(text).toBe('Cancelled after 1 of 2 cells; you can resume');
     expect(more).toBe('in 10 min · 1 without a result');
   });

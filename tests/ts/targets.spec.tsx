@@ -182,7 +182,7 @@ describe('the Code view', () => {
 
   it('notes estimates as such, and decisions at their lines', () => {
     const { decisions, kernels } = ofTarget(H100.name);
-    const times = timesOf(kernels, 'python', 'H100 SXM', context.trans);
+    const times = timesOf(kernels, 'python');
     expect(times.size).toBe(2);
     for (const note of times.values()) {
       expect(note.isEstimate).toBe(true);

@@ -228,7 +228,7 @@ describe('The Timings view', () => {
 
   it('goes to the part that was asked for, each time it is', () => {
     plain();
-    const [body] = page.all('.jp-Compilescope-timingsBody');
+    const [body] = page.all('.jp-Compilescope-parts');
     const [part] = page.all('.jp-mod-accuracy');
     const at = (top: number) => ({ top }) as DOMRect;
     body.getBoundingClientRect = () => at(100);
@@ -315,7 +315,9 @@ describe('The Timings view', () => {
             }
           ],
           estimated: false,
-          limited_by: 'overhead'
+          limited_by: 'overhead',
+          title: 'overhead-bound',
+          meaning: ''
         }
       })
     ]);

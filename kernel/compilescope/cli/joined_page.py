@@ -6,20 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
+from ..processes.torchrun import Torchrun
 from ..readers.log_files import is_log
 from . import files
-
-
-def rank_here() -> int | None:
-    """The rank of this process; None if torchrun did not start it."""
-    rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdigit() else None
-
-
-def ranks_here() -> int:
-    """How many ranks torchrun started on this machine."""
-    size = os.environ.get("LOCAL_WORLD_SIZE", "")
-    return int(size) if size.isdigit() else 1
 
 
 class JoinedPage:
@@ -32,25 +21,25 @@ class JoinedPage:
     logs
         The folder that torch logs to for the user; None: a folder beside the page, which is
         deleted with the page written. A rank that is killed leaves it, with the logs.
+    process
+        The place of this process among the ranks.
     """
 
-    def __init__(self, output: Path, logs: Path | None) -> None:
+    def __init__(self, output: Path, logs: Path | None, process: Torchrun) -> None:
+        self._process = process
         self.output = output
-        if os.environ.get("GROUP_WORLD_SIZE", "1") != "1":
-            node = os.environ.get("GROUP_RANK", "0")
-            self.output = output.with_name(f"{output.stem}.node{node}{output.suffix}")
+        if process.nodes > 1:
+            self.output = output.with_name(f"{output.stem}.node{process.node}{output.suffix}")
         # torchrun's process is the parent of all ranks.
         self._folder = self.output.with_name(f"{self.output.stem}.ranks-{os.getppid()}")
         self._folder.mkdir(exist_ok=True)
         self.logs = logs if logs is not None else self._folder
 
-    def end(self, rank: int, title: str, *, failed: bool, redact: bool) -> Path | None:
-        """Note that a rank has ended, and write the page if it is for this one to do.
+    def end(self, title: str, *, failed: bool, redact: bool) -> Path | None:
+        """Note that this rank has ended, and write the page if it is the last one.
 
         Parameters
         ----------
-        rank
-            The rank of this process.
         title
             What the script is called.
         failed
@@ -64,9 +53,9 @@ class JoinedPage:
             The page, if this process wrote it.
         """
         try:
-            (self._folder / f"rank{rank}.ended").touch()
+            (self._folder / f"rank{self._process.rank}.ended").touch()
             ended = len(list(self._folder.glob("*.ended")))
-            if ended < ranks_here() and not failed:
+            if ended < self._process.local_size and not failed:
                 return None
             (self._folder / "joined").touch(exist_ok=False)
         except (FileExistsError, FileNotFoundError):

@@ -15,10 +15,11 @@ import webbrowser
 from pathlib import Path
 
 from ..package_folder import PACKAGE
+from ..processes.torchrun import torchrun_environment
 from ..report import Report, conclude
 from ..report.errors import CompilescopeError
 from . import files
-from .joined_page import JoinedPage, rank_here, ranks_here
+from .joined_page import JoinedPage
 
 _PACKAGE = str(PACKAGE.resolve())
 _ENDINGS = (".html", ".htm", ".json")
@@ -61,10 +62,11 @@ def command(options: argparse.Namespace) -> int:
     name, *arguments = options.script
     if not options.module and not Path(name).is_file():
         raise CompilescopeError(f"There is no script {name!r}.")
-    output, rank = _output(options, name), rank_here()
+    output, process = _output(options, name), torchrun_environment()
+    rank = None if process is None else process.rank
     logs = options.trace or os.environ.get("TORCH_TRACE")
     logs = None if logs is None else Path(logs).absolute()
-    joined = JoinedPage(output, logs) if rank is not None and ranks_here() > 1 else None
+    joined = JoinedPage(output, logs, process) if process and process.local_size > 1 else None
     if joined is not None:
         logs = joined.logs
     if rank is not None:
@@ -87,8 +89,8 @@ def command(options: argparse.Namespace) -> int:
     if rank is not None:
         report.subject.name += f", rank {rank}"
     _write(report, output, options, rank)
-    if joined is not None and rank is not None:
-        _join(joined, rank, title, options, failed=_is_failure(ended))
+    if joined is not None:
+        _join(joined, title, options, failed=_is_failure(ended))
     elif options.open:
         _open(output)
     return _end_like_the_script(ended)
@@ -179,11 +181,9 @@ def _write(report: Report, output: Path, options: argparse.Namespace, rank: int 
         files.print_note(f"the report is not written: {error}")
 
 
-def _join(
-    joined: JoinedPage, rank: int, title: str, options: argparse.Namespace, *, failed: bool
-) -> None:
+def _join(joined: JoinedPage, title: str, options: argparse.Namespace, *, failed: bool) -> None:
     try:
-        page = joined.end(rank, title, failed=failed, redact=options.redact)
+        page = joined.end(title, failed=failed, redact=options.redact)
     except (CompilescopeError, OSError) as error:
         files.print_note(f"the page of all ranks is not written: {error}")
         return

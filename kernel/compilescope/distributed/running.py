@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ import torch.distributed as dist
 from ..analysis.changes.ranks import compare
 from ..processes.folders import temporary
 from ..processes.runner import Ended, Limits, describe_exit, run
+from ..processes.torchrun import AgentStore, Torchrun, torchrun_environment
 from ..progress.progress import Monitor
 from ..report import Report, Subject
 from ..report.errors import CompilescopeError
@@ -27,7 +29,7 @@ from ..report.saving.storage import from_json
 from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..torch_api.process.environment import environment
-from .meeting import Torchrun, at_torchrun, torchrun
+from .meeting import at_torchrun
 from .votes import LEFT
 
 MOST = 16
@@ -35,6 +37,7 @@ _GRACE_S = 5.0
 """How long the others may continue after one has died or left, to report their own errors."""
 _POLL_S = 0.2
 _LAST = 4000
+_calls = itertools.count(1)
 
 
 def run_ranks(
@@ -61,14 +64,14 @@ def run_ranks(
     CompilescopeError
         The factory cannot be pickled, or this machine lacks the backend or enough devices.
     """
-    place = torchrun()
-    _check(size if place is None else place.here, backend, timeout_s)
+    process = torchrun_environment()
+    store = process.store if process is not None else None
+    _check(size if process is None or store is None else process.local_size, backend, timeout_s)
     packed = pickled_subject.pack(factory=factory)
-    if place is not None:
-        task = cloudpickle.dumps((dict(variants), packed, build))
-        return _run_one(place, task, backend, timeout_s, monitor)
-    group = uuid.uuid4().hex[:12]
     task = cloudpickle.dumps((dict(variants), packed, build))
+    if process is not None and store is not None:
+        return _run_own_rank(process, store, task, backend, timeout_s, monitor)
+    group = uuid.uuid4().hex[:12]
     failed = threading.Event()
     steps: dict[int, str] = {}
     port = _free_port()
@@ -98,18 +101,24 @@ def run_ranks(
     return reports
 
 
-def _run_one(
-    place: Torchrun, task: bytes, backend: str, timeout_s: float, monitor: Monitor
+def _run_own_rank(
+    process: Torchrun,
+    agent: AgentStore,
+    task: bytes,
+    backend: str,
+    timeout_s: float,
+    monitor: Monitor,
 ) -> list[Report]:
     """Inspects the call on the rank of this process, and exchanges reports with the others."""
+    # Each rank makes the same calls, so that all number them alike.
+    group = f"{agent.attempt}-{next(_calls)}"
     header = {
         **pickled_subject.header(),
-        "rank": place.rank,
-        "size": place.size,
+        "rank": process.rank,
+        "size": process.size,
         "backend": backend,
-        "group": place.group,
-        "address": place.address,
-        "port": place.port,
+        "group": group,
+        "store": agent,
         "timeout_s": timeout_s,
     }
     ended = run(
@@ -121,16 +130,21 @@ def _run_one(
         stepped=monitor.step,
     )
     monitor.check()
-    own = _report(place.rank, place.size, backend, place.group, ended, timeout_s)
-    store = at_torchrun(place.address, place.port, place.group)
-    store.set(f"report {place.rank}", own.to_json())
-    reports = [_of_rank(rank, store, place, backend, timeout_s) for rank in range(place.size)]
+    own = _report(process.rank, process.size, backend, group, ended, timeout_s)
+    store = at_torchrun(agent, group)
+    store.set(f"report {process.rank}", own.to_json())
+    reports = [
+        _wait_for_report(rank, store, process.size, backend, group, timeout_s)
+        for rank in range(process.size)
+    ]
     compare(reports)
     return reports
 
 
-def _of_rank(rank: int, store: Any, place: Torchrun, backend: str, timeout_s: float) -> Report:
-    """The report that a rank gave to all."""
+def _wait_for_report(
+    rank: int, store: Any, size: int, backend: str, group: str, timeout_s: float
+) -> Report:
+    """The report that a rank has put into the store."""
     try:
         store.wait([f"report {rank}"], datetime.timedelta(seconds=timeout_s))
     except RuntimeError:  # the time is over
@@ -140,7 +154,7 @@ def _of_rank(rank: int, store: Any, place: Torchrun, backend: str, timeout_s: fl
             why=f"Its torchrun process did not call ranks within {timeout_s:g} s, or died.",
             remedy="Look at the output of that process, or raise timeout_s.",
         )
-        return _failed(rank, place.size, backend, place.group, problem)
+        return _failed(rank, size, backend, group, problem)
     return from_json(store.get(f"report {rank}"), name=f"The report of rank {rank}")
 
 

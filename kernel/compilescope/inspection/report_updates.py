@@ -10,6 +10,7 @@ from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
 from ..analysis.kernels.modules import link_to_call
+from ..analysis.overview.bounds import add_words
 from ..analysis.overview.verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.links import pair
@@ -174,6 +175,7 @@ def conclude(report: Report, variant: VariantReport) -> None:
     """Recomputes the conclusions from a variant's times."""
     variant.paybacks = paybacks(variant)
     variant.verdict = verdict(variant, report)
+    add_words(variant)
 
 
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from ..analysis.kernels.kernels import NOT_LAUNCHED
+from ..analysis.kernels.launch_times import add_launch_times
 from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of
 from ..report import Kernel, Launch, Peaks, VariantReport
 from ..torch_api.kernels.profiler_events import GraphRun
@@ -103,6 +104,7 @@ def fill(
         _put(report, peaks, measurement, measured, reasons)
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
+            add_launch_times(report.compilations)
             return
         for device_peaks in beaten:
             measured_again(device_peaks)

@@ -65,6 +65,7 @@ from .measurements.timings import ColdSwitch as ColdSwitch
 from .measurements.timings import CompileTime as CompileTime
 from .measurements.timings import Departure as Departure
 from .measurements.timings import Help as Help
+from .measurements.timings import KernelTime as KernelTime
 from .measurements.timings import LaunchTime as LaunchTime
 from .measurements.timings import Layer as Layer
 from .measurements.timings import Layers as Layers

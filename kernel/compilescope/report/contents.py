@@ -39,6 +39,8 @@ class CompilationSummary(Struct):
 
     id: str
     frame: str
+    name: str = ""
+    """Of the frame: its function, or ``f from line 9`` after a graph break."""
     artifacts: list[Artifact] = []
     guards: int = 0
     breaks: int = 0

@@ -436,8 +436,8 @@ def conclude(report: Report) -> Overview:
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "breaks" of a variant, the words for its "cold" settings, the "verdicts" of a sweep. The
-analysis puts itself here too."""
+the "breaks" of a variant, the words for its "cold" settings, for its "launches" and what it is
+"bound" by, the "verdicts" of a sweep. The analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Any], str]] = LateTable()

@@ -36,6 +36,15 @@ def size(count: float) -> str:
     return f"{count:.{digits}f} {units[exponent]}"
 
 
+def quantity(value: float, unit: str = "") -> str:
+    """Return a figure with three digits and a prefix: ``1.25 GB``, ``1.6 M images``, ``2.1 G``."""
+    between = "" if unit.isupper() else " "
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor * 0.9995:
+            return f"{value / factor:.3g} {prefix}{between}{unit}".rstrip()
+    return f"{value:.3g} {unit}".rstrip()
+
+
 def _unit(time_us: float) -> tuple[float, str]:
     """Return the factor from µs to the unit that fits, and the unit."""
     if _LEAST <= abs(time_us) < 0.1:

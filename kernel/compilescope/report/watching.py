@@ -10,6 +10,8 @@ class WatchedCompilation(Struct):
 
     id: str
     frame: SourceLine | None = None
+    name: str = ""
+    """Of the frame: its function, or ``f from line 9`` after a graph break."""
     started_s: float | None = None
     """Since the epoch."""
     duration_s: float | None = None

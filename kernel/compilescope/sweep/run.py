@@ -92,8 +92,7 @@ class Running:
         self._thread = threading.Thread(target=self._run, name="compilescope-sweep", daemon=True)
         self._scratch = Path()
 
-    @property
-    def about_s(self) -> float | None:
+    def _remaining_s(self) -> float | None:
         """About how long the cells that are left take; None while nothing is known of such cells.
 
         From the cells of this sweep that are finished, else from the last ones of other sweeps.
@@ -292,6 +291,7 @@ class Running:
         if self._store.problem is not None and self._store.problem not in self.sweep.problems:
             self.sweep.problems.append(self._store.problem)
         ranking.rank(self.sweep)
+        self.sweep.left = _rounded(self._remaining_s()) if self.sweep.state == "running" else ""
         self.sweep.code = self._code(self.sweep.winner)
         self.sweep.codes = {shape: self._code(key) for shape, key in self.sweep.winners.items()}
         try:
@@ -309,3 +309,16 @@ def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)
+
+
+def _rounded(seconds: float | None) -> str:
+    """As far as an estimate carries; empty for none."""
+    if not seconds:
+        return ""
+    if seconds >= 5400:
+        return f"about {seconds / 3600:.1f} h"
+    return f"about {round(seconds / 60)} min" if seconds >= 90 else f"about {_tens(seconds)} s"
+
+
+def _tens(seconds: float) -> int:
+    return max(10, round(seconds / 10) * 10)

@@ -50,16 +50,10 @@ def _now(running: Running) -> Progress:
     doing = "; ".join(
         f"{cell.name}{' on ' + cell.shape if cell.shape else ''}: {cell.step}" for cell in busy[:3]
     )
-    left = running.about_s
     step = f"{finished} of {len(sweep.cells)} cells"
-    step += f", about {_time(left)} left" if left else ""
+    step += f", {sweep.left} left" if sweep.left else ""
     step += f", {doing}" if doing else ""
     return Progress(step=step, fraction=finished / len(sweep.cells))
-
-
-def _time(seconds: float) -> str:
-    """As far as an estimate carries."""
-    return f"{round(seconds / 60)} min" if seconds >= 90 else f"{round(seconds, -1):.0f} s"
 
 
 def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:

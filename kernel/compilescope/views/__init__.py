@@ -2,6 +2,8 @@
 
 from ..analysis.contents.stored import contents
 from ..analysis.guards.conditions import add_conditions
+from ..analysis.kernels.launch_times import add_to_variant
+from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
 from ..analysis.phases.cold import add_words
@@ -19,7 +21,12 @@ from .text import tiers
 # cannot import them, so importing this package registers its displays.
 concluding.update(overview=overview, contents=contents)
 completing.update(
-    breaks=add_breaks, cold=add_words, conditions=add_conditions, verdicts=add_verdicts
+    bound=bounds.add_words,
+    breaks=add_breaks,
+    cold=add_words,
+    conditions=add_conditions,
+    launches=add_to_variant,
+    verdicts=add_verdicts,
 )
 renderers.update(text=text.render, html=cell.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..analysis.guards.frames import frame_of
+from ..analysis.problems.breaks import frame_name
 from ..capture.logged_values import finite
 from ..capture.records import Record
 from ..capture.stream import Group
@@ -73,6 +74,7 @@ class CompilationRows:
         return WatchedCompilation(
             id=group.id,
             frame=frame,
+            name=frame_name(frame.function) if frame is not None else "",
             started_s=records[0].time_s if records else None,
             duration_s=_seconds(metrics, records, group) + _seconds(backward, (), group)
             if group.done

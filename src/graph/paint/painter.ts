@@ -62,7 +62,7 @@ export function paint(
 /**
  * The colour of a node's swatch; null if it has none.
  */
-export function swatchColour(
+function swatchColour(
   { colouring, theme }: IPicture,
   swatch: number
 ): string | null {

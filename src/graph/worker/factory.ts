@@ -4,7 +4,7 @@ import type { WorkerFactory } from './client';
  * The worker as a file of its own, next to the extension's others: wherever the
  * server has put them.
  */
-export const fromFile: WorkerFactory = () =>
+const fromFile: WorkerFactory = () =>
   typeof Worker === 'undefined'
     ? null
     : new Worker(new URL('./layout.worker.js', import.meta.url));

@@ -1,5 +1,6 @@
 import type { Report } from '../../protocol/types';
-import { conform, NonconformityError } from './conform';
+import { conformReport } from '../../protocol/conform';
+import { NonconformityError } from '../../protocol/conformity';
 import { missing } from './missing';
 
 /**
@@ -32,7 +33,10 @@ export function readReport(text: string): Report {
     );
   }
   try {
-    return conform(data, 'Report') as Report;
+    // The value itself is completed, not a copy: a report may have some hundred
+    // thousand nodes. Fields that are not known are kept.
+    conformReport(data);
+    return data as Report;
   } catch (error) {
     if (error instanceof NonconformityError) {
       throw missing(

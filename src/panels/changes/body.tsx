@@ -22,7 +22,7 @@ export function ChangesBody(props: {
   const { model, trans } = context;
   const { changes } = variant;
   return (
-    <div className="jp-Compilescope-changesBody">
+    <div className="jp-Compilescope-body">
       <section>
         <h3>{trans.__('Changes from the closest variant')}</h3>
         <ul className="jp-Compilescope-changesList">

@@ -11,7 +11,6 @@ import * as React from 'react';
 import { grouped, type IAddress, type Side } from '../../code/artifacts';
 import { FORMS } from '../../protocol/types';
 import { formName, kernelText } from '../../code/forms';
-import { frameName } from '../../words/frames';
 import { wrapIcon } from './icons';
 import type {
   Artifact,
@@ -131,7 +130,7 @@ function Header(props: IHeaderProps): JSX.Element {
           >
             {ids.map(item => (
               <option key={item.id} value={item.id}>
-                {`${item.id} ${frameName(item, trans)}`.trim()}
+                {`${item.id} ${item.name}`.trim()}
               </option>
             ))}
           </Picker>

@@ -109,8 +109,7 @@ export class CodePanel extends Panel {
       model: this._model,
       address: side => this._sides.choice(side)?.address ?? null,
       apply: (side, notes) => this._annotate(side, notes),
-      isDisposed: () => this.isDisposed,
-      trans: this._trans
+      isDisposed: () => this.isDisposed
     });
     this._model.selectionChanged.connect(this._selected, this);
     this._model.linkedChanged.connect(this._linked, this);

@@ -144,7 +144,7 @@ function Status(props: IStatusProps): JSX.Element {
           {toldText(costs, trans)}
         </span>
       )}
-      <span className="jp-Compilescope-code-announce" aria-live="polite">
+      <span className="jp-Compilescope-hidden" aria-live="polite">
         {announcement(props, nodes)}
       </span>
     </>

@@ -8,16 +8,6 @@ import type { BadgeKind } from '../common';
 export type CheckState = Check['state'];
 
 /**
- * The states, worst first.
- */
-export const STATES: readonly CheckState[] = [
-  'problem',
-  'warning',
-  'ok',
-  'not needed'
-];
-
-/**
  * How each state's badge looks.
  */
 export const KINDS: Readonly<Record<CheckState, BadgeKind>> = {

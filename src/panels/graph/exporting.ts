@@ -37,7 +37,7 @@ export async function exportPicture(
 /**
  * A picture as an SVG file's text.
  */
-export function svgOf(picture: IPicture, title: string): string {
+function svgOf(picture: IPicture, title: string): string {
   const { width, height } = picture.scene.layout;
   const pen = new SvgPen();
   paint(pen, picture, { x: 0, y: 0, width, height }, 1);

@@ -165,7 +165,7 @@ export function arrange(
 /**
  * Guards in an order.
  */
-export function sortEntries(
+function sortEntries(
   entries: readonly IEntry[],
   order: Order
 ): readonly IEntry[] {

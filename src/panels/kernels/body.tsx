@@ -2,7 +2,11 @@ import * as React from 'react';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
-import { formatBytes, formatMicroseconds } from '../../words/format';
+import {
+  formatBytes,
+  formatMicroseconds,
+  formatQuantity
+} from '../../words/format';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
@@ -13,7 +17,6 @@ import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
 import type { IFilter, IRow } from './rows';
 import { artifactOf, filtered, rowsOf, totalsOf, wrapperOf } from './rows';
-import { formatOperations } from '../../words/operations';
 
 /**
  * The kernels of a compilation: a table, and what is known of the selected one.
@@ -63,7 +66,7 @@ export function KernelsBody(props: {
       },
       launch
     );
-  const isTimed = rows.some(({ time }) => time !== null);
+  const isTimed = rows.some(({ kernel }) => kernel.time !== null);
   const summary = model.report?.variants.find(each => each.name === variant);
   const target = summary?.target?.title ?? null;
   const conflict = model.report?.overview?.conflicts.find(
@@ -171,7 +174,7 @@ export function KernelsBody(props: {
               {', '}
               <Estimate
                 value={totals.operations}
-                format={formatOperations}
+                format={formatQuantity}
                 why=""
                 trans={trans}
               />{' '}

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Launch } from '../../protocol/types';
+import type { KernelTime, Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
@@ -8,17 +8,16 @@ import { Elided } from '../common/tables/elided';
 import {
   formatBytes,
   formatMicroseconds,
+  formatQuantity,
   formatShare
 } from '../../words/format';
-import { formatRate, launchTimeText, peakShare } from '../../words/launchTime';
 import type { IViewContext } from '../views';
 import { Estimate } from '../common/estimate';
 import { fusionColumns } from './fusionColumns';
-import type { IRow, ITimeSum } from './rows';
-import { languageTitle, sumText, timeText } from './phrases';
+import type { IRow } from './rows';
+import { languageTitle, sumText } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { NO_TARGET, targetColumns } from './targetColumns';
-import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
  * What decides which columns the table of kernels has, and what they show.
@@ -154,8 +153,8 @@ export function columnsOf(
       render: ({ kernel, operations }) => (
         <Estimate
           value={operations.value}
-          of={sumText(operations, formatOperations, trans)}
-          format={formatOperations}
+          of={sumText(operations, formatQuantity, trans)}
+          format={formatQuantity}
           why={kernel.absent.estimated_operations ?? unknown}
           trans={trans}
         />
@@ -168,7 +167,7 @@ export function columnsOf(
       render: ({ intensity }) => (
         <Estimate
           value={intensity}
-          format={formatIntensity}
+          format={formatQuantity}
           why={unknown}
           trans={trans}
         />
@@ -228,26 +227,24 @@ function timeColumns(
   const none = ({ kernel }: IRow) => (
     <Absent why={kernel.absent.time ?? trans.__('Not measured')} />
   );
-  const titleOf = ({ time }: IRow) =>
-    time?.single
-      ? launchTimeText(time.single, trans)
-      : time
-        ? timeText(time, trans)
-        : undefined;
   const column = (
     width: string,
     from: number | undefined,
-    of: (time: ITimeSum) => number | null,
-    show: (time: ITimeSum, value: number) => React.ReactNode
+    of: (time: KernelTime) => number | null,
+    show: (time: KernelTime, value: number) => React.ReactNode
   ): ColumnChange<IRow> => ({
     width,
     from,
     compare: (a, b) =>
-      compareNumbers(a.time && of(a.time), b.time && of(b.time)),
+      compareNumbers(
+        a.kernel.time && of(a.kernel.time),
+        b.kernel.time && of(b.kernel.time)
+      ),
     render: row => {
-      const value = row.time && of(row.time);
-      return row.time && value !== null ? (
-        <span title={titleOf(row)}>{show(row.time, value)}</span>
+      const { time } = row.kernel;
+      const value = time && of(time);
+      return time && value !== null ? (
+        <span title={time.text}>{show(time, value)}</span>
       ) : (
         none(row)
       );
@@ -277,9 +274,8 @@ function timeColumns(
     share: column(
       '108px',
       440,
-      time => peakShare(time)?.share ?? null,
-      (time, share) => {
-        const of = peakShare(time)?.of;
+      time => time.peak_share,
+      ({ peak: of }, share) => {
         // A share of the memory's peak says nothing of what never went there.
         return of === 'cache' ? (
           <span className="jp-Compilescope-muted">{trans.__('in cache')}</span>
@@ -297,13 +293,13 @@ function timeColumns(
       '66px',
       860,
       time => time.bytes_per_s,
-      (_, rate) => formatRate(rate)
+      (_, rate) => formatQuantity(rate)
     ),
     flops: column(
       '66px',
       940,
       time => time.operations_per_s,
-      (_, rate) => formatRate(rate)
+      (_, rate) => formatQuantity(rate)
     )
   };
 }

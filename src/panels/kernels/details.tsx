@@ -1,24 +1,20 @@
 import * as React from 'react';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
 import { Absent, Badge, DecisionList, Fact, SourceLink } from '../common';
-import { formatBytes, formatMicroseconds } from '../../words/format';
-import { launchTimeText } from '../../words/launchTime';
+import {
+  formatBytes,
+  formatMicroseconds,
+  formatQuantity
+} from '../../words/format';
 import type { IViewContext } from '../views';
 import { Compiled } from './compiled';
 import { Descriptors } from './descriptors';
 import { Estimate } from '../common/estimate';
-import {
-  languageTitle,
-  leastText,
-  resourceText,
-  sumText,
-  timeText
-} from './phrases';
+import { languageTitle, leastText, resourceText, sumText } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { Plan } from './plan';
 import { ReproducerPart } from '../common/reproducer';
 import type { IRow } from './rows';
-import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
  * As many lines of the user's code as are listed at once.
@@ -99,14 +95,9 @@ export function Details(props: {
       </header>
       <dl>
         <Fact label={trans.__('Launches')}>{row.own.length}</Fact>
-        {row.time && (
+        {kernel.time && (
           <Fact label={trans.__('Time')}>
-            {(row.time.single
-              ? launchTimeText(row.time.single, trans)
-              : timeText(row.time, trans)
-            )
-              .split('\n')
-              .join(' · ')}
+            {kernel.time.text.split('\n').join(' · ')}
           </Fact>
         )}
         {target !== null && (
@@ -134,8 +125,8 @@ export function Details(props: {
         <Fact label={trans.__('Operations')}>
           <Estimate
             value={row.operations.value}
-            of={sumText(row.operations, formatOperations, trans)}
-            format={formatOperations}
+            of={sumText(row.operations, formatQuantity, trans)}
+            format={formatQuantity}
             why={kernel.absent.estimated_operations ?? unknown}
             trans={trans}
           />
@@ -143,7 +134,7 @@ export function Details(props: {
         <Fact label={trans.__('Operations per byte')}>
           <Estimate
             value={row.intensity}
-            format={formatIntensity}
+            format={formatQuantity}
             why={unknown}
             trans={trans}
           />
@@ -296,7 +287,7 @@ function Launches(props: {
           {launch.time && (
             <span
               className="jp-Compilescope-launchTime"
-              title={launchTimeText(launch.time, trans)}
+              title={launch.time.text}
             >
               {formatMicroseconds(launch.time.us)}
             </span>

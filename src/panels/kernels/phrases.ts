@@ -5,9 +5,8 @@ import {
   formatMicroseconds,
   formatShare
 } from '../../words/format';
-import { leastOf } from '../../words/launchTime';
 import { TABLES } from '../../words/tables';
-import type { IRow, ISum, ITimeSum } from './rows';
+import type { IRow, ISum } from './rows';
 
 /**
  * What a kernel is written in.
@@ -60,26 +59,6 @@ export function resourceText(
 }
 
 /**
- * Of what launches a measured sum is.
- */
-export function timeText(
-  { us, known, of, least, most }: ITimeSum,
-  trans: TranslationBundle
-): string {
-  const launches =
-    known < of
-      ? trans.__('%1 of %2 launches', known, of)
-      : trans._n('%1 launch', '%1 launches', of);
-  return trans.__(
-    '%1 measured: Σ of %2, %3 to %4 each',
-    formatMicroseconds(us),
-    launches,
-    formatMicroseconds(least),
-    formatMicroseconds(most)
-  );
-}
-
-/**
  * Of what launches a sum is: `Σ of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty
  * where there is just one.
  */
@@ -116,7 +95,7 @@ export function leastText(
   { least, own }: IRow,
   trans: TranslationBundle
 ): string {
-  const bounds = new Set(own.map(launch => leastOf(launch)?.bound));
+  const bounds = new Set(own.map(launch => launch.least_bound));
   const [bound] = bounds.size === 1 ? bounds : [''];
   const by =
     bound === 'memory'

@@ -1,10 +1,4 @@
-import type {
-  Kernel,
-  Launch,
-  LaunchTime,
-  SourceLine
-} from '../../protocol/types';
-import { leastOf } from '../../words/launchTime';
+import type { Kernel, Launch, SourceLine } from '../../protocol/types';
 
 /**
  * A kernel as a row of the table.
@@ -44,11 +38,6 @@ export interface IRow {
   readonly intensity: number | null;
 
   /**
-   * What was measured of the own launches; null where nothing was.
-   */
-  readonly time: ITimeSum | null;
-
-  /**
    * What the own launches take at best on a device that is not there, in µs.
    */
   readonly least: ISum;
@@ -82,34 +71,6 @@ export interface ISum {
    */
   readonly known: number;
   readonly of: number;
-}
-
-/**
- * What the launches that were measured took together.
- */
-export interface ITimeSum {
-  readonly us: number;
-  readonly least: number;
-  readonly most: number;
-
-  /**
-   * How many launches were measured, of how many.
-   */
-  readonly known: number;
-  readonly of: number;
-
-  /**
-   * Means over the time of those launches that have them.
-   */
-  readonly bytes_per_s: number | null;
-  readonly operations_per_s: number | null;
-  readonly bandwidth_share: number | null;
-  readonly compute_share: number | null;
-
-  /**
-   * The only launch's own, where there is just one.
-   */
-  readonly single: LaunchTime | null;
 }
 
 /**
@@ -159,10 +120,9 @@ export function rowsOf(
         bytes.known === operations.known
           ? operations.value / bytes.value
           : null,
-      time: timeOf(own),
       least: sumOf(
         own,
-        own.flatMap(each => leastOf(each)?.us ?? [])
+        own.flatMap(each => each.least_us ?? [])
       ),
       sources,
       text: [
@@ -247,42 +207,16 @@ export function totalsOf(rows: readonly IRow[]): ITotals {
     bytes: sum(bytes),
     operations: sum(known('estimated_operations')),
     unknown: launches - bytes.length,
-    us: sum(rows.flatMap(({ time }) => time?.us ?? [])),
+    us: sum(rows.flatMap(({ kernel }) => kernel.time?.us ?? [])),
     least: sum(rows.flatMap(({ least }) => least.value ?? [])),
     untimed:
-      launches - rows.reduce((count, { time }) => count + (time?.known ?? 0), 0)
+      launches -
+      rows.reduce(
+        (count, { kernel }) => count + (kernel.time?.launches ?? 0),
+        0
+      )
   };
 }
-
-function timeOf(own: readonly Launch[]): ITimeSum | null {
-  const times = own.flatMap(({ time }) => time ?? []);
-  if (times.length === 0) {
-    return null;
-  }
-  const all = times.map(({ us }) => us);
-  const mean = (field: Rate) => {
-    const known = times.filter(time => time[field] !== null);
-    const us = known.reduce((total, time) => total + time.us, 0);
-    return us > 0
-      ? known.reduce((total, time) => total + time[field]! * time.us, 0) / us
-      : null;
-  };
-  return {
-    us: sum(all)!,
-    least: Math.min(...all),
-    most: Math.max(...all),
-    known: times.length,
-    of: own.length,
-    bytes_per_s: mean('bytes_per_s'),
-    operations_per_s: mean('operations_per_s'),
-    bandwidth_share: mean('bandwidth_share'),
-    compute_share: mean('compute_share'),
-    single: own.length === 1 ? times[0] : null
-  };
-}
-
-type Rate =
-  'bytes_per_s' | 'operations_per_s' | 'bandwidth_share' | 'compute_share';
 
 type Estimated = 'estimated_bytes' | 'estimated_operations';
 

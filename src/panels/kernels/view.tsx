@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
-import { isStudied } from '../../words/launchTime';
+import { isStudied } from '../../words/launches';
 import type { IViewContext } from '../views';
 import { KernelsBody } from './body';
 

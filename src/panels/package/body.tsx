@@ -25,7 +25,7 @@ export function PackageBody(props: {
   return (
     <>
       <Controls variant={variant} context={context} />
-      <div className="jp-Compilescope-packageBody">
+      <div className="jp-Compilescope-parts">
         {contents ? (
           <Made
             variant={variant}

@@ -21,7 +21,7 @@ export function RanksBody(props: {
   const serious = rank.differences.filter(each => each.serious).length;
   const variants = [...new Set(rank.collectives.map(each => each.variant))];
   return (
-    <div className="jp-Compilescope-ranksBody">
+    <div className="jp-Compilescope-body">
       <section>
         <h3>
           {trans.__(

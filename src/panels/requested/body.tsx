@@ -27,7 +27,7 @@ export function RequestedBody(props: {
     .map(({ name, absent }) => [name, absent.effective] as const)
     .filter(([, why]) => why);
   return (
-    <div className="jp-Compilescope-requestedBody">
+    <div className="jp-Compilescope-body jp-Compilescope-requestedBody">
       {settings.length === 0 ? (
         <Empty
           what={trans.__('The effective settings are not known')}

@@ -1,8 +1,7 @@
 import * as React from 'react';
 import type { Decision, Device, VariantReport } from '../../protocol/types';
 import { DecisionList, useLoaded, ViewFrame } from '../common';
-import { formatBytes } from '../../words/format';
-import { formatRate } from '../../words/launchTime';
+import { formatBytes, formatQuantity } from '../../words/format';
 import type { IViewContext } from '../views';
 import { findEverywhere, type IFindings, type IFound } from './everywhere';
 import { VariantTable } from './variants';
@@ -186,12 +185,12 @@ function rowsOf(
     build(trans.__('memory'), ({ memory_bytes: size }) => formatBytes(size)),
     row(
       trans.__('memory bandwidth'),
-      ({ bandwidth_bytes_per_s: rate }) => `${formatRate(rate)}B/s`
+      ({ bandwidth_bytes_per_s: rate }) => `${formatQuantity(rate, 'B')}/s`
     ),
     ...[...rates].map(dtype =>
       row(trans.__('matrix products, %1', dtype), ({ products }) =>
         dtype in products
-          ? `${formatRate(products[dtype])}${dtype.startsWith('int') ? 'OP/s' : 'FLOP/s'}`
+          ? `${formatQuantity(products[dtype], dtype.startsWith('int') ? 'OP' : 'FLOP')}/s`
           : '–'
       )
     ),

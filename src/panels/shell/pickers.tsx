@@ -5,7 +5,6 @@ import { isCompiled } from '../../model/variants';
 import type { CompilationSummary } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import { formatPlace } from '../../words/format';
-import { frameName } from '../../words/frames';
 
 /**
  * What all views show: the variant of those that show one, and the compilation.
@@ -101,8 +100,7 @@ function title(
   files: Record<string, string>,
   trans: TranslationBundle
 ): string {
-  const { id, where, recompile, reduced } = compilation;
-  const name = frameName(compilation, trans);
+  const { id, name, where, recompile, reduced } = compilation;
   const place = where && formatPlace(where, files, trans.__('cell'));
   const parts = [place ? `${name} (${place})` : name];
   if (recompile.length) {

@@ -136,7 +136,7 @@ function Badge({ count }: { count: ICount | undefined }): JSX.Element | null {
   return count ? (
     <span className="jp-Compilescope-tabCount" title={count.text}>
       <span aria-hidden="true">{count.count}</span>
-      <span className="jp-Compilescope-heard">{`, ${count.text}`}</span>
+      <span className="jp-Compilescope-hidden">{`, ${count.text}`}</span>
     </span>
   ) : null;
 }

@@ -7,7 +7,7 @@ import type {
   WatchState
 } from '../../protocol/types';
 import { IconButton } from '../common/button';
-import { formatFrame, formatPlace, formatSeconds } from '../../words/format';
+import { formatPlace, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
@@ -122,9 +122,7 @@ function Row(props: {
 }): JSX.Element {
   const { compilation, files, onShow, trans } = props;
   const { id, frame, call, failed, recompile, breaks } = compilation;
-  const name = frame?.function
-    ? formatFrame(frame.function, trans)
-    : trans.__('unknown frame');
+  const name = compilation.name || trans.__('unknown frame');
   const place = call ?? frame;
   return (
     <li

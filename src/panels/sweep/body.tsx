@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../charts';
-import { isFinished } from '../../model/sweep';
 import type { Sweep, VariantReport } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import type { Sort } from '../common';
@@ -52,10 +51,7 @@ export function SweepBody(props: {
   const [wish, setWish] = React.useState<boolean | null>(null);
   const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
   const plan = planOf(form, trans);
-  const left = rows.filter(({ cell }) => !isFinished(cell)).length;
-  const standing =
-    sweep &&
-    standingOf(sweep, rows, durationOf(left, form.seconds, sweep), trans);
+  const standing = sweep && standingOf(sweep, rows, trans);
   const subject = report?.subject;
   return (
     <>

@@ -6,9 +6,9 @@ import { Absent, Badge, compareNumbers } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
+  formatQuantity,
   formatSeconds
 } from '../../words/format';
-import { formatOperations } from '../../words/operations';
 import { formatInterval } from '../../words/format';
 import { speedupClass } from '../common/speedup';
 import { TABLES } from '../../words/tables';
@@ -95,7 +95,7 @@ export function columnsOf(
     },
     compile: number('72px', 390, ({ compile }) => compile, formatSeconds),
     throughput: {
-      ...number('76px', 1260, throughput, formatOperations),
+      ...number('76px', 1260, throughput, value => formatQuantity(value)),
       label: trans.__('%1/s', sweep.unit),
       isDescendingFirst: true,
       compare: byNumber(throughput)
@@ -187,17 +187,13 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
 
 function Accuracy(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
   const { row, trans } = props;
-  const { cell, error } = row;
-  if (error === null) {
+  const { result, accurate } = row.cell;
+  if (result === '') {
     return <Absent why={trans.__('Not compared with eager')} />;
   }
-  return cell.accurate === false ? (
-    <Badge kind="error">{trans.__('wrong, %1', error.toExponential(1))}</Badge>
+  return accurate === false ? (
+    <Badge kind="error">{result}</Badge>
   ) : (
-    <>
-      {error === 0
-        ? trans.__('equal')
-        : trans.__('within %1', error.toExponential(1))}
-    </>
+    <>{result}</>
   );
 }

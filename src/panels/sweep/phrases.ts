@@ -89,13 +89,10 @@ export interface ISweepStanding {
 
 /**
  * What to say of a sweep as a whole.
- *
- * @param left - How long the cells that are left will take, in seconds.
  */
 export function standingOf(
   sweep: Sweep,
   rows: readonly IRow[],
-  left: number,
   trans: TranslationBundle
 ): ISweepStanding {
   const all = rows.length;
@@ -121,10 +118,7 @@ export function standingOf(
         : trans.__('The sweep failed after %1', count);
   const more = [
     now.length > 0 && trans.__('now %1', now.join(', ')),
-    isOn &&
-      done < all &&
-      left > 0 &&
-      trans.__('%1 left', spanText(left, trans)),
+    isOn && sweep.left && trans.__('%1 left', sweep.left),
     !isOn &&
       sweep.took_s !== null &&
       trans.__(

@@ -48,7 +48,7 @@ export class TargetsView extends ReportView<readonly VariantReport[]> {
 
   protected override present(variants: readonly VariantReport[]): JSX.Element {
     return (
-      <div className="jp-Compilescope-targetsBody">
+      <div className="jp-Compilescope-body">
         <TargetEstimates variants={variants} context={this.context} />
       </div>
     );

@@ -193,7 +193,7 @@ function DepartureLine(props: {
 /**
  * A difference in two digits: `1.2e-7`.
  */
-export function formatError(value: number | null): string {
+function formatError(value: number | null): string {
   if (value === null) {
     return '–';
   }

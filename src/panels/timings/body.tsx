@@ -108,7 +108,7 @@ export function TimingsBody(props: {
           trans={trans}
         />
       )}
-      <div className="jp-Compilescope-timingsBody" ref={body}>
+      <div className="jp-Compilescope-parts" ref={body}>
         <div className="jp-Compilescope-standing">
           <span role="status">{standing.text}</span>
           {standing.count && (

@@ -1,7 +1,6 @@
 import * as React from 'react';
 import type { Help, VariantReport, Verdict } from '../../protocol/types';
 import { Badge, CodeBlock } from '../common';
-import { boundMeaning, boundTitle } from '../../words/bounds';
 import type { IViewContext } from '../views';
 
 /**
@@ -52,9 +51,9 @@ function Card(props: {
         <h4>{name}</h4>
         <Badge
           kind={verdict.bound === 'unclear' ? 'plain' : 'info'}
-          title={boundMeaning(verdict, trans)}
+          title={verdict.meaning}
         >
-          {boundTitle(verdict, trans)}
+          {verdict.title}
         </Badge>
         {verdict.estimated && (
           <Badge

@@ -49,7 +49,7 @@ export class TraceView extends ReportView<TraceSummary | null> {
   protected override present(trace: TraceSummary | null): JSX.Element {
     const { context } = this;
     return trace ? (
-      <div className="jp-Compilescope-traceBody">
+      <div className="jp-Compilescope-body jp-Compilescope-traceBody">
         {trace.is_followed && (
           <p className="jp-Compilescope-traceFollowed">
             {followed(trace, context)}

@@ -86,15 +86,17 @@ def test_every_guard_of_the_tree_is_read(records, compiled):
         ]
         lines = [line for text in texts for line in text.split("\n") if "+- " in line]
         leaves = [line for line in lines if "Manager" not in line.split("+- ")[1].split(":")[0]]
-        found = [guard for compilation in compiled(case, "python") for guard in compilation.guards]
-        assert len(found) == len(leaves)
-        users = [guard for guard in found if guard.origin and "program.py" in guard.origin.file]
+        results = [
+            guard for compilation in compiled(case, "python") for guard in compilation.guards
+        ]
+        assert len(results) == len(leaves)
+        users = [guard for guard in results if guard.origin and "program.py" in guard.origin.file]
         assert users
         assert all(guard.origin.file == "/case/program.py" for guard in users)
 
 
 def test_a_break():
-    found = parse_break(
+    result = parse_break(
         """Graph break in user code at /case/program.py:39
 Graph Break Reason: Encountered graph break when attempting to trace CALL: a call, e.g. f(x, y):
 
@@ -128,32 +130,32 @@ Traceback (most recent call last):
     return inner_fn(self, inst)
 """
     )
-    assert found.reason == "Data-dependent branching"
-    assert found.explanation.startswith("Detected branching on data.")
-    assert "gt = gt(sum_1, 0)" in found.explanation
-    assert found.hints == ["Use `torch.cond`.", "Give up:\nor try again."]
-    assert found.context == "attempted to jump"
-    assert found.link == "https://example.org/gb0170.html"
-    assert found.stack == [
+    assert result.reason == "Data-dependent branching"
+    assert result.explanation.startswith("Detected branching on data.")
+    assert "gt = gt(sum_1, 0)" in result.explanation
+    assert result.hints == ["Use `torch.cond`.", "Give up:\nor try again."]
+    assert result.context == "attempted to jump"
+    assert result.link == "https://example.org/gb0170.html"
+    assert result.stack == [
         SourceLine(file="/case/program.py", line=41, function="<module>", code="f(x)"),
         SourceLine(file="/case/program.py", line=39, function="f", code="if y.sum() > 0:"),
     ]
-    assert found.where == found.stack[1]
+    assert result.where == result.stack[1]
 
 
 @pytest.mark.parametrize("text", ["", "Graph break in user code at x", "nothing of the kind\n\n"])
 def test_a_break_in_other_words(text):
-    found = parse_break(text)
-    assert found.reason == text.strip()
-    assert found.where is None
+    result = parse_break(text)
+    assert result.reason == text.strip()
+    assert result.where is None
 
 
 def test_breaks_of_every_attempt_stay(compiled):
-    found = {compilation.id: compilation for compilation in compiled("breaks", "python")}
-    assert found["0/0"].attempt == 1
-    assert [graph_break.where.line for graph_break in found["0/0"].breaks] == [16]
-    assert found["0/0"].graphs["dynamo"].text.count("cos") > 0
-    skipped = found["3/0"]
+    by_name = {compilation.id: compilation for compilation in compiled("breaks", "python")}
+    assert by_name["0/0"].attempt == 1
+    assert [graph_break.where.line for graph_break in by_name["0/0"].breaks] == [16]
+    assert by_name["0/0"].graphs["dynamo"].text.count("cos") > 0
+    skipped = by_name["3/0"]
     assert skipped.graphs == {}
     assert skipped.breaks
     assert "no operation" in skipped.absent["dynamo"]
@@ -239,9 +241,9 @@ def test_real_phases_hold_their_children(compiled):
             assert child.start_us + child.duration_us <= end
         return 1 + sum(map(check, phase.children))
 
-    for one in compiled("training", "cpp"):
-        assert [phase.name for phase in one.phases][:1] == ["dynamo"]
-        assert sum(map(check, one.phases)) > 20
+    for item in compiled("training", "cpp"):
+        assert [phase.name for phase in item.phases][:1] == ["dynamo"]
+        assert sum(map(check, item.phases)) > 20
 
 
 @pytest.mark.parametrize(
@@ -299,12 +301,12 @@ def test_live_nodes_take_the_place_of_the_text(records):
     live = list(plain.graphs["post_grad"].nodes)
     for node in live:
         node.module, node.line = "blocks.0", None
-    (found,) = assemble(given, variant="python", nodes={text: live})
-    graph = found.graphs["post_grad"]
+    (result,) = assemble(given, variant="python", nodes={text: live})
+    graph = result.graphs["post_grad"]
     assert graph.nodes == live
     assert "modules" not in graph.absent
     assert all(node.line for node in graph.nodes)
-    assert "modules" in found.graphs["dynamo"].absent
+    assert "modules" in result.graphs["dynamo"].absent
 
 
 def test_a_branch_keeps_its_nodes_beside_live_ones(records):
@@ -312,12 +314,12 @@ def test_a_branch_keeps_its_nodes_beside_live_ones(records):
     (plain,) = assemble(given, variant="python")
     text = plain.graphs["post_grad"].text
     live = [node for node in plain.graphs["post_grad"].nodes if "." not in node.name]
-    (found,) = assemble(given, variant="python", nodes={text: live})
-    assert [node.name for node in found.graphs["post_grad"].nodes[: len(live)]] == [
+    (result,) = assemble(given, variant="python", nodes={text: live})
+    assert [node.name for node in result.graphs["post_grad"].nodes[: len(live)]] == [
         node.name for node in live
     ]
-    assert found.graphs["post_grad"].nodes[len(live) :]
-    assert [kernel.nodes for kernel in found.kernels] == [kernel.nodes for kernel in plain.kernels]
+    assert result.graphs["post_grad"].nodes[len(live) :]
+    assert [kernel.nodes for kernel in result.kernels] == [kernel.nodes for kernel in plain.kernels]
 
 
 def test_code_generated_after_a_restart_belongs_to_the_last_attempt(records):
@@ -333,10 +335,10 @@ def test_code_generated_after_a_restart_belongs_to_the_last_attempt(records):
         )
         for record in given
     ]
-    (found,) = assemble(again, variant="python")
-    assert found.attempt == 1
-    assert found.code.python is not None
-    assert "post_grad" in found.graphs
+    (result,) = assemble(again, variant="python")
+    assert result.attempt == 1
+    assert result.code.python is not None
+    assert "post_grad" in result.graphs
 
 
 def test_an_attempt_that_came_to_nothing_shows_no_older_code(records):
@@ -347,10 +349,10 @@ def test_an_attempt_that_came_to_nothing_shows_no_older_code(records):
         compile_id="0/0",
         attempt=2,
     )
-    (found,) = assemble([*given, failed], variant="python")
-    assert found.graphs == {}
-    assert found.code.python is None
-    assert found.breaks
+    (result,) = assemble([*given, failed], variant="python")
+    assert result.graphs == {}
+    assert result.code.python is None
+    assert result.breaks
 
 
 def test_nothing_from_nothing():
@@ -363,12 +365,12 @@ def test_several_graphs_under_one_id_are_all_kept(records):
     names = ("before_post_grad_graph", "inductor_post_grad_graph", "inductor_output_code")
     (plain,) = assemble(given, variant="python")
     again = [record for record in given if record.name in names]
-    (found,) = assemble([*given, *again], variant="python")
-    assert found.code.python == plain.code.python
-    assert [other.python for other in found.code.others] == [plain.code.python]
-    assert "2 inference graphs" in found.absent["inference graphs"]
-    assert len(found.kernels) == 2 * len(plain.kernels)
-    keys = [launch.key for kernel in found.kernels for launch in kernel.launches]
+    (result,) = assemble([*given, *again], variant="python")
+    assert result.code.python == plain.code.python
+    assert [other.python for other in result.code.others] == [plain.code.python]
+    assert "2 inference graphs" in result.absent["inference graphs"]
+    assert len(result.kernels) == 2 * len(plain.kernels)
+    keys = [launch.key for kernel in result.kernels for launch in kernel.launches]
     assert len(keys) == len(set(keys))
 
 
@@ -386,10 +388,10 @@ def test_the_graph_after_the_passes_by_its_older_name(records):
         else record
         for record in given
     ]
-    (found,) = assemble(older, variant="python", raw=True)
-    assert found.graphs["post_grad"].text == plain.graphs["post_grad"].text
-    assert [kernel.nodes for kernel in found.kernels] == [kernel.nodes for kernel in plain.kernels]
-    assert "after_post_grad_graph" not in [event.name for event in found.raw]
+    (result,) = assemble(older, variant="python", raw=True)
+    assert result.graphs["post_grad"].text == plain.graphs["post_grad"].text
+    assert [kernel.nodes for kernel in result.kernels] == [kernel.nodes for kernel in plain.kernels]
+    assert "after_post_grad_graph" not in [event.name for event in result.raw]
 
 
 def test_tables_without_debug_handles_name_kernels():
@@ -432,9 +434,9 @@ def test_aot_inductors_kernels_of_a_trace_name_their_nodes(records):
         ),
     ]
     dumped = [msgspec.structs.replace(record, compile_id="0/0") for record in dumped]
-    (found,) = assemble(dumped, variant="python")
-    (kernel,) = found.kernels
+    (result,) = assemble(dumped, variant="python")
+    (kernel,) = result.kernels
     assert kernel.nodes == [node.name]
-    (launch,) = (region for region in found.code.regions["aot"] if region.kind == "launch")
+    (launch,) = (region for region in result.code.regions["aot"] if region.kind == "launch")
     assert launch.nodes == [node.name]
     assert launch.sources == kernel.sources == node.sources[-1:]

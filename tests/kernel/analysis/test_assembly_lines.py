@@ -59,8 +59,8 @@ def test_a_call_within_a_call_leads_to_the_line_that_began_it() -> None:
 	.file	2 "/triton/language/standard.py"
 """
     listing = read("ptx", text, "kernel.py")
-    told = [line.split()[0] for line in listing.text.splitlines() if line.strip()]
-    assert told == ["ld.global.b32", "shfl.sync.bfly.b32", "add.f32"]
+    results = [line.split()[0] for line in listing.text.splitlines() if line.strip()]
+    assert results == ["ld.global.b32", "shfl.sync.bfly.b32", "add.f32"]
     assert [line for line in listing.lines if line] == [7, 8, 8]
 
 

@@ -20,7 +20,7 @@ from torch._inductor.select_algorithm import AlgorithmSelectorCache, get_algorit
 pytestmark = pytest.mark.slow
 
 
-def told(name: str, said: dict[str, Any]) -> Record:
+def make_record(name: str, said: dict[str, Any]) -> Record:
     return Record(event="artifact", metadata={"artifact": {"name": name}}, payload=json.dumps(said))
 
 
@@ -55,7 +55,7 @@ KERNELS = [
 
 
 def test_templates_beside_library_calls():
-    (autotuning,) = read_autotunings([told(AUTOTUNING, MATMUL)], KERNELS)
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, MATMUL)], KERNELS)
     assert (autotuning.operator, autotuning.kind, autotuning.skipped) == ("mm", "algorithm", "")
     assert autotuning.kernel == "triton_tem_fused_mm_0"
     assert autotuning.duration_s == 1.5
@@ -83,14 +83,14 @@ def test_templates_beside_library_calls():
 def test_the_library_wins():
     data = json.loads(json.dumps(MATMUL))
     data["choices"][0]["time_us"] = 1.0
-    (autotuning,) = read_autotunings([told(AUTOTUNING, data)], KERNELS)
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, data)], KERNELS)
     assert autotuning.choices[0].name == "mm"
     assert autotuning.kernel == "extern_kernels.mm"
 
 
 def test_nothing_could_be_measured():
     said = {**MATMUL, "choices": [{"name": "a", "time_us": None, "failed": True}]}
-    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, said)], KERNELS)
     assert not autotuning.choices[0].chosen
     assert "could be measured" in autotuning.skipped
 
@@ -99,7 +99,7 @@ def test_nothing_could_be_measured():
 def test_one_candidate_is_no_measurement(device, freezing):
     only = {"name": "mm", "type": "ExternKernelCaller", "time_us": None}
     said = {**MATMUL, "measured": False, "choices": [only], "device": device}
-    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, said)], KERNELS)
     assert autotuning.choices[0].chosen
     assert autotuning.choices[0].time_us is None
     assert "one candidate" in autotuning.skipped
@@ -123,7 +123,7 @@ def test_launch_configurations():
             },
         ],
     }
-    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, said)], KERNELS)
     assert (autotuning.kind, autotuning.kernel) == ("config", "triton_poi_fused_add_0")
     assert [(choice.name, choice.why) for choice in autotuning.choices] == [
         ("XBLOCK=512", ""),
@@ -141,7 +141,7 @@ def test_coordinate_descent_has_no_times():
         "measured": True,
         "choices": [{"name": "XBLOCK=64"}, {"name": "XBLOCK=32", "why": "where it began"}],
     }
-    (autotuning,) = read_autotunings([told(AUTOTUNING, said)], [])
+    (autotuning,) = read_autotunings([make_record(AUTOTUNING, said)], [])
     assert [(choice.name, choice.chosen, choice.why) for choice in autotuning.choices] == [
         ("XBLOCK=64", True, ""),
         ("XBLOCK=32", False, "where it began"),
@@ -157,7 +157,7 @@ def test_a_cached_configuration_was_not_measured_now():
         },
         "triton_tem_fused_mm_0": {"autotune_cache_state": "only 1 config"},
     }
-    records = [told("triton_kernel_info", info)]
+    records = [make_record("triton_kernel_info", info)]
     (autotuning,) = read_autotunings(records, KERNELS)
     assert autotuning.kernel == "triton_poi_fused_add_0"
     assert autotuning.choices[0].config == {"XBLOCK": "512", "num_warps": "4"}
@@ -180,10 +180,10 @@ def test_real_trace_files_tell_the_compile_times(data):
     from compilescope.capture.tracelog import read
 
     path = Path(data) / "traces" / "h200-torch2.11-mlp_b1_python.log.gz"
-    (found,) = assemble(read(path).records, variant="python")
-    (kernel,) = [kernel for kernel in found.kernels if kernel.language == "triton"]
+    (result,) = assemble(read(path).records, variant="python")
+    (kernel,) = [kernel for kernel in result.kernels if kernel.language == "triton"]
     assert kernel.resources["compile_us"] > 0
-    assert found.autotunings == []
+    assert result.autotunings == []
 
 
 class Launcher:

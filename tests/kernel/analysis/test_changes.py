@@ -96,11 +96,11 @@ def test_a_change_of_sizes_is_told_in_kernels_graphs_and_guards(report: Report) 
     [differing] = [kernel for kernel in changes.kernels if kernel.outcome == "differs"]
     assert differing.lines > 0
     assert differing.why.startswith("Sizes are arguments here (ks0")
-    told = {change.kind: change for change in changes.changes}
-    assert (told["setting"].baseline, told["setting"].here) == ("automatic", "on")
-    assert "64" in told["graph"].baseline
-    assert "s" in told["graph"].here
-    assert {"guards", "wrapper"} <= told.keys()
+    by_name = {change.kind: change for change in changes.changes}
+    assert (by_name["setting"].baseline, by_name["setting"].here) == ("automatic", "on")
+    assert "64" in by_name["graph"].baseline
+    assert "s" in by_name["graph"].here
+    assert {"guards", "wrapper"} <= by_name.keys()
 
 
 def test_what_changed_nothing_says_so(report: Report) -> None:
@@ -160,7 +160,7 @@ def test_a_fusion_that_is_off_under_the_cpp_wrapper() -> None:
 
 
 def test_a_body_leaves_out_how_it_is_launched() -> None:
-    one, other = (
+    result, other = (
         Kernel(
             name=name,
             language="triton",
@@ -168,10 +168,10 @@ def test_a_body_leaves_out_how_it_is_launched() -> None:
         )
         for name, stored in (("triton_a_0", "True"), ("triton_b_1", "False"))
     )
-    assert body(one) == body(other)
-    assert count_lines(one, other) == 0
-    assert "tmp0 = _helper0(1, 2)" in body_lines(one)
-    left, right = launch_settings(one.source), launch_settings(other.source)
+    assert body(result) == body(other)
+    assert count_lines(result, other) == 0
+    assert "tmp0 = _helper0(1, 2)" in body_lines(result)
+    left, right = launch_settings(result.source), launch_settings(other.source)
     assert {name for name in left if left[name] != right[name]} == {"store_cubin"}
     assert left["heuristic"] == "persistent_reduction"
     assert launch_settings("@triton.jit\ndef broken(") == {}
@@ -215,8 +215,8 @@ def test_pointers_that_only_one_side_assumes_to_be_aligned_are_named() -> None:
     ],
 )
 def test_other_hints_are_told_as_they_are_written(configs: str) -> None:
-    told = f"The same code; torch launches it with configs = {configs} for {PYTHON}."
-    assert launching(hinted(PYTHON), hinted(configs)) == told
+    result = f"The same code; torch launches it with configs = {configs} for {PYTHON}."
+    assert launching(hinted(PYTHON), hinted(configs)) == result
 
 
 def test_kernels_are_paired_by_what_is_surest() -> None:
@@ -250,7 +250,7 @@ def test_the_baseline_is_the_earlier_variant_that_is_most_alike() -> None:
         variant("cpp on h100", target="h100", cpp_wrapper=True),
         VariantReport(name="failed", requested=cs.Variant(mode="max-autotune")),
     ]
-    found = [baseline_of(variant, variants) for variant in variants]
-    assert [kernel.name if kernel else "" for kernel in found] == [
+    results = [baseline_of(variant, variants) for variant in variants]
+    assert [kernel.name if kernel else "" for kernel in results] == [
         *("", "", "python", "python", "dynamic", "", "on h100", "")
     ]

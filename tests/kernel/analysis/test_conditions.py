@@ -23,7 +23,7 @@ def tensor(source: str, rest: str) -> Guard:
     return Guard(expression, type="TENSOR_MATCH", source=source)
 
 
-def told(guards: list[Guard]) -> list[tuple[str, str, int | None]]:
+def condition_titles(guards: list[Guard]) -> list[tuple[str, str, int | None]]:
     return [
         (condition.name, condition.requirement, condition.guard)
         for condition in find_conditions(guards)
@@ -43,7 +43,7 @@ def test_inputs_come_first_then_values_then_groups() -> None:
         Guard("len(L['xs']) == 2", type="LENGTH_CHECK", source="L['xs']"),
         Guard("not math.isnan(L['rate'])", type="LAMBDA_GUARD", source="L['rate']"),
     ]
-    assert told(guards) == [
+    assert condition_titles(guards) == [
         ("x", "float32[*, 16], * is any size, requires_grad=True", 5),
         ("y", "float32[4, 3], strides 1, 4", 6),
         ("rate", "0.1", 2),

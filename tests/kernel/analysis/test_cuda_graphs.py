@@ -49,42 +49,42 @@ def of(function: object, *variants: str) -> dict[str, CudaGraphs]:
         variants={name: GPU[name] for name in variants},
         run=False,
     )
-    found = {variant.name: variant.cuda_graphs for variant in report.variants}
-    assert None not in found.values()
-    return found  # type: ignore[return-value]
+    by_name = {variant.name: variant.cuda_graphs for variant in report.variants}
+    assert None not in by_name.values()
+    return by_name  # type: ignore[return-value]
 
 
 @pytest.mark.slow
 def test_the_cpp_wrapper_captures_none_with_partitions_and_one_setting_changes_that() -> None:
-    found = of(plain, *GPU)
-    assert found["python"].outcome == "captured"
-    (part,) = found["python"].partitions
+    data = of(plain, *GPU)
+    assert data["python"].outcome == "captured"
+    (part,) = data["python"].partitions
     assert (part.name, part.captured, part.kernels) == ("partition_0", True, 2)
-    cpp = found["cpp"]
+    cpp = data["cpp"]
     assert cpp.outcome == "skipped"
     (skip,) = cpp.skips
     if AROUND_CPP:
         assert "graph partition" in skip.reason
         assert skip.setting == "torch._inductor.config.graph_partition = False"
-        assert found["whole"].outcome == "captured"
-        assert [part.captured for part in found["whole"].partitions] == [True]
+        assert data["whole"].outcome == "captured"
+        assert [part.captured for part in data["whole"].partitions] == [True]
     else:
         assert (skip.reason, skip.setting) == ("cpp wrapper enabled", "")
         assert "torch 2.12 or later" in skip.remedy
-        assert found["whole"].outcome == "skipped"
-    assert (found["off"].outcome, found["off"].partitions) == ("not asked", [])
-    assert all(partition.captured == 0 for partition in found.values()), "nothing ran"
+        assert data["whole"].outcome == "skipped"
+    assert (data["off"].outcome, data["off"].partitions) == ("not asked", [])
+    assert all(partition.captured == 0 for partition in data.values()), "nothing ran"
 
 
 @pytest.mark.slow
 def test_what_cannot_be_captured_splits_the_graph_or_has_it_skipped() -> None:
-    found = of(on_the_cpu_between, "python", "whole")
-    parts = found["python"].partitions
-    assert found["python"].outcome == "partly"
+    data = of(on_the_cpu_between, "python", "whole")
+    parts = data["python"].partitions
+    assert data["python"].outcome == "partly"
     assert [part.captured for part in parts] == [True, False, True]
     assert [part.kernels for part in parts] == [2, 1, 1]
     assert parts[1].why == "It works on the CPU."
-    (skip,) = found["whole"].skips
+    (skip,) = data["whole"].skips
     assert skip.setting == "", "under the C++ wrapper no setting alone would do"
     if AROUND_CPP:
         assert skip.reason.startswith("cpu device")
@@ -96,10 +96,10 @@ def test_what_cannot_be_captured_splits_the_graph_or_has_it_skipped() -> None:
 
 @pytest.mark.slow
 def test_an_argument_changed_in_place_is_foreseen() -> None:
-    found = of(in_place, "python")["python"]
-    assert (found.outcome, found.why) == ("skipped", "mutated inputs (1 instances)")
-    assert found.skips[0].where is not None
-    assert found.skips[0].where.code == "x.add_(1)"
+    item = of(in_place, "python")["python"]
+    assert (item.outcome, item.why) == ("skipped", "mutated inputs (1 instances)")
+    assert item.skips[0].where is not None
+    assert item.skips[0].where.code == "x.add_(1)"
 
 
 def on_gpu() -> Compilation:

@@ -22,7 +22,7 @@ HURRIED = settings(
 @given(choice=st.data())
 @HURRIED
 def test_a_damaged_trace_is_assembled(choice, data, tmp_path):
-    found = []
+    results = []
     for wrapper in ("python", "cpp"):
         packed = data / "traces" / f"h200-torch2.11-train_mlp_{wrapper}.log.gz"
         text = bytearray(gzip.decompress(packed.read_bytes()))
@@ -31,8 +31,8 @@ def test_a_damaged_trace_is_assembled(choice, data, tmp_path):
         end = choice.draw(st.integers(len(text) // 2, len(text)))
         path = tmp_path / "trace.log"
         path.write_bytes(text[:end])
-        found.append(assemble(read(path).records, variant=wrapper))
-    for python, cpp in zip(*found, strict=False):
+        results.append(assemble(read(path).records, variant=wrapper))
+    for python, cpp in zip(*results, strict=False):
         pair(python, cpp)
         left, right = python.code, cpp.code
         align(
@@ -47,5 +47,5 @@ def test_a_damaged_trace_is_assembled(choice, data, tmp_path):
 @HURRIED
 def test_records_in_another_order_or_lost_are_assembled(choice, records):
     given_records = records(choice.draw(st.sampled_from(["breaks", "training"])), "cpp")
-    kept = choice.draw(st.lists(st.sampled_from(given_records), max_size=60))
-    assemble(kept, variant="cpp")
+    result = choice.draw(st.lists(st.sampled_from(given_records), max_size=60))
+    assemble(result, variant="cpp")

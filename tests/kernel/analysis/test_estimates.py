@@ -27,16 +27,16 @@ def launches(report: Report) -> list[Launch]:
 @pytest.fixture
 def schedulers(monkeypatch):
     """The bytes that Inductor's scheduler estimates, node by node, of what is generated."""
-    found: list[int] = []
+    results: list[int] = []
     original = codegen._compile_to_module
 
     def listen(inner, graph):
         result = original(inner, graph)
-        found.extend(node.get_read_write_buffers_sizes() for node in graph.scheduler.nodes)
+        results.extend(node.get_read_write_buffers_sizes() for node in graph.scheduler.nodes)
         return result
 
     monkeypatch.setattr(codegen, "_compile_to_module", listen)
-    return found
+    return results
 
 
 @pytest.mark.parametrize("name", ["inference", "transformer", "training"])

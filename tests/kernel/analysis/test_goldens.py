@@ -14,8 +14,8 @@ CASES = ["breaks", "cached", "fallbacks", "mlp", "recompiles", "training"]
 @pytest.mark.parametrize("wrapper", ["python", "cpp"])
 @pytest.mark.parametrize("case", CASES)
 def test_case(case, wrapper, compiled, summary, data: Path):
-    found = [summary.summarize(compilation) for compilation in compiled(case, wrapper)]
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    results = [summary.summarize(compilation) for compilation in compiled(case, wrapper)]
+    text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
     expected = data / "cases" / case / f"{wrapper}.expected.json"
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
         expected.write_text(text, encoding="utf-8")

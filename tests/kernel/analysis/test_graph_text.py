@@ -124,7 +124,7 @@ def test_any_text_is_survived(text):
     parse_graph("class G(torch.nn.Module):\n    def forward(self, x):\n        " + text)
 
 
-def one(line: str, before: str = "x, y") -> Node:
+def make_node(line: str, before: str = "x, y") -> Node:
     text = f"class G(torch.nn.Module):\n    def forward(self, {before}):\n        {line}\n"
     return parse_graph(text)[-1]
 
@@ -150,7 +150,7 @@ def one(line: str, before: str = "x, y") -> Node:
     ],
 )
 def test_expressions(line, op, target, inputs):
-    node = one(line)
+    node = make_node(line)
     assert (node.name, node.op, node.target, node.inputs) == ("z", op, target, inputs)
 
 

@@ -201,9 +201,9 @@ SAID = {
 @pytest.mark.parametrize("message", SAID)
 def test_what_torch_says_of_a_failing_guard(message):
     failure = parse_failure(message, lambda _: "?")
-    source, kind, expected, found = SAID[message]
+    source, kind, expected, result = SAID[message]
     assert (failure.source, failure.kind, failure.expected) == (source, kind, expected)
-    assert failure.found == found or found == "?"
+    assert failure.found == result or result == "?"
 
 
 def test_the_failing_guard_is_found_in_the_report():
@@ -234,8 +234,8 @@ def test_global_modes_are_compared():
 
 
 def test_a_line_in_a_folder_whose_name_has_a_blank():
-    told = "| +- EQUALS_MATCH: L['k'] == 2   # y = x * k  # my models/net.py:7 in forward"
-    guards, _ = parse_guards(f"+- RootGuardManager\n{told}\n")
+    result = "| +- EQUALS_MATCH: L['k'] == 2   # y = x * k  # my models/net.py:7 in forward"
+    guards, _ = parse_guards(f"+- RootGuardManager\n{result}\n")
     (guard,) = guards
     assert guard.expression == "L['k'] == 2"
     assert guard.origin == SourceLine(

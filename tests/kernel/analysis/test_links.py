@@ -24,15 +24,15 @@ def launches(compilation: Compilation, artifact: str) -> list[Region]:
 
 def paired(left: list[Compilation], right: list[Compilation]) -> list[tuple[Region, Region | None]]:
     """Each launch of both wrappers with its partner."""
-    found: list[tuple[Region, Region | None]] = []
+    results: list[tuple[Region, Region | None]] = []
     for python, cpp in zip(left, right, strict=True):
         pair(python, cpp)
         ours, theirs = launches(python, "python"), launches(cpp, "cpp")
         for some, others in ((ours, theirs), (theirs, ours)):
             partners = {region.key: region for region in others}
             assert len(partners) == len(others)
-            found += [(region, partners.get(region.key)) for region in some]
-    return found
+            results += [(region, partners.get(region.key)) for region in some]
+    return results
 
 
 def test_nearly_every_launch_has_a_partner_and_a_source_line(compiled):
@@ -62,9 +62,9 @@ def test_gpu_launches_pair_without_debug_handles(name, count, data):
         )
         for wrapper in ("python", "cpp")
     )
-    found = paired(python, cpp)
-    assert len(found) == 2 * count
-    for region, partner in found:
+    results = paired(python, cpp)
+    assert len(results) == 2 * count
+    for region, partner in results:
         assert partner is not None
         assert operator(region.kernel or "") == operator(partner.kernel or "")
     for kernel in (*python[0].kernels, *cpp[0].kernels):
@@ -189,8 +189,8 @@ def test_operator(name, plain):
 
 
 def test_source_lines_are_innermost_first(compiled):
-    (found,) = compiled("mlp", "python")
-    (gelu,) = [kernel for kernel in found.kernels if "gelu" in kernel.name]
+    (result,) = compiled("mlp", "python")
+    (gelu,) = [kernel for kernel in result.kernels if "gelu" in kernel.name]
     assert gelu.sources[0] == SourceLine(
         file="/case/program.py",
         line=19,

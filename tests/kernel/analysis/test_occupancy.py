@@ -34,8 +34,8 @@ def build_of(target: str) -> devices.Build:
 def test_occupancy_is_nvidias(
     target: str, registers: int, shared: int, warps: int, blocks: int, limit: str
 ) -> None:
-    found = occupancy(build_of(target), registers=registers, shared_bytes=shared, warps=warps)
-    assert (found.blocks, found.limit) == (blocks, limit)
+    result = occupancy(build_of(target), registers=registers, shared_bytes=shared, warps=warps)
+    assert (result.blocks, result.limit) == (blocks, limit)
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_occupancy_is_nvidias(
     [(1, 8), (64, 8), (65, 7), (72, 7), (110, 4), (128, 4), (256, 2), (512, 1)],
 )
 def test_occupancy_is_amds(registers: int, waves: int) -> None:
-    found = occupancy(build_of("mi300x"), registers=registers, shared_bytes=0, warps=4)
-    assert found.blocks == waves
-    assert found.share == waves / 8
+    result = occupancy(build_of("mi300x"), registers=registers, shared_bytes=0, warps=4)
+    assert result.blocks == waves
+    assert result.share == waves / 8
 
 
 def test_tensor_memory_counts() -> None:
-    found = occupancy(build_of("b200"), registers=32, shared_bytes=0, warps=4, tensor_columns=256)
-    assert (found.blocks, found.limit) == (2, "tensor memory")
+    result = occupancy(build_of("b200"), registers=32, shared_bytes=0, warps=4, tensor_columns=256)
+    assert (result.blocks, result.limit) == (2, "tensor memory")

@@ -46,8 +46,8 @@ def count(report: Report) -> dict[str, int]:
     """How many launches of both wrappers there are, and how many lead where."""
     python, cpp = report.variant("python"), report.variant("cpp")
     totals = dict.fromkeys(("launches", "partners", "nodes", "lines"), 0)
-    for one, other in zip(python.compilations, cpp.compilations, strict=True):
-        ours, theirs = launches(one, "python"), launches(other, "cpp")
+    for item, other in zip(python.compilations, cpp.compilations, strict=True):
+        ours, theirs = launches(item, "python"), launches(other, "cpp")
         for some, others in ((ours, theirs), (theirs, ours)):
             keys = {region.key for region in others}
             totals["launches"] += len(some)
@@ -82,9 +82,9 @@ def line_of(node: Node) -> str:
 def test_launches_have_partners_and_lines(inspected):
     total = dict.fromkeys(("launches", "partners", "nodes", "lines"), 0)
     for name in EXAMPLES:
-        found = count(inspected(name))
-        print(f"{name:24}", ", ".join(f"{value} {key}" for key, value in found.items()))
-        for key, value in found.items():
+        data = count(inspected(name))
+        print(f"{name:24}", ", ".join(f"{value} {key}" for key, value in data.items()))
+        for key, value in data.items():
             total[key] += value
     print(f"{'all':24}", ", ".join(f"{value} {key}" for key, value in total.items()))
     assert total["launches"] > 120
@@ -96,11 +96,11 @@ def test_kernels_lead_to_dynamo_nodes(inspected):
     with_origins = wanted = 0
     for name in EXAMPLES:
         nodes = computed(inspected(name))
-        found = [node for node in nodes if node[1].origins]
-        print(f"{name:24} {len(found)} of {len(nodes)} nodes")
-        with_origins += len(found)
+        results = [node for node in nodes if node[1].origins]
+        print(f"{name:24} {len(results)} of {len(nodes)} nodes")
+        with_origins += len(results)
         wanted += len(nodes)
-        for compilation, node in found:
+        for compilation, node in results:
             names = {first.name for first in compilation.graphs["dynamo"].nodes}
             assert set(node.origins) <= names
     assert wanted > 300
@@ -173,12 +173,12 @@ def test_launches_have_their_text(inspected):
 
 def test_what_is_built_is_linked_too():
     report = inspect("training", run=True)
-    found = count(report)
-    assert found["launches"] == found["partners"] == found["lines"] == 20
+    data = count(report)
+    assert data["launches"] == data["partners"] == data["lines"] == 20
     nodes = computed(report)
     assert all(node.origins for _, node in nodes)
-    for one, other in itertools.pairwise(report.compilations[:2]):
-        left = {node.name: node.origins for node in one.graphs["backward_post_grad"].nodes}
+    for item, other in itertools.pairwise(report.compilations[:2]):
+        left = {node.name: node.origins for node in item.graphs["backward_post_grad"].nodes}
         right = {node.name: node.origins for node in other.graphs["backward_post_grad"].nodes}
         assert left == right
 

@@ -64,7 +64,7 @@ def recordings(draw: st.DrawFn) -> tuple[list[Record], float]:
         end = draw(st.floats(begin, whole))
         timed.append((begin, event("build", "B", begin, None, thread)))
         timed.append((end, event("build", "E", end, None, thread)))
-    return [record for _, record in sorted(timed, key=lambda one: one[0])], whole
+    return [record for _, record in sorted(timed, key=lambda item: item[0])], whole
 
 
 @given(recordings())
@@ -183,15 +183,15 @@ def test_real_phases_add_up(built):
 
 
 def test_the_cpp_compiler_and_the_caches_are_named(built):
-    found = {phase.name: phase for phase in walk(built.compilations[0].phases)}
-    assert found["CppBuilder.compile_and_link"].kind == "cpp_build"
-    assert found["CppBuilder.compile_and_link"].detail.endswith(".main")
+    by_name = {phase.name: phase for phase in walk(built.compilations[0].phases)}
+    assert by_name["CppBuilder.compile_and_link"].kind == "cpp_build"
+    assert by_name["CppBuilder.compile_and_link"].detail.endswith(".main")
     assert {"FxGraphCache.prepare_key", "FxGraphCache._save_graph", "AOTAutogradCache.save"} <= {
-        name for name, phase in found.items() if phase.kind == "cache"
+        name for name, phase in by_name.items() if phase.kind == "cache"
     }
-    assert found["CppCodeCache._load_library"].kind == "load"
-    assert found["Scheduler.__init__"].kind == "scheduling"
-    assert found["GraphLowering.run"].kind == "lowering"
+    assert by_name["CppCodeCache._load_library"].kind == "load"
+    assert by_name["Scheduler.__init__"].kind == "scheduling"
+    assert by_name["GraphLowering.run"].kind == "lowering"
 
 
 def test_warm_caches_are_hit(built):

@@ -89,10 +89,10 @@ def test_each_line_of_a_target_s_wrapper(name):
     check(counted(text, artifact, regions, steps_of(text, artifact, regions)))
 
 
-def by_direction(found: list[Compilation]) -> dict[tuple[str, str], Steps]:
+def by_direction(result: list[Compilation]) -> dict[tuple[str, str], Steps]:
     return {
         (compilation.id, steps.direction): steps
-        for compilation in found
+        for compilation in result
         for steps in compilation.steps
     }
 
@@ -153,12 +153,12 @@ def test_forward_and_backward_lead_to_the_same_source_lines(compiled):
 
 
 def test_times_stay_while_the_steps_are_the_same(compiled):
-    (found,) = compiled("mlp", "cpp")
-    found.steps[0].steps[0].us = 1.5
-    found.steps[0].whole_us = 20.0
-    found.steps = find_steps(found)
-    assert (found.steps[0].steps[0].us, found.steps[0].whole_us) == (1.5, 20.0)
-    found.code.cpp = (found.code.cpp or "").replace("inputs = ", "\n    inputs = ", 1)
-    found.code.regions["cpp"] = to_regions(scan(found.code.cpp, "cpp"), "inference")
-    found.steps = find_steps(found)
-    assert (found.steps[0].steps[0].us, found.steps[0].whole_us) == (None, None)
+    (result,) = compiled("mlp", "cpp")
+    result.steps[0].steps[0].us = 1.5
+    result.steps[0].whole_us = 20.0
+    result.steps = find_steps(result)
+    assert (result.steps[0].steps[0].us, result.steps[0].whole_us) == (1.5, 20.0)
+    result.code.cpp = (result.code.cpp or "").replace("inputs = ", "\n    inputs = ", 1)
+    result.code.regions["cpp"] = to_regions(scan(result.code.cpp, "cpp"), "inference")
+    result.steps = find_steps(result)
+    assert (result.steps[0].steps[0].us, result.steps[0].whole_us) == (None, None)

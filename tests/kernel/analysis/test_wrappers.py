@@ -240,7 +240,7 @@ def test_a_check_of_several_tensors_is_a_region_of_each():
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "result"),
     [
         (
             GROUPED.split("\n")[4].strip(),
@@ -258,8 +258,8 @@ def test_a_check_of_several_tensors_is_a_region_of_each():
         ("assert_size_stride = torch._C._dynamo.guards.assert_size_stride", []),
     ],
 )
-def test_what_a_line_checks(line, found):
-    assert [tuple(size_check) for size_check in size_checks(line)] == found
+def test_what_a_line_checks(line, result):
+    assert [tuple(size_check) for size_check in size_checks(line)] == result
 
 
 TEMPLATE = """#include <torch/csrc/inductor/cpp_wrapper/cpu.h>

@@ -40,12 +40,12 @@ class Asked:
 def each(folder: Path, do: Callable[[Votes, int], T], size: int = 3) -> list[T]:
     """What each rank gets, all at the same time; none waits after a failure."""
 
-    def one(rank: int) -> T:
+    def make_item(rank: int) -> T:
         store = dist.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
         return do(Votes(store, rank, size, patience_s=0.0), rank)
 
     with ThreadPoolExecutor(size) as pool:
-        return list(pool.map(one, range(size)))
+        return list(pool.map(make_item, range(size)))
 
 
 def test_all_get_the_same_answers(tmp_path: Path) -> None:

@@ -145,12 +145,12 @@ def test_ranks_that_call_something_else_are_told_of() -> None:
     code = first.variant("python").compilations[0].code.python
     assert code is not None
     lines = code.split("\n")
-    for one in collectives:
-        assert one.line is not None
-        assert one.waited is not None
-        assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]
-        assert "wait_tensor" in lines[one.waited - 1]
-        assert one.sources[-1].function == "sharded"
+    for item in collectives:
+        assert item.line is not None
+        assert item.waited is not None
+        assert item.operator.split(".")[1].rstrip("_") in lines[item.line - 1]
+        assert "wait_tensor" in lines[item.waited - 1]
+        assert item.sources[-1].function == "sharded"
     assert not rank_of(first).same
     serious = [difference for difference in rank_of(first).differences if difference.serious]
     assert [difference.kind for difference in serious] == ["collectives"]

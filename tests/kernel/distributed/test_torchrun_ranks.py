@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +12,9 @@ import compilescope as cs
 import pytest
 import torch
 import torch.distributed as dist
-from compilescope.distributed import meeting, running
-from compilescope.distributed.meeting import Torchrun
+from compilescope.distributed import running
 from compilescope.processes.runner import Ended
+from compilescope.processes.torchrun import AgentStore, Torchrun, torchrun_environment
 from compilescope.progress.progress import Monitor
 from compilescope.report import Report
 
@@ -34,10 +35,12 @@ def test_each_process_inspects_its_rank_and_has_the_reports_of_all(
     stores: Any = dist
     store = stores.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     place = threading.local()
-    monkeypatch.setattr(running, "torchrun", lambda: place.of_torchrun)
+    agent = AgentStore("127.0.0.1", store.port, "job-0")
+    monkeypatch.setattr(running, "torchrun_environment", lambda: place.of_torchrun)
+    monkeypatch.setattr(running, "_calls", itertools.repeat(1))
 
     def process(rank: int) -> list[Report]:
-        place.of_torchrun = Torchrun(rank, 2, 1, "127.0.0.1", store.port, "job-0-1")
+        place.of_torchrun = Torchrun(rank, size=2, local_size=1, store=agent)
         return running.run_ranks(
             make, OWN, size=2, backend="gloo", build=False, timeout_s=600, monitor=Monitor()
         )
@@ -77,4 +80,7 @@ def test_a_rank_that_gives_no_report_has_a_problem(monkeypatch: pytest.MonkeyPat
 
 def test_elsewhere_ranks_are_processes_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TORCHELASTIC_USE_AGENT_STORE", raising=False)
-    assert meeting.torchrun() is None
+    monkeypatch.setenv("RANK", "0")
+    process = torchrun_environment()
+    assert process is not None
+    assert process.store is None

@@ -32,10 +32,10 @@ def test_a_setting_of_kernels_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(not setting.why for setting in known)
     monkeypatch.setattr(cold, "switches", lambda *_: known)
     session = Session()
-    made = session.inspect(
+    loaded_report = session.inspect(
         pointwise, (torch.randn(64, 64, device="cuda"),), variants={"mine": variant}, run=False
     )
-    inspection = session.inspection(made.subject.id)
+    inspection = session.inspection(loaded_report.subject.id)
     assert isinstance(inspection, Inspection)
     report = requests.study(session, inspection.report, ["cold"])
     mine = report.variant("mine")

@@ -26,11 +26,11 @@ def in_place(x: Tensor) -> Tensor:
 
 def built(function: object, x: Tensor, variant: Variant) -> CudaGraphs:
     report = compilescope.inspect(function, (x,), variants={"v": variant})  # type: ignore[arg-type]
-    made = report.variant("v")
-    assert made.stage == "built", made.problems
-    assert [problem for problem in made.problems if problem.severity == "error"] == []
-    assert made.cuda_graphs is not None
-    return made.cuda_graphs
+    result = report.variant("v")
+    assert result.stage == "built", result.problems
+    assert [problem for problem in result.problems if problem.severity == "error"] == []
+    assert result.cuda_graphs is not None
+    return result.cuda_graphs
 
 
 def test_a_graph_is_recorded_once_and_replayed() -> None:

@@ -30,10 +30,12 @@ def test_small_kernels_run_beside_the_host(cpp_wrapper: bool) -> None:
     (layers,) = report.layers
     assert layers.device == "cuda"
     assert layers.sum_us == pytest.approx(layers.whole_us, rel=0.3), layers
-    found = {layer.kind: layer for layer in layers.layers}
-    assert {"guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"} <= set(found)
-    assert found["launches"].us > 1
-    kernels = found["kernels"]
+    by_name = {layer.kind: layer for layer in layers.layers}
+    assert {"guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"} <= set(
+        by_name
+    )
+    assert by_name["launches"].us > 1
+    kernels = by_name["kernels"]
     assert kernels.device_us is not None
     assert 1 < kernels.device_us < layers.whole_us
     assert kernels.us <= kernels.device_us

@@ -74,10 +74,10 @@ def test_the_cpp_wrapper_is_a_row_beside_its_kernels(report: Report) -> None:
 def test_ways_to_an_operator_are_measured_on_the_host(report: Report) -> None:
     for variant, way in (("python", "python"), ("cpp", "dispatcher")):
         routes = {route.operator: route for route in report.compilation("0/0", variant).routes}
-        one = routes["gpu_loads::shifted"]
-        assert (one.via, one.registered) == (way, "python")
-        assert one.us, one.how
-        assert one.us < 1000
+        item = routes["gpu_loads::shifted"]
+        assert (item.via, item.registered) == (way, "python")
+        assert item.us, item.how
+        assert item.us < 1000
 
 
 @pytest.mark.skipif(
@@ -94,7 +94,7 @@ def test_a_kernel_with_tma_descriptors_runs_and_is_marked() -> None:
         lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda")
     )
     x = torch.rand(256, 512, device="cuda")
-    for fn, made in (
+    for fn, item in (
         (descriptor_subjects.made_on_device, "device"),
         (descriptor_subjects.made_on_host, "host"),
     ):
@@ -103,7 +103,7 @@ def test_a_kernel_with_tma_descriptors_runs_and_is_marked() -> None:
         assert variant.stage == "built", variant.problems
         kernels = report.compilation("0/0", "python").kernels
         kernel = next(kernel for kernel in kernels if kernel.descriptors)
-        assert {descriptor.made for descriptor in kernel.descriptors} == {made}
+        assert {descriptor.made for descriptor in kernel.descriptors} == {item}
         assert all(descriptor.block == ["64", "64"] for descriptor in kernel.descriptors)
         loads = {kernel_load.kernel: kernel_load for kernel_load in variant.kernel_loads}
         assert loads[kernel.name].first_run_us

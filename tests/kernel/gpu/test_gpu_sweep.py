@@ -51,9 +51,9 @@ def test_a_first_call_in_empty_caches_and_with_warm_ones() -> None:
     cs.study(report, "startups")
     cold, warm = report.variant("python").startups
     assert (cold.cache, warm.cache) == ("cold", "warm")
-    for one in (cold, warm):
-        assert one.problem is None
-        assert one.imports_s
+    for item in (cold, warm):
+        assert item.problem is None
+        assert item.imports_s
     assert cold.first_call_s is not None
     assert warm.first_call_s is not None
     assert warm.first_call_s < cold.first_call_s

@@ -49,15 +49,15 @@ def compiled(module: Any, *args: Any, **options: Any) -> tuple[Any, KeptGuards]:
     return call, kept_guards[-1]
 
 
-def measured(kept: KeptGuards, budget_s: float = 5.0) -> GuardCosts:
-    assert kept.f_locals is not None
-    return measure_guards(kept, kept.f_locals, budget_s=budget_s)
+def measured(stored: KeptGuards, budget_s: float = 5.0) -> GuardCosts:
+    assert stored.f_locals is not None
+    return measure_guards(stored, stored.f_locals, budget_s=budget_s)
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
-    _, kept = compiled(Many(40), X, dynamic=dynamic)
-    looks = [measured(kept, 20.0) for _ in range(5)]
+    _, result = compiled(Many(40), X, dynamic=dynamic)
+    looks = [measured(result, 20.0) for _ in range(5)]
     costs = looks[0]
     assert not costs.missing
     # The machine may be busy at a look. The shortest look at each part and at the whole is the one
@@ -91,17 +91,23 @@ def _reached(costs: GuardCosts) -> set[int]:
 
 def test_the_live_tree_is_left_as_it_is() -> None:
     module = Many(10)
-    call, kept = compiled(module, X)
-    kept.drop_values()
+    call, result = compiled(module, X)
+    result.drop_values()
     call(X, 4.5)  # one failure, so the tree has been put in order
     torch._dynamo.utils.counters.clear()
-    before = str(kept.manager), [node.manager.fail_count() for node in nodes_of(kept.manager.root)]
+    before = (
+        str(result.manager),
+        [node.manager.fail_count() for node in nodes_of(result.manager.root)],
+    )
     assert max(before[1]) > 0
     weak = {id(module): weakref.getweakrefcount(module) for module in module.modules()}
-    costs = measure_guards(kept, {"self": module, "x": X, "k": 3.5}, budget_s=2.0)
+    costs = measure_guards(result, {"self": module, "x": X, "k": 3.5}, budget_s=2.0)
     assert not costs.missing
     gc.collect()
-    after = str(kept.manager), [node.manager.fail_count() for node in nodes_of(kept.manager.root)]
+    after = (
+        str(result.manager),
+        [node.manager.fail_count() for node in nodes_of(result.manager.root)],
+    )
     assert after == before
     assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
     limit = torch.compiler.set_stance("fail_on_recompile")
@@ -112,43 +118,43 @@ def test_the_live_tree_is_left_as_it_is() -> None:
 
 def test_nothing_of_the_users_outlives_the_measurement() -> None:
     module, tensor = Many(3), torch.randn(4)
-    call, kept = compiled(module, tensor)
-    measured(kept)
+    call, result = compiled(module, tensor)
+    measured(result)
     gone = [weakref.ref(module), weakref.ref(tensor), weakref.ref(module.inner)]
-    kept.drop_values()
+    result.drop_values()
     del module, tensor, call
     torch._dynamo.reset()
     gc.collect()
     assert [reference() for reference in gone] == [None, None, None]
-    assert "gone" in kept.invalid() or kept.invalid() == ""
+    assert "gone" in result.invalid() or result.invalid() == ""
 
 
 def test_changed_values_are_not_measured() -> None:
     module = Many(2)
-    _, kept = compiled(module, X)
+    _, result = compiled(module, X)
     module.scale = 3.5
-    costs = measured(kept)
+    costs = measured(result)
     assert "no longer as they were" in costs.missing
     assert not costs.guards
     assert not costs.subtrees
-    assert kept.manager.root.fail_count() == 0
+    assert result.manager.root.fail_count() == 0
 
 
 def test_thousands_of_guards_stay_within_the_time() -> None:
     def summed(tensors: list[torch.Tensor]) -> torch.Tensor:
         return torch.stack(tensors).sum()
 
-    _, kept = compiled(summed, [torch.randn(2) for _ in range(900)])
+    _, result = compiled(summed, [torch.randn(2) for _ in range(900)])
     start = time.thread_time()  # its own: others may be busy
-    text = str(kept.manager)
+    text = str(result.manager)
     guards, managers = parse_guards(text)
     assert len(guards) > 2500  # torch 2.13 has twice as many
     assert time.thread_time() - start < 5.0
-    compilation = Compilation(id=kept.compile_id, guards=guards, guard_tree=managers)
+    compilation = Compilation(id=result.compile_id, guards=guards, guard_tree=managers)
     start = time.thread_time()
-    add_guard_costs([compilation], {kept.compile_id: kept}, budget_s=0.3)
+    add_guard_costs([compilation], {result.compile_id: result}, budget_s=0.3)
     assert time.thread_time() - start < 3.0
-    assert kept.f_locals is None
+    assert result.f_locals is None
     assert managers[0].cost_ns is not None
     assert [manager.fails for manager in managers] == [0] * len(managers)
     known = sum(manager.cost_ns is not None for manager in managers)
@@ -160,13 +166,13 @@ def test_what_torch_skips_is_told_apart() -> None:
     """With torch's shortcut, modules are checked by the versions of their dictionaries."""
     module = Many(60)
     with torch._dynamo.config.patch(use_recursive_dict_tags_for_guards=True):
-        call, kept = compiled(module, X)
-        guards, managers = parse_guards(str(kept.manager))
+        call, result = compiled(module, X)
+        guards, managers = parse_guards(str(result.manager))
         if not any(manager.shortcut for manager in managers):
             pytest.skip("This torch marks no module for the shortcut.")
         weak = {id(module): weakref.getweakrefcount(module) for module in module.modules()}
         compilation = Compilation(id="0/0", guards=guards, guard_tree=managers)
-        add_guard_costs([compilation], {"0/0": kept}, budget_s=2.0)
+        add_guard_costs([compilation], {"0/0": result}, budget_s=2.0)
         gc.collect()
         assert {id(module): weakref.getweakrefcount(module) for module in module.modules()} == weak
         place = next(i for i, manager in enumerate(managers) if manager.shortcut)
@@ -181,8 +187,8 @@ def test_what_torch_skips_is_told_apart() -> None:
 
 def test_a_part_of_a_clone_is_that_part() -> None:
     module = Many(7)
-    _, kept = compiled(module, X)
-    nodes = nodes_of(kept.manager.root)
+    _, result = compiled(module, X)
+    nodes = nodes_of(result.manager.root)
     whole = Clone.whole(nodes)
     top = next(i for i, node in enumerate(nodes) if node.source == "L['self']")
     part = whole.part(top, top + nodes[top].size)

@@ -280,8 +280,8 @@ def applied(program: Program, advice: Advice, line: str) -> Ran:
         first, rest = unrolled(calls)
         calls = f"{first}\n{code}\n{rest}"
     elif advice.kind == "hoist":
-        made, called = code.split("\n")
-        calls = f"{made}\n{replaced(calls, line, called)}"
+        result, called = code.split("\n")
+        calls = f"{result}\n{replaced(calls, line, called)}"
     else:
         calls = replaced(calls, line, code if last_calls(code) else f"{code}\n{line}")
     return run(define, compile_, calls)
@@ -297,14 +297,14 @@ def last_calls(code: str) -> bool:
 
 def replaced(calls: str, line: str, code: str) -> str:
     """The calls with one line's statement replaced, at its indent."""
-    found = []
-    for one in calls.split("\n"):
-        if one.strip() == line:
-            indent = one[: len(one) - len(one.lstrip())]
-            found += [indent + part for part in code.split("\n")]
+    results = []
+    for item in calls.split("\n"):
+        if item.strip() == line:
+            indent = item[: len(item) - len(item.lstrip())]
+            results += [indent + part for part in code.split("\n")]
         else:
-            found.append(one)
-    return "\n".join(found)
+            results.append(item)
+    return "\n".join(results)
 
 
 def unrolled(calls: str) -> tuple[str, str]:
@@ -320,9 +320,9 @@ def unrolled(calls: str) -> tuple[str, str]:
 def test_advice_removes_the_recompile(program: Program, kind: str, code: str) -> None:
     before = run(*program[:1], program.compile, program.calls)
     assert before.recompiles
-    found = [suggestion for suggestion in advice_of(before) if suggestion.kind == kind]
-    assert found, [(suggestion.kind, suggestion.code) for suggestion in advice_of(before)]
-    advice = next((suggestion for suggestion in found if suggestion.code == code), found[0])
+    results = [suggestion for suggestion in advice_of(before) if suggestion.kind == kind]
+    assert results, [(suggestion.kind, suggestion.code) for suggestion in advice_of(before)]
+    advice = next((suggestion for suggestion in results if suggestion.code == code), results[0])
     assert advice.code == code
     line = ""
     if advice.where is not None and advice.where.file.startswith("<program"):
@@ -359,8 +359,8 @@ def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object
     recompiled = next(compilation for compilation in ran.compilations if compilation.recompile)
     assert recompiled.recompile is not None
     failure = recompiled.recompile.failures[0]
-    found = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
-    assert found == expected
+    result = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
+    assert result == expected
     assert failure.compilation == "0/0"
     assert recompiled.recompile.count == 2
     assert recompiled.recompile.limit == torch._dynamo.config.recompile_limit

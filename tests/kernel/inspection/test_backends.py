@@ -86,13 +86,13 @@ def test_the_backend_with_tiers_is_shown_with_inductors_code() -> None:
 
 @pytest.mark.slow
 def test_what_does_not_work_by_name_says_why(report: Report) -> None:
-    for name, told in {
+    for name, item in {
         "openxla": "needs a package that is not installed",
         "tvm": "needs a package that is not installed",
         "dynamo_minifier_backend": "cannot be chosen by its name alone",
     }.items():
         if name in OTHERS and (problems := of(report, name).problems):
-            assert told in problems[0].what
+            assert item in problems[0].what
 
 
 @pytest.mark.slow
@@ -129,13 +129,13 @@ def test_torchs_log_lines_name_what_is_compiled_as_the_report_does() -> None:
     }
     log.addHandler(handler)
     try:
-        found = cs.inspect(split, (torch.randn(4),), variants=wanted, run=True)
+        report = cs.inspect(split, (torch.randn(4),), variants=wanted, run=True)
         torch.compile(split, backend=logging_backend)(torch.randn(4))
     finally:
         log.removeHandler(handler)
     ids = re.findall(r"\] \[([^]]*)\] compiling", lines.getvalue())
     *inspected, first, second = ids
-    compiled = [each.id for name in wanted for each in found.variant(name).compilations]
+    compiled = [each.id for name in wanted for each in report.variant(name).compilations]
     # Dynamo begins a frame that breaks once more, and says so with _1.
     assert inspected == ["0/0_1", "1/0"] * 2
     assert [name.removesuffix("_1") for name in inspected] == compiled
@@ -170,15 +170,15 @@ def looped(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_no_frame_number_of_an_inspection_stands_in_its_report() -> None:
-    found = cs.inspect(looped, (torch.randn(4),), variants=cs.Variant(backend="eager"), run=True)
+    report = cs.inspect(looped, (torch.randn(4),), variants=cs.Variant(backend="eager"), run=True)
     reasons = [
         reason
-        for compilation in found.compilations
+        for compilation in report.compilations
         if compilation.recompile is not None
         for reason in compilation.recompile.reasons
     ]
     assert reasons
-    assert any(compilation.guards for compilation in found.compilations)
+    assert any(compilation.guards for compilation in report.compilations)
     numbers = r"(?<!\d)10\d{5}/\d|_c10\d{5}|\[10\d{5}"
     assert str(FIRST_FRAME).startswith("10")
-    assert re.findall(numbers, found.to_json()) == []
+    assert re.findall(numbers, report.to_json()) == []

@@ -116,7 +116,7 @@ def inspected(fn: Callable[..., object]) -> VariantReport:
 
 
 @pytest.fixture(scope="module")
-def found() -> list[DistinctBreak]:
+def results() -> list[DistinctBreak]:
     return inspected(six).breaks
 
 
@@ -130,9 +130,9 @@ def by_line(breaks: list[DistinctBreak]) -> dict[str, DistinctBreak]:
     return lines
 
 
-def test_each_break_is_found_once_with_what_surrounds_it(found: list[DistinctBreak]) -> None:
-    lines = by_line(found)
-    assert len(found) == 6
+def test_each_break_is_found_once_with_what_surrounds_it(results: list[DistinctBreak]) -> None:
+    lines = by_line(results)
+    assert len(results) == 6
     for index, (code, (eager, before, after)) in enumerate(EXPECTED.items()):
         line = lines[code]
         assert line.count == 1
@@ -150,8 +150,8 @@ def test_each_break_is_found_once_with_what_surrounds_it(found: list[DistinctBre
     assert left.startswith("six from line ")
 
 
-def test_the_same_breaks_are_seen_by_watching(found: list[DistinctBreak]) -> None:
-    assert list(by_line(watched(six))) == list(by_line(found))
+def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> None:
+    assert list(by_line(watched(six))) == list(by_line(results))
 
 
 def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:
@@ -162,20 +162,22 @@ def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:
 
 
 def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
-    (one,) = watched(looped)
-    assert one.eager == ["all of looped"]
-    assert one.before == one.after == []
-    assert one.cause.reason.endswith("graph break in loop")
-    assert one.cause.duration_us
+    (result,) = watched(looped)
+    assert result.eager == ["all of looped"]
+    assert result.before == result.after == []
+    assert result.cause.reason.endswith("graph break in loop")
+    assert result.cause.duration_us
 
 
 def test_a_break_met_in_two_frames_is_one() -> None:
-    (one,) = watched(outer)
-    assert one.count == 2
-    assert one.cause.where is not None
-    assert one.cause.where.function == "inner"
-    assert one.eager == ["torch._dynamo.graph_break()"], "the call of inner is compiled by itself"
-    assert len(one.after) == 2
+    (result,) = watched(outer)
+    assert result.count == 2
+    assert result.cause.where is not None
+    assert result.cause.where.function == "inner"
+    assert result.eager == ["torch._dynamo.graph_break()"], (
+        "the call of inner is compiled by itself"
+    )
+    assert len(result.after) == 2
 
 
 def test_only_graphs_are_before_and_after() -> None:
@@ -193,9 +195,9 @@ def test_only_graphs_are_before_and_after() -> None:
 
 
 def test_an_attempt_that_breaks_again_is_the_same_break() -> None:
-    (one,) = watched(retried)
-    assert one.count == 1
-    assert one.eager == ["all of retried"]
+    (result,) = watched(retried)
+    assert result.count == 1
+    assert result.eager == ["all of retried"]
 
 
 def test_code_without_a_break_has_none() -> None:

@@ -68,7 +68,7 @@ def inspected(name: str, *, is_shown: bool) -> Report:
     return session.inspect(fn, args, variants=variants)
 
 
-def told(compilation: Compilation) -> dict[str, Any]:
+def without_measurements(compilation: Compilation) -> dict[str, Any]:
     """A compilation without what is measured, and without places on disk."""
     data: dict[str, Any] = msgspec.to_builtins(compilation)
     for field in MEASURED:
@@ -113,7 +113,9 @@ def test_builds_alone_say_what_sources_and_builds_say(
     ]
     for variant, same in zip(report.variants, expected.variants, strict=True):
         assert (variant.stage, variant.problems) == (same.stage, same.problems)
-        assert list(map(told, variant.compilations)) == list(map(told, same.compilations))
+        assert list(map(without_measurements, variant.compilations)) == list(
+            map(without_measurements, same.compilations)
+        )
         guards = [compilation.guards for compilation in variant.compilations]
         assert list(map(len, guards)) == [len(each.guards) for each in same.compilations]
         assert [error.ok for error in variant.accuracy] == [error.ok for error in same.accuracy]

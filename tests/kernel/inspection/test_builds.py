@@ -95,14 +95,14 @@ def test_a_backward_that_overwrites_what_retain_graph_keeps_is_a_problem(is_cach
     for name in variants:
         assert report.variant(name).stage == "built"
         problems = [problem.what for problem in report.variant(name).problems]
-        told = [what for what in problems if "overwrites what retain_graph keeps" in what]
+        results = [what for what in problems if "overwrites what retain_graph keeps" in what]
         is_wrong = any(not error.ok for error in report.variant(name).accuracy)
         # Both or neither: a torch that keeps such code apart has no problem.
-        assert bool(told) == is_wrong
+        assert bool(results) == is_wrong
         assert is_cached or not is_wrong
-        if told:
-            assert told == [problems[0]]
-            assert "The backward of 2/0" in told[0]
+        if results:
+            assert results == [problems[0]]
+            assert "The backward of 2/0" in results[0]
 
 
 def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -> None:

@@ -55,9 +55,9 @@ def both(report: Report) -> Iterator[Compilation]:
         (compilation,) = variant.compilations
         code = compilation.code.cpp if name == "cpp" else compilation.code.python
         assert code
-        found = launches(compilation, name)
-        assert found
-        assert set(found.values()) == {1}
+        data = launches(compilation, name)
+        assert data
+        assert set(data.values()) == {1}
         for kernel in compilation.kernels:
             assert kernel.source
             assert kernel.nodes

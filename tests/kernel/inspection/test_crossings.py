@@ -40,27 +40,27 @@ def crossings(report: Report, variant: str) -> dict[str, Crossing]:
 def test_the_cpp_wrapper_crosses_for_an_operator_written_in_python_only(report: Report) -> None:
     code = report.compilation("0/0", "cpp").code.cpp or ""
     assert code.count("aoti_torch_call_dispatcher(") > 2, "matrix_exp has no shim either"
-    found = crossings(report, "cpp")
-    assert list(found) == ["crossings::scale"]
-    one = found["crossings::scale"]
-    assert one.artifact == "cpp"
-    assert one.direction == "inference"
-    assert "scale (test_crossings.py:" in one.why
-    assert "C++" in one.remedy
+    data = crossings(report, "cpp")
+    assert list(data) == ["crossings::scale"]
+    item = data["crossings::scale"]
+    assert item.artifact == "cpp"
+    assert item.direction == "inference"
+    assert "scale (test_crossings.py:" in item.why
+    assert "C++" in item.remedy
     lines = code.split("\n")
-    assert len(one.lines) == 2
-    assert all("aoti_torch_call_dispatcher(" in lines[line - 1] for line in one.lines)
+    assert len(item.lines) == 2
+    assert all("aoti_torch_call_dispatcher(" in lines[line - 1] for line in item.lines)
 
 
 def test_the_python_wrapper_calls_every_library_operator_through_python(report: Report) -> None:
     compilation = report.compilation("0/0", "python")
-    found = crossings(report, "python")
-    assert set(found) == {
+    data = crossings(report, "python")
+    assert set(data) == {
         kernel.name for kernel in compilation.kernels if kernel.language == "extern"
     }
-    assert "extern_kernels.mm" in found
-    assert "cpp_wrapper" in found["extern_kernels.mm"].remedy
-    own = found["torch.ops.crossings.scale.default"]
+    assert "extern_kernels.mm" in data
+    assert "cpp_wrapper" in data["extern_kernels.mm"].remedy
+    own = data["torch.ops.crossings.scale.default"]
     assert "test_crossings.py" in own.why
     assert "cpp_wrapper" not in own.remedy, "that would cross too"
     lines = (compilation.code.python or "").split("\n")

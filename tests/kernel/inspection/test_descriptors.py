@@ -91,10 +91,10 @@ def test_a_kernel_of_the_users_that_makes_them_itself(inspected: Callable[..., R
     expected = {"shape": ["256", "512"], "strides": ["512", "1"], "block": ["64", "64"]}
     for variant in WITH_SOURCES:
         kernel = kernel_of(report, variant)
-        for one, name in zip(kernel.descriptors, ("source", "target"), strict=True):
-            assert one.name == name
-            assert one.dtype == "fp32"
-            assert {field: getattr(one, field) for field in expected} == expected
+        for item, name in zip(kernel.descriptors, ("source", "target"), strict=True):
+            assert item.name == name
+            assert item.dtype == "fp32"
+            assert {field: getattr(item, field) for field in expected} == expected
 
 
 def test_the_host_builds_those_that_it_passes_at_each_call(
@@ -105,11 +105,11 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
         who = {"python": "Python wrapper", "cpp": "C++ wrapper"}[variant]
         descriptors = kernel_of(report, variant).descriptors
         assert [descriptor.name for descriptor in descriptors] == ["source", "target"]
-        for one in descriptors:
-            assert (one.made, one.built, one.dtype) == ("host", "each call", "fp32")
-            assert (one.shape, one.strides) == (["256", "512"], ["512", "1"])
-            assert one.block == ["64", "64"]
-            assert who in one.why
+        for item in descriptors:
+            assert (item.made, item.built, item.dtype) == ("host", "each call", "fp32")
+            assert (item.shape, item.strides) == (["256", "512"], ["512", "1"])
+            assert item.block == ["64", "64"]
+            assert who in item.why
     older = msgspec.structs.replace(kernel_of(report, WITH_SOURCES[-1]))
     older.source = older.source.replace("cc=90", "cc=80")
     assert all("no TMA" in descriptor.why for descriptor in find_descriptors(older, []))

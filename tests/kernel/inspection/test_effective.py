@@ -50,69 +50,69 @@ def built() -> Report:
 
 
 def of(report: Report, variant: str) -> dict[str, Effective]:
-    found = report.variant(variant).effective
-    assert len({setting.setting for setting in found}) == len(found)
-    return {setting.setting: setting for setting in found}
+    effective = report.variant(variant).effective
+    assert len({setting.setting for setting in effective}) == len(effective)
+    return {setting.setting: setting for setting in effective}
 
 
 @pytest.mark.parametrize("variant", ["python", "cpp"])
 def test_nothing_differs_where_torch_did_as_it_was_told(sources: Report, variant: str) -> None:
-    found = of(sources, variant)
-    assert [setting for setting in found.values() if setting.differs] == []
-    assert found["cpp_wrapper"].actual == ("on" if variant == "cpp" else "off")
-    assert found["dynamic"].actual == "all sizes are constants"
-    assert found["fullgraph"].actual == "1 graph"
-    assert "CUDA graphs" not in found
-    assert "autotuning" not in found
+    data = of(sources, variant)
+    assert [setting for setting in data.values() if setting.differs] == []
+    assert data["cpp_wrapper"].actual == ("on" if variant == "cpp" else "off")
+    assert data["dynamic"].actual == "all sizes are constants"
+    assert data["fullgraph"].actual == "1 graph"
+    assert "CUDA graphs" not in data
+    assert "autotuning" not in data
 
 
 def test_cuda_graphs_need_a_gpu(sources: Report) -> None:
-    found = of(sources, "graphs")["CUDA graphs"]
-    assert (found.requested, found.actual, found.differs) == ("on", "off", True)
-    assert "CPU" in found.why
+    item = of(sources, "graphs")["CUDA graphs"]
+    assert (item.requested, item.actual, item.differs) == ("on", "off", True)
+    assert "CPU" in item.why
 
 
 def test_a_size_that_the_code_fixes_is_no_symbol(sources: Report) -> None:
-    found = of(sources, "dynamic")["dynamic"]
-    assert found.requested == "on"
-    assert found.actual == "symbols for L['x'].size()[0]"
-    assert found.differs
-    assert found.operators == ["L['x'].size()[1]"]
-    assert found.why == "L['x'].size()[1] is always 16 here: range_refined_to_singleton."
-    assert found.where is not None
+    item = of(sources, "dynamic")["dynamic"]
+    assert item.requested == "on"
+    assert item.actual == "symbols for L['x'].size()[0]"
+    assert item.differs
+    assert item.operators == ["L['x'].size()[1]"]
+    assert item.why == "L['x'].size()[1] is always 16 here: range_refined_to_singleton."
+    assert item.where is not None
 
 
 def test_another_backend_generates_nothing(sources: Report) -> None:
-    found = of(sources, "aot_eager")
-    assert not found["backend"].differs
-    assert "Inductor" in found["backend"].why
-    assert "cpp_wrapper" not in found
+    data = of(sources, "aot_eager")
+    assert not data["backend"].differs
+    assert "Inductor" in data["backend"].why
+    assert "cpp_wrapper" not in data
 
 
 def test_autotuning_without_a_choice(built: Report) -> None:
-    found = of(built, "tuned")["autotuning"]
+    item = of(built, "tuned")["autotuning"]
     if MEASURES_ADDMM:
-        assert (found.requested, found.actual, found.differs) == ("on", "2 measured", False)
+        assert (item.requested, item.actual, item.differs) == ("on", "2 measured", False)
     else:
-        assert (found.requested, found.differs) == ("on", True)
-        assert found.operators == ["addmm"]
-        assert "freezing" in found.remedy
+        assert (item.requested, item.differs) == ("on", True)
+        assert item.operators == ["addmm"]
+        assert "freezing" in item.remedy
     assert of(built, "tuned")["vector instructions"].actual == (
         inductor_warnings.vector_instructions() or "none"
     )
 
 
 def test_freezing_by_an_option_comes_too_late(built: Report) -> None:
-    found = of(built, "frozen")["freezing"]
-    assert (found.requested, found.actual, found.differs) == ("on", "off", True)
-    assert "global" in found.why
+    item = of(built, "frozen")["freezing"]
+    assert (item.requested, item.actual, item.differs) == ("on", "off", True)
+    assert "global" in item.why
 
 
 def test_freezing_by_the_global_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     with torch._inductor.config.patch(freezing=True), torch.no_grad():
         report = compilescope.inspect(f, (torch.ones(8, 16),), variants="python", run=False)
-    found = of(report, "python")["freezing"]
-    assert (found.requested, found.actual, found.differs) == ("on", "on", False)
+    item = of(report, "python")["freezing"]
+    assert (item.requested, item.actual, item.differs) == ("on", "on", False)
 
 
 def gpu(*operators: str) -> Compilation:
@@ -125,7 +125,7 @@ def gpu(*operators: str) -> Compilation:
     )
 
 
-def told(
+def effective_settings(
     compilation: Compilation, *records: Record, cpp: bool = False, facts: Facts | None = None
 ) -> dict[str, Effective]:
     facts = facts or Facts(built=True)
@@ -142,23 +142,29 @@ def test_who_launches_tritons_kernels() -> None:
         Facts(settings=settings | {"use_static_cuda_launcher": value}, built=True)
         for value in (True, False)
     )
-    found = told(compilation, facts=on)["static launcher"]
-    assert (found.requested, found.actual, found.differs) == ("on", "allowed", False)
-    found = told(compilation, facts=off)["static launcher"]
-    assert (found.requested, found.actual) == ("off", "off")
-    assert "use_static_cuda_launcher" in found.remedy
-    found = told(compilation, cpp=True, facts=on)["static launcher"]
-    assert found.actual == "not needed"
-    assert "static launcher" not in told(gpu("sin.default"), facts=on), "no Triton kernel"
+    item = effective_settings(compilation, facts=on)["static launcher"]
+    assert (item.requested, item.actual, item.differs) == ("on", "allowed", False)
+    item = effective_settings(compilation, facts=off)["static launcher"]
+    assert (item.requested, item.actual) == ("off", "off")
+    assert "use_static_cuda_launcher" in item.remedy
+    item = effective_settings(compilation, cpp=True, facts=on)["static launcher"]
+    assert item.actual == "not needed"
+    assert "static launcher" not in effective_settings(gpu("sin.default"), facts=on), (
+        "no Triton kernel"
+    )
 
 
 def test_fusions_that_the_cpp_wrapper_does_without() -> None:
     facts = Facts(fusions=["mix-order reduction", "bias_addmm"], built=True)
-    found = told(gpu("addmm.default", "sum.dim_IntList"), cpp=True, facts=facts)["fusions"]
-    assert found.differs
-    assert found.operators == ["bias_addmm"], "one reduction has nothing to be fused with"
-    assert "fusions" not in told(gpu("mul.Tensor"), cpp=True, facts=facts)
-    assert "fusions" not in told(gpu("addmm.default"), facts=facts), "the Python wrapper has it"
+    item = effective_settings(gpu("addmm.default", "sum.dim_IntList"), cpp=True, facts=facts)[
+        "fusions"
+    ]
+    assert item.differs
+    assert item.operators == ["bias_addmm"], "one reduction has nothing to be fused with"
+    assert "fusions" not in effective_settings(gpu("mul.Tensor"), cpp=True, facts=facts)
+    assert "fusions" not in effective_settings(gpu("addmm.default"), facts=facts), (
+        "the Python wrapper has it"
+    )
 
 
 def test_what_the_installed_torch_says_of_its_fusions() -> None:
@@ -179,14 +185,14 @@ def test_calls_through_python() -> None:
             Crossing(operator="torch.ops.demo.other", artifact="python", lines=[4]),
         ],
     )
-    found = told(compilation, cpp=True)["calls through Python"]
-    assert (found.requested, found.actual, found.differs) == (
+    item = effective_settings(compilation, cpp=True)["calls through Python"]
+    assert (item.requested, item.actual, item.differs) == (
         "none",
         "2 calls of demo::scale",
         True,
     )
-    assert found.operators == ["demo::scale"]
-    assert "calls through Python" not in told(compilation)
+    assert item.operators == ["demo::scale"]
+    assert "calls through Python" not in effective_settings(compilation)
 
 
 def test_complaints_are_heard_and_the_loggers_stay_as_they_are() -> None:

@@ -377,10 +377,10 @@ def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
         return x + 1
 
     report = cs.inspect(broken, (torch.randn(3),), variants="python", run=False)
-    (found,) = [
+    (result,) = [
         graph_break for compilation in report.compilations for graph_break in compilation.breaks
     ]
-    assert [frame.function for frame in found.stack] == ["broken"]
+    assert [frame.function for frame in result.stack] == ["broken"]
 
 
 class Uses(torch.nn.Module):

@@ -385,8 +385,8 @@ def test_sources_come_from_one_capture_without_a_build(
 def test_settings_at_their_default_are_not_listed() -> None:
     def config(**switches: Any) -> dict[str, str]:
         call = Call(subjects.plain, (torch.ones(2, 3),))
-        (one,) = sources(call, variants=[cs.Variant(**switches)]).variants
-        return one.config
+        (variant,) = sources(call, variants=[cs.Variant(**switches)]).variants
+        return variant.config
 
     assert config(options={"epilogue_fusion": False}) == {"epilogue_fusion": "False"}
     # What was set once, and set back, is at its default again.

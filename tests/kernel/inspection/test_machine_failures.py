@@ -56,7 +56,7 @@ class TestCacheFolder:
         assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
 
     @pytest.mark.parametrize(
-        ("number", "told"),
+        ("number", "expected"),
         [
             (errno.ENOSPC, "is full"),
             (errno.EROFS, "is on a read-only file system"),
@@ -64,7 +64,7 @@ class TestCacheFolder:
         ],
     )
     def test_full_or_read_only(
-        self, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+        self, monkeypatch: pytest.MonkeyPatch, number: int, expected: str
     ) -> None:
         def refuse(*_: Any, **options: Any) -> str:
             raise OSError(number, os.strerror(number), "/cache")
@@ -72,7 +72,7 @@ class TestCacheFolder:
         monkeypatch.setattr(tempfile, "mkdtemp", refuse)
         problem = the_problem(inspect(Call(subjects.plain, (X,))))
         assert "/cache" in problem.what
-        assert told in problem.what
+        assert expected in problem.what
         assert "TORCHINDUCTOR_CACHE_DIR" in problem.remedy
 
     def test_full_while_code_is_written(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,13 +34,13 @@ _TARGETS = (cs.Variant(target="h100"), cs.Variant(target="h100", cpp_wrapper=Tru
 @pytest.fixture(scope="module")
 def reports() -> dict[str, cs.Report]:
     """Each case's report; one of them for a GPU that is not there, too."""
-    made = {}
+    by_name = {}
     for name, make in _CASES.items():
         fn, args = make()
         variants = (*_WRAPPERS, *_TARGETS) if name == "normed" else _WRAPPERS
-        made[name] = cs.inspect(fn, args, variants=variants, run=False)
-        assert not made[name].problems
-    return made
+        by_name[name] = cs.inspect(fn, args, variants=variants, run=False)
+        assert not by_name[name].problems
+    return by_name
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ class _Allocations:
             ),
             **dict.fromkeys(names, lambda *_: None),
             **{
-                name: lambda *found: found[-1].fill_(next(asked, False))
+                name: lambda *result: result[-1].fill_(next(asked, False))
                 for name in names
                 if "_lt_" in name
             },
@@ -112,15 +112,15 @@ def _convolution(x: Any, weight: Any, bias: Any, **how: Any) -> torch.Tensor:
 
 
 def _inputs(memory: Memory) -> list[Any]:
-    found = []
+    results = []
     for buffer in memory.buffers:
         if buffer.kind == "input":
             size, stride = (
                 [_number(value) for value in part] for part in (buffer.shape, buffer.stride)
             )
             dtype = getattr(torch, buffer.dtype)
-            found.append(torch.empty_strided(size, stride, dtype=dtype))
-    return found
+            results.append(torch.empty_strided(size, stride, dtype=dtype))
+    return results
 
 
 def _number(text: str) -> int:
@@ -158,8 +158,8 @@ def test_memory_is_what_the_wrapper_holds(reports: dict[str, cs.Report], case: s
 def test_both_wrappers_hold_the_same(reports: dict[str, cs.Report], case: str) -> None:
     if OLDEST and case == "convolved":
         pytest.skip("torch 2.11's C++ wrapper does not say the sizes of what a library returns")
-    found = [_only(each) for each in reports[case].variants]
-    for ours, theirs in zip(found[::2], found[1::2], strict=True):
+    compilations = [_only(each) for each in reports[case].variants]
+    for ours, theirs in zip(compilations[::2], compilations[1::2], strict=True):
         assert len(ours.memory) == len(theirs.memory) > 0
         for left, right in zip(ours.memory, theirs.memory, strict=True):
             assert left.live_bytes == right.live_bytes
@@ -243,9 +243,9 @@ def test_tiles_and_baked_sizes(reports: dict[str, cs.Report], dynamic: cs.Report
             assert str(kernel.tiling.vector_width) in kernel.tiling.tile.values()
         sizes = {b.value for b in kernel.baked if b.kind == "size"}
         assert sizes == {"96", "64"}
-        for one in kernel.baked:
-            assert one.line is not None
-            assert one.value in kernel.source.split("\n")[one.line - 1]
+        for item in kernel.baked:
+            assert item.line is not None
+            assert item.value in kernel.source.split("\n")[item.line - 1]
     # torch 2.11's C++ wrapper for a GPU does not hold the sources of its Triton kernels.
     last = 3 if OLDEST else 4
     for variant in reports["normed"].variants[2:last]:

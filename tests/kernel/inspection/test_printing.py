@@ -41,9 +41,9 @@ class Printer:
             return graph.print_readable(**chosen)
 
         chosen = {**OPTIONS, **options}
-        found = self.text.of(graph, chosen, ask)
-        assert found == graph.print_readable(**chosen)
-        return found
+        result = self.text.of(graph, chosen, ask)
+        assert result == graph.print_readable(**chosen)
+        return result
 
 
 def test_what_has_not_changed_is_printed_once() -> None:

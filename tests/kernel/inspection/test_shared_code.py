@@ -188,10 +188,10 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
     before = ahead.kept_bytes()
     texts = [random.Random(seed).randbytes(300_000).hex() for seed in range(4)]
     try:
-        for kept, text in zip(captures, texts, strict=True):
+        for item, text in zip(captures, texts, strict=True):
             records = [Record(event="inductor_output_code", metadata={}, payload=text)]
             generated = ahead.Generated(records=records, nodes={})
-            kept.put((("cpp_wrapper", "True"),), generated, is_next=False)
+            item.put((("cpp_wrapper", "True"),), generated, is_next=False)
         ahead.limit((ahead.kept_bytes() - 1) / 1e6)
         key = (("cpp_wrapper", "True"),)
         assert [capture.has(key) for capture in captures] == [False, True, True, True]
@@ -201,7 +201,7 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
         assert not captures[3].has(key)
     finally:
         ahead.limit(ahead.USUAL_MB)
-    del captures, kept
+    del captures, item
     gc.collect()
     assert ahead.kept_bytes() <= before
 

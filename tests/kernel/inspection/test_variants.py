@@ -126,9 +126,9 @@ def test_a_wrong_backend_names_those_to_use() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_a_variant(name: str) -> None:
-    (made,) = variants.parse(name).items()
-    assert made == (name, variants.named()[name])
-    assert variants.name_of(made[1]) == name
+    (item,) = variants.parse(name).items()
+    assert item == (name, variants.named()[name])
+    assert variants.name_of(item[1]) == name
 
 
 def test_variants_may_be_given_in_several_ways() -> None:

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow
 
 
 def test_versions_and_processors() -> None:
-    found = environment()
-    assert found.torch == torch.__version__
-    assert found.python == platform.python_version()
-    assert found.threads == torch.get_num_threads()
-    assert found.cpu
-    assert found.platform.startswith(platform.system()) or platform.system() == "Darwin"
-    assert isinstance(found, Environment)
+    result = environment()
+    assert result.torch == torch.__version__
+    assert result.python == platform.python_version()
+    assert result.threads == torch.get_num_threads()
+    assert result.cpu
+    assert result.platform.startswith(platform.system()) or platform.system() == "Darwin"
+    assert isinstance(result, Environment)
 
 
 def test_without_a_gpu_there_are_none() -> None:

@@ -39,7 +39,7 @@ def calls() -> list[str]:
 
 def test_patches_of_one_attribute_stand_around_each_other_and_end_in_any_order() -> None:
     names = ("plain", "of_class", "static")
-    before, found = calls(), {name: vars(Owner)[name] for name in names}
+    before, by_name = calls(), {name: vars(Owner)[name] for name in names}
     outer, inner = ExitStack(), ExitStack()
     for name in names:
         outer.enter_context(patched(Owner, name, first))
@@ -50,4 +50,4 @@ def test_patches_of_one_attribute_stand_around_each_other_and_end_in_any_order()
     assert calls() == [f"second(first({text}))" for text in before]
     inner.close()
     assert calls() == before
-    assert {name: vars(Owner)[name] for name in names} == found
+    assert {name: vars(Owner)[name] for name in names} == by_name

@@ -71,7 +71,7 @@ _MEMOS = (str(types.BuiltinFunctionType), str(weakref.ReferenceType))
 def _objects() -> Counter[str]:
     for _ in range(3):  # what goes may let more go
         gc.collect()
-    return Counter(str(type(one)) for one in gc.get_objects())
+    return Counter(str(type(item)) for item in gc.get_objects())
 
 
 def _least_growth(seen: list[int]) -> int:
@@ -99,8 +99,8 @@ def _allocated() -> int:
     if ask is None:
         return 0
     ask.restype = _MallInfo
-    found = ask()
-    return int(found.uordblks + found.hblkhd)
+    result = ask()
+    return int(result.uordblks + result.hblkhd)
 
 
 def _tables() -> dict[str, int]:

@@ -195,11 +195,11 @@ def test_restored_after_an_interrupted_run(error: type[BaseException]) -> None:
         x.zero_()
         raise error
 
-    kept = x.clone()
+    result = x.clone()
     with pytest.raises(error), preserved(call):
         call()
     assert same(bits(net), before)
-    assert torch.equal(x, kept)
+    assert torch.equal(x, result)
 
 
 def test_ctrl_c_while_restoring_waits_for_the_end() -> None:

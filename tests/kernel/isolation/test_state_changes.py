@@ -71,7 +71,7 @@ def test_a_training_step(warm: bool) -> None:
     if warm:
         step(x)
         step(x)
-    found = set(changes(step, x))
+    result = set(changes(step, x))
     expected = {"net.weight", "net.bias", "net.weight.grad", "net.bias.grad"}
     if warm:
         expected |= {
@@ -81,9 +81,9 @@ def test_a_training_step(warm: bool) -> None:
         }
     else:
         expected |= {"opt.state[net.weight]", "opt.state[net.bias]"}
-    assert expected <= found
+    assert expected <= result
     # What is left is the optimiser's own book-keeping.
-    assert all(path.startswith("opt.") for path in found - expected)
+    assert all(path.startswith("opt.") for path in result - expected)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,12 @@ def test_the_tensors_that_were_changed() -> None:
 
     with preserved(step, (x,)) as snapshot:
         step(x)
-        found = changed_tensors(snapshot)
-        assert found["args[0]"] is x
-        assert found["bn.num_batches_tracked"].item() == 1
-        assert found["opt.state[net.weight]['momentum_buffer']"].shape == (2, 2)
-        assert found["net.weight"] is net.weight
-        assert "bn.weight" not in found
+        result = changed_tensors(snapshot)
+        assert result["args[0]"] is x
+        assert result["bn.num_batches_tracked"].item() == 1
+        assert result["opt.state[net.weight]['momentum_buffer']"].shape == (2, 2)
+        assert result["net.weight"] is net.weight
+        assert "bn.weight" not in result
 
 
 def test_long_lists_are_cut() -> None:

@@ -78,9 +78,9 @@ def test_what_a_library_counts_for_itself_is_not_told_of(folder: str, tmp_path: 
 def test_a_walk_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     from compilescope.isolation.object_walk import walk
 
-    found = walk(len, ([[] for _ in range(100)],), limit=10)
-    assert len(found.objects) == 10
-    assert found.unsaved == ["Objects beyond the first 10 (nearest: args[0][8]) are not saved."]
+    result = walk(len, ([[] for _ in range(100)],), limit=10)
+    assert len(result.objects) == 10
+    assert result.unsaved == ["Objects beyond the first 10 (nearest: args[0][8]) are not saved."]
 
 
 class Hostile:

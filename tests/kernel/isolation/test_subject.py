@@ -71,17 +71,17 @@ class Unspeakable:
 
 
 def test_a_callable_that_says_it_wraps_itself_is_described() -> None:
-    found = describe(in_a_circle, (x,))
-    assert found.where is not None
-    assert found.where.line == line_of("def in_a_circle")
+    result = describe(in_a_circle, (x,))
+    assert result.where is not None
+    assert result.where.line == line_of("def in_a_circle")
 
 
 def test_values_that_cannot_be_written_are_named_by_their_type() -> None:
     def takes(x: torch.Tensor, number: int, part: slice) -> torch.Tensor:
         return x
 
-    found = describe(takes, (x, 10**5000, slice(Unspeakable())))
-    assert found.arguments == ["x: float32[4, 8] cpu", "number: int", "part: slice"]
+    result = describe(takes, (x, 10**5000, slice(Unspeakable())))
+    assert result.arguments == ["x: float32[4, 8] cpu", "number: int", "part: slice"]
 
 
 def line_of(text: str) -> int:
@@ -241,21 +241,21 @@ def test_containers_within_each_other_are_listed_to_a_depth() -> None:
 
 
 def test_ids_tell_subjects_apart() -> None:
-    def made(net: nn.Module) -> Callable[..., Any]:
+    def make(net: nn.Module) -> Callable[..., Any]:
         return lambda x: net(x)
 
-    one, other = Net(), Net()
-    same = made(one)
+    net, other = Net(), Net()
+    same = make(net)
     ids = [
         describe(fn, args).id
         for fn, args in [
-            (one, (x,)),
+            (net, (x,)),
             (other, (x,)),
-            (one, (torch.ones(5, 8),)),
-            (one.loss, (x,)),
+            (net, (torch.ones(5, 8),)),
+            (net.loss, (x,)),
             (other.loss, (x,)),
             (same, (x,)),
-            (made(other), (x,)),
+            (make(other), (x,)),
             (lambda x: x + 1, (x,)),
             (lambda x: x + 2, (x,)),
             (functools.partial(plain, scale=1.0), (x,)),
@@ -263,8 +263,8 @@ def test_ids_tell_subjects_apart() -> None:
         ]
     ]
     assert len(set(ids)) == len(ids)
-    assert describe(one, (torch.zeros(4, 8),)).id == ids[0]
-    assert describe(torch.compile(one), (x,)).id == ids[0]
+    assert describe(net, (torch.zeros(4, 8),)).id == ids[0]
+    assert describe(torch.compile(net), (x,)).id == ids[0]
     assert describe(same, (x,)).id == ids[5]
 
 

@@ -71,14 +71,14 @@ def _resembling(draw: random.Random, count: int, share: float) -> Iterator[float
 
 
 def _independent(draw: random.Random, count: int) -> tuple[list[float], list[float]]:
-    one, other = ([1 + draw.expovariate(20) for _ in range(count)] for _ in "ab")
-    return one, other
+    result, other = ([1 + draw.expovariate(20) for _ in range(count)] for _ in "ab")
+    return result, other
 
 
 def _each_its_own(draw: random.Random, count: int) -> tuple[list[float], list[float]]:
     """Each call is slow for some ten rounds, then quick again: the worst that can be."""
-    one, other = ([math.exp(x) for x in _resembling(draw, count, 0.9)] for _ in "ab")
-    return one, other
+    result, other = ([math.exp(x) for x in _resembling(draw, count, 0.9)] for _ in "ab")
+    return result, other
 
 
 def _a_load(draw: random.Random, count: int) -> tuple[list[float], list[float]]:
@@ -86,20 +86,20 @@ def _a_load(draw: random.Random, count: int) -> tuple[list[float], list[float]]:
     load: list[float] = []
     while len(load) < count:
         load += [draw.choice([1.0, 1.3, 2.0])] * draw.randrange(5, 80)
-    one, other = ([x * (1 + draw.expovariate(30)) for x in load[:count]] for _ in "ab")
-    return one, other
+    result, other = ([x * (1 + draw.expovariate(30)) for x in load[:count]] for _ in "ab")
+    return result, other
 
 
 def _stalls(draw: random.Random, count: int) -> tuple[list[float], list[float]]:
     """A tenth of the samples takes several times as long."""
-    one, other = (
+    result, other = (
         [
             1 + draw.expovariate(50) + (draw.random() < 0.1) * draw.expovariate(0.3)
             for _ in range(count)
         ]
         for _ in "ab"
     )
-    return one, other
+    return result, other
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_equal_calls_are_called_different_in_a_twentieth_at_most(noise: Noise, c
 @pytest.mark.parametrize("noise", [_independent, _a_load, _stalls])
 def test_three_percent_are_found(noise: Noise) -> None:
     draw = random.Random(5)
-    found = 0
+    outcome = 0
     for _ in range(50):
         slow, quick = noise(draw, 400)
         result = ratio([1.03 * sample for sample in slow], quick)
-        found += bool(result.differs) and result.value > 1
-    assert found >= 45
+        outcome += bool(result.differs) and result.value > 1
+    assert outcome >= 45
 
 
 def test_a_ratio_and_its_interval() -> None:
@@ -151,15 +151,15 @@ def test_a_ratio_and_its_interval() -> None:
 def test_a_median_between_two_levels_of_load_is_no_difference() -> None:
     """Half the rounds are slow: each median falls on either side by chance."""
     load = [1.0] * 50 + [1.5] * 51
-    one = [x * 1.0001 for x in load]
+    results = [x * 1.0001 for x in load]
     other = [1.5, *load[1:]]
-    assert ratio(one, other).value == pytest.approx(1, abs=0.001)
+    assert ratio(results, other).value == pytest.approx(1, abs=0.001)
 
 
 def test_few_rounds_say_nothing_of_a_difference() -> None:
-    one = ratio([3.0], [2.0])
-    assert one.interval == pytest.approx((1.5, 1.5))
-    assert one.differs is None
+    result = ratio([3.0], [2.0])
+    assert result.interval == pytest.approx((1.5, 1.5))
+    assert result.differs is None
     seven = ratio([2.0, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6], [1.0] * 7)
     assert seven.interval == pytest.approx((2.0, 2.6))
     assert seven.differs is None
@@ -169,12 +169,12 @@ def test_few_rounds_say_nothing_of_a_difference() -> None:
 
 def test_thousands_of_rounds_take_milliseconds() -> None:
     draw = random.Random(7)
-    one, other = _independent(draw, 5000)
+    result, other = _independent(draw, 5000)
     took = []
     for _ in range(5):
         start = time.process_time()
-        ratio(one, other)
-        median_interval(one)
+        ratio(result, other)
+        median_interval(result)
         took.append(time.process_time() - start)
     assert min(took) < 0.1
 

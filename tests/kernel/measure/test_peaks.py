@@ -86,15 +86,15 @@ def test_a_cpu_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("it is measured again")
 
     random = torch.get_rng_state()
-    found = peaks.peaks_of("cpu")
+    result = peaks.peaks_of("cpu")
     monkeypatch.setattr(peaks, "_measured", again)
-    assert peaks.peaks_of("cpu") is not found
-    assert peaks.peaks_of("cpu") == found
-    assert found.how == "measured"
-    assert found.bandwidth_bytes_per_s is not None
-    assert 1e8 < found.bandwidth_bytes_per_s < 1e13
-    assert set(found.operations_per_s) == {"float32", "float64", "bfloat16", "float16"}
-    assert 1e8 < found.operations_per_s["float32"] < 1e15
+    assert peaks.peaks_of("cpu") is not result
+    assert peaks.peaks_of("cpu") == result
+    assert result.how == "measured"
+    assert result.bandwidth_bytes_per_s is not None
+    assert 1e8 < result.bandwidth_bytes_per_s < 1e13
+    assert set(result.operations_per_s) == {"float32", "float64", "bfloat16", "float16"}
+    assert 1e8 < result.operations_per_s["float32"] < 1e15
     assert torch.equal(torch.get_rng_state(), random)
 
 

@@ -35,9 +35,9 @@ def timing(us: float, device: str = "cpu") -> Timing:
 
 
 def layers(whole: float, kernels: float, device: str = "cpu", **others: float) -> Layers:
-    found = [Layer(kind=kind, us=us) for kind, us in others.items()]  # type: ignore[arg-type]
-    found.append(Layer(kind="kernels", us=kernels, device_us=kernels if device != "cpu" else None))
-    return Layers(whole_us=whole, layers=found, device=device)
+    parts = [Layer(kind=kind, us=us) for kind, us in others.items()]  # type: ignore[arg-type]
+    parts.append(Layer(kind="kernels", us=kernels, device_us=kernels if device != "cpu" else None))
+    return Layers(whole_us=whole, layers=parts, device=device)
 
 
 def compilation(*times: tuple[float, float | None, float | None]) -> Compilation:
@@ -112,11 +112,11 @@ def report(*variants: VariantReport) -> Report:
     ],
 )
 def test_what_binds(variant: VariantReport, bound: str, said: list[str]) -> None:
-    found = verdict(variant, report(variant))
-    assert found is not None
-    assert found.bound == bound, found.evidence
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert result.bound == bound, result.evidence
     for part in said:
-        assert part in found.evidence
+        assert part in result.evidence
 
 
 @pytest.mark.parametrize(
@@ -134,16 +134,16 @@ def test_nothing_to_go_by(variant: VariantReport) -> None:
 
 
 def test_one_launch_without_a_time_spoils_the_sum() -> None:
-    one = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
-    one.kernels[1].launches[0].time = None
-    variant = built(timing=timing(100), compilations=[one])
+    compiled = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
+    compiled.kernels[1].launches[0].time = None
+    variant = built(timing=timing(100), compilations=[compiled])
     assert verdict(variant, report(variant)) is None
 
 
 def test_kernels_of_a_backward_are_not_held_against_the_call_alone() -> None:
-    one = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
-    one.kernels[1].direction = "backward"
-    variant = built(timing=timing(100), compilations=[one])
+    compiled = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
+    compiled.kernels[1].direction = "backward"
+    variant = built(timing=timing(100), compilations=[compiled])
     assert verdict(variant, report(variant)) is None
     variant.layers = [layers(100, 60), layers(50, 30)]
     assert verdict(variant, report(variant)) is not None
@@ -153,9 +153,9 @@ def test_help_says_what_it_brought_where_that_was_measured() -> None:
     python = built(timing=timing(30), layers=[layers(30, 3, wrapper=20)])
     cpp = built("cpp", Variant(cpp_wrapper=True), timing=timing(20))
     other = built("cpp dynamic", Variant(cpp_wrapper=True, dynamic=True), timing=timing(5))
-    found = verdict(python, report(python, other, cpp))
-    assert found is not None
-    help_ = found.helps[0]
+    result = verdict(python, report(python, other, cpp))
+    assert result is not None
+    help_ = result.helps[0]
     assert help_.what == "C++ wrapper"
     assert help_.variant == "cpp"
     assert help_.ratio == pytest.approx(1.5)
@@ -174,9 +174,9 @@ def test_what_a_variant_has_is_not_advised() -> None:
         Variant(cpp_wrapper=True, mode="reduce-overhead"),
         layers=[layers(30, 3, "cuda", launches=20)],
     )
-    found = verdict(graphs, report(graphs))
-    assert found is not None
-    named = [answer.what for answer in found.helps]
+    result = verdict(graphs, report(graphs))
+    assert result is not None
+    named = [answer.what for answer in result.helps]
     assert "C++ wrapper" not in named
     assert "CUDA graphs" not in named
     assert "Larger batch" in named
@@ -189,28 +189,28 @@ def test_help_can_be_pasted() -> None:
         built(timing=timing(100), compilations=[compilation((90, 0.2, 0.7))]),
         built(timing=timing(100), compilations=[compilation((90, 0.1, 0.05))]),
     ):
-        found = verdict(variant, report(variant))
-        assert found is not None
-        assert found.helps
-        for one in found.helps:
-            compile(one.code, "<help>", "exec")
+        result = verdict(variant, report(variant))
+        assert result is not None
+        assert result.helps
+        for item in result.helps:
+            compile(item.code, "<help>", "exec")
 
 
 def test_the_largest_part_is_called_most_only_where_it_is() -> None:
     for guards, said in [(12.0, "; most of that"), (9.0, "; the largest part of that")]:
         variant = built(layers=[layers(24.7, 4.4, guards=guards, wrapper=8.3)])
-        found = verdict(variant, report(variant))
-        assert found is not None
-        assert said in found.evidence
+        result = verdict(variant, report(variant))
+        assert result is not None
+        assert said in result.evidence
 
 
 def test_layers_that_do_not_add_up_are_no_evidence() -> None:
     disturbed = layers(40.2, 5.6, guards=3729.0)
     disturbed.agrees = False
     variant = built(layers=[disturbed])
-    found = verdict(variant, report(variant))
-    assert found is not None
-    assert "3729" not in found.evidence
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert "3729" not in result.evidence
 
 
 def test_kernels_longer_than_the_call_are_a_conflict() -> None:

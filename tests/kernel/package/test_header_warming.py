@@ -96,9 +96,9 @@ def test_what_builds_take_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     header.write_text("")
     header.with_suffix(".h.gch").write_text("")
     monkeypatch.setattr(headers.codecache, "_precompile_header", lambda name: str(header))
-    with headers.noting() as found:
+    with headers.noting() as result:
         assert headers.codecache._precompile_header("wrapper.h") == str(header)
-    assert found == [tmp_path / "a.h.gch"]
-    warm_headers_child.note(found, tmp_path / "marker.txt")
+    assert result == [tmp_path / "a.h.gch"]
+    warm_headers_child.note(result, tmp_path / "marker.txt")
     assert warm_headers.is_warm(tmp_path / "marker.txt")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.h", "a.h.gch", "marker.txt"]

@@ -19,44 +19,44 @@ from compilescope.views.progress import waiting
 
 
 def test_nothing_is_said_of_what_was_never_done_or_is_short(tmp_path: Path) -> None:
-    kept = History(tmp_path)
-    assert kept.usual("build") is None
-    kept.add("build", 0.4)
-    assert kept.usual("build") is None
+    history = History(tmp_path)
+    assert history.usual("build") is None
+    history.add("build", 0.4)
+    assert history.usual("build") is None
 
 
 def test_the_last_times_count_and_another_kernel_knows_them(tmp_path: Path) -> None:
-    kept = History(tmp_path)
+    history = History(tmp_path)
     for seconds in (500, 30, 41, 39, 33, 36):
-        kept.add("build", seconds)
+        history.add("build", seconds)
     assert History(tmp_path).usual("build") == Usual(about_s=35, longest_s=41)
-    assert kept.usual("measure") is None
+    assert history.usual("measure") is None
     assert [file.name for file in tmp_path.iterdir()] == ["history.json"]
 
 
 def test_the_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "KINDS", 3)
-    kept = History(tmp_path)
+    durations = History(tmp_path)
     for kind in "abcab":
-        kept.add(kind, 9)
-    kept.add("d", 9)
-    assert [kept.usual(kind) is None for kind in "abcd"] == [False, False, True, False]
+        durations.add(kind, 9)
+    durations.add("d", 9)
+    assert [durations.usual(kind) is None for kind in "abcd"] == [False, False, True, False]
 
 
 @pytest.mark.parametrize("text", ["{", '{"build": "long"}', "[]", "\udcff"])
 def test_a_damaged_file_counts_as_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "history.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    kept = History(tmp_path)
-    assert kept.usual("build") is None
-    kept.add("build", 9)
-    assert kept.usual("build") == Usual(about_s=9, longest_s=9)
+    history = History(tmp_path)
+    assert history.usual("build") is None
+    history.add("build", 9)
+    assert history.usual("build") == Usual(about_s=9, longest_s=9)
 
 
 def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    kept = History(tmp_path / "file")
-    kept.add("build", 9)
-    assert kept.usual("build") is None
+    history = History(tmp_path / "file")
+    history.add("build", 9)
+    assert history.usual("build") is None
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
 def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
     states: list[Job] = []
     jobs = Jobs(changed=states.append, kind_of=lambda job: f"test of {job.subject}")
-    kept = History()
-    kept.add("test of f", 20)
+    history = History()
+    history.add("test of f", 20)
     steps: list[Progress] = []
     job = jobs.new("f", ["python"], Work())
     with jobs.running(job, steps.append) as monitor:
@@ -119,13 +119,13 @@ def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
     assert steps[0].began == pytest.approx(job.since)
     assert jobs.has_built
     cancelled = jobs.new("g", ["python"], Work())
-    kept.add("test of g", 20)
+    history.add("test of g", 20)
     with jobs.running(cancelled) as monitor:
         monitor.cancel()
         monitor.step("tracing")
-    assert kept.usual("test of g") == Usual(about_s=20, longest_s=20)
+    assert history.usual("test of g") == Usual(about_s=20, longest_s=20)
     # The short one pulls the median down to where nothing is said.
-    assert kept.usual("test of f") == Usual(about_s=10, longest_s=20)
+    assert history.usual("test of f") == Usual(about_s=10, longest_s=20)
 
 
 def test_a_kind_is_of_the_work_the_variants_the_size_and_the_machine() -> None:

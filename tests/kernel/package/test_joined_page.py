@@ -8,14 +8,12 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 from compilescope.cli.joined_page import JoinedPage
+from compilescope.processes.torchrun import Torchrun
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 
 
-@pytest.fixture(autouse=True)
-def _two_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
-    monkeypatch.delenv("GROUP_WORLD_SIZE", raising=False)
+RANKS = [Torchrun(rank, size=2, local_size=2) for rank in range(2)]
 
 
 def log(folder: Path, rank: int, name: str = "limit") -> None:
@@ -27,12 +25,12 @@ def test_the_last_rank_writes_a_page_of_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "train.json"
-    ranks = [JoinedPage(page, None) for _ in range(2)]
+    ranks = [JoinedPage(page, None, rank) for rank in RANKS]
     log(ranks[0].logs, 0)
     log(ranks[1].logs, 1, "backend")
-    assert ranks[1].end(1, "train.py", failed=False, redact=False) is None
+    assert ranks[1].end("train.py", failed=False, redact=False) is None
     assert not page.exists()
-    assert ranks[0].end(0, "train.py", failed=False, redact=False) == page
+    assert ranks[0].end("train.py", failed=False, redact=False) == page
     report = cs.load(page)
     assert report.subject.name == "train.py, ranks 0 to 1"
     assert [variant.name for variant in report.variants] == ["rank 0", "rank 1"]
@@ -44,11 +42,11 @@ def test_the_last_rank_writes_a_page_of_all(
 
 def test_a_rank_that_fails_waits_for_none(tmp_path: Path) -> None:
     page = tmp_path / "train.html"
-    ranks = [JoinedPage(page, None) for _ in range(2)]
+    ranks = [JoinedPage(page, None, rank) for rank in RANKS]
     log(ranks[0].logs, 0)
-    assert ranks[0].end(0, "train.py", failed=True, redact=False) == page
+    assert ranks[0].end("train.py", failed=True, redact=False) == page
     # torchrun may not have ended the other one yet.
-    assert ranks[1].end(1, "train.py", failed=True, redact=False) is None
+    assert ranks[1].end("train.py", failed=True, redact=False) is None
     assert [path.name for path in tmp_path.iterdir()] == ["train.html"]
 
 
@@ -56,24 +54,21 @@ def test_logs_of_the_user_stay(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
     log(logs, 0)
-    for rank in range(2):
-        JoinedPage(tmp_path / "train.json", logs).end(rank, "t", failed=False, redact=False)
+    for rank in RANKS:
+        JoinedPage(tmp_path / "train.json", logs, rank).end("t", failed=False, redact=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "train.json"]
     assert len(list(logs.iterdir())) == 1
 
 
 def test_ranks_that_compile_nothing_have_no_page(tmp_path: Path) -> None:
-    for rank in range(2):
-        joined = JoinedPage(tmp_path / "train.html", None)
-        assert joined.end(rank, "train.py", failed=False, redact=False) is None
+    for rank in RANKS:
+        joined = JoinedPage(tmp_path / "train.html", None, rank)
+        assert joined.end("train.py", failed=False, redact=False) is None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_of_several_machines_has_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GROUP_WORLD_SIZE", "2")
-    monkeypatch.setenv("GROUP_RANK", "1")
-    joined = JoinedPage(tmp_path / "train.html", None)
+def test_each_of_several_machines_has_a_page(tmp_path: Path) -> None:
+    process = Torchrun(rank=2, size=4, local_size=2, node=1, nodes=2)
+    joined = JoinedPage(tmp_path / "train.html", None, process)
     assert joined.output.name == "train.node1.html"
     joined.discard()

@@ -66,10 +66,10 @@ def test_a_notebook_runs(path: Path, kernel: KernelManager) -> None:
     for cell in compiled:
         shown = [output for output in cell.outputs if "text/plain" in output.get("data", {})]
         assert shown, f"{cell.source.splitlines()[0]} showed nothing"
-    told = [
+    results = [
         output.get("data", {}).get("text/plain", "") for cell in cells for output in cell.outputs
     ]
-    assert not [text for text in told if "compilescope failed" in text]
+    assert not [text for text in results if "compilescope failed" in text]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -43,8 +43,8 @@ def amplified(text: bytes, rng: random.Random) -> bytes:
             end = at + _MUCH
             text = text[:at] + text[at:end].replace(b"\n", b" ") + text[end:]
         elif numbers := list(re.finditer(rb"\d+", text)):
-            found = rng.choice(numbers)
-            text = text[: found.start()] + rng.choice(_NUMBERS) + text[found.end() :]
+            result = rng.choice(numbers)
+            text = text[: result.start()] + rng.choice(_NUMBERS) + text[result.end() :]
     return text
 
 

@@ -144,7 +144,7 @@ def test_blocks_hold_whole_records_whatever_their_size(
 def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
     text = text_of("cpu-torch2.13-limit.log.gz")
     path = tmp_path / "growing.log"
-    ends = [found.start() for found in re.finditer(rb"\n(?!\t)", text)]
+    ends = [item.start() for item in re.finditer(rb"\n(?!\t)", text)]
     metrics = [
         n for n, end in enumerate(ends) if b"compilation_metrics" in text[:end].split(b"\nV")[-1]
     ]
@@ -219,9 +219,9 @@ def test_the_rank_that_diverges_first_is_named_with_the_line(tmp_path: Path) -> 
     assert [log.name for log in trace.processes] == ["rank 0", "rank 1", "rank 2", "rank 10"]
     comparison = compare_ranks(trace)
     assert comparison is not None
-    found = [(each.ranks, each.what) for each in comparison.divergences]
-    assert found[0] == ([2], "the Dynamo graph of 0/0, line 6")
-    assert ([10], "compilation 0/2") in found
+    results = [(each.ranks, each.what) for each in comparison.divergences]
+    assert results[0] == ([2], "the Dynamo graph of 0/0, line 6")
+    assert ([10], "compilation 0/2") in results
     first = comparison.divergences[0]
     assert "l_x_ + 2" in first.here
     assert "l_x_ + 1" in first.there
@@ -265,18 +265,18 @@ def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: P
 
     comparison = compare_ranks(Trace(ranks(tmp_path, {rank: log(rank) for rank in range(3)})))
     assert comparison is not None
-    found = {each.kind: each for each in comparison.divergences}
-    assert all(each.ranks == [1] for each in found.values())
-    collective = found["collectives"]
+    by_name = {each.kind: each for each in comparison.divergences}
+    assert all(each.ranks == [1] for each in by_name.values())
+    collective = by_name["collectives"]
     assert (collective.what, collective.serious) == ("collective 3 of 0/0", True)
     assert "other" in collective.here
     assert "all_gather" in collective.there
-    assert found["tensors"].what == "the output of operation 1 of 0/0"
-    assert (found["cache"].here, found["cache"].there) == ("FX graph hit", "FX graph miss")
-    estimates = found["runtimes"].here, found["runtimes"].there
+    assert by_name["tensors"].what == "the output of operation 1 of 0/0"
+    assert (by_name["cache"].here, by_name["cache"].there) == ("FX graph hit", "FX graph miss")
+    estimates = by_name["runtimes"].here, by_name["runtimes"].there
     assert estimates == ("3.00 µs, estimated by Inductor", "1.00 µs, estimated by Inductor")
-    assert found["execution"].serious
-    assert "1/0" in found["execution"].here
+    assert by_name["execution"].serious
+    assert "1/0" in by_name["execution"].here
 
 
 @pytest.mark.parametrize(

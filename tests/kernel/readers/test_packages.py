@@ -91,7 +91,7 @@ def test_sources_without_a_build(dynamic: VariantReport) -> None:
 def test_sizes_that_may_change_and_constants(dynamic: VariantReport) -> None:
     package = dynamic.package
     assert package is not None
-    (symbol,) = (one.split()[0] for one in package.dynamic)
+    (symbol,) = (item.split()[0] for item in package.dynamic)
     assert package.dynamic == [f"{symbol} at least 2"]
     assert package.inputs == [
         f"x: float32[{symbol}, 16] cpu",
@@ -102,7 +102,7 @@ def test_sizes_that_may_change_and_constants(dynamic: VariantReport) -> None:
         f"float32[{symbol}, 16] cpu",
     ]
     weights = {constant.original: constant for constant in package.constants}
-    first = next(one for name, one in weights.items() if name.endswith("0.weight"))
+    first = next(item for name, item in weights.items() if name.endswith("0.weight"))
     assert (first.dtype, first.shape, first.bytes) == ("float32", [32, 16], 2048)
     (number,) = package.metadata["as numbers in the code"].split(", ")
     assert number.endswith("2.bias")
@@ -120,10 +120,10 @@ def test_its_code_stands_beside_the_wrapper(report: Report, dynamic: VariantRepo
     assert "run_impl" in code.aot.split("\n")[entry.start - 1]
     ahead = [region for region in regions if region.kind == "launch"]
     here = [region for region in code.regions["cpp"] if region.kind == "launch"]
-    alike = {one.key for one in ahead} & {one.key for one in here}
+    alike = {item.key for item in ahead} & {item.key for item in here}
     assert len(alike) >= 3
-    sourced = {one.key: one.sources for one in here if one.sources}
-    assert all(one.sources == sourced[one.key] for one in ahead if one.key in sourced)
+    sourced = {item.key: item.sources for item in here if item.sources}
+    assert all(item.sources == sourced[item.key] for item in ahead if item.key in sourced)
 
 
 def test_another_backend_has_none(report: Report) -> None:
@@ -229,15 +229,15 @@ def written(dynamic: VariantReport, tmp_path: Path) -> Path:
 
 def test_what_was_made_is_kept_where_running_it_ends_the_process(tmp_path: Path) -> None:
     ended = Ended(how="crashed", exit_code=-11, errors="Fatal Python error")
-    made = tmp_path / "made.json"
-    missing = make_package._package(ended, made)
+    result = tmp_path / "made.json"
+    missing = make_package._package(ended, result)
     assert missing.problem is not None
     assert missing.problem.what == "The package was not made."
-    made.write_bytes(msgspec.json.encode(Package(device="cuda", built=True)))
-    kept = make_package._package(ended, made)
-    assert (kept.device, kept.built) == ("cuda", True)
-    assert kept.problem is not None
-    assert "SIGSEGV" in kept.problem.why
+    result.write_bytes(msgspec.json.encode(Package(device="cuda", built=True)))
+    outcome = make_package._package(ended, result)
+    assert (outcome.device, outcome.built) == ("cuda", True)
+    assert outcome.problem is not None
+    assert "SIGSEGV" in outcome.problem.why
 
 
 def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) -> None:
@@ -251,7 +251,7 @@ def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) 
     assert dynamic.package is not None
     assert (package.built, first.stage) == (True, "built")
     assert package.constants == dynamic.package.constants
-    (symbol,) = (one.split()[0] for one in package.dynamic)
+    (symbol,) = (item.split()[0] for item in package.dynamic)
     assert package.inputs[0].endswith(f"float32[{symbol}, 16]")
     assert package.metadata == {"AOTI_DEVICE_KEY": "cpu", "archive_format": "pt2"}
     kinds = {file.path: file.kind for file in package.files}

@@ -270,8 +270,8 @@ def test_every_record_is_read_or_listed(name: str) -> None:
         *("dynamo_cpp_guards_str", "dynamo_graph_break_reason"),
     }
     stages = re.compile(r"(before|after)_(pre_grad|joint|post_grad)_graph|inductor_post_grad_graph")
-    rest = {one for one in logged - shown - listed if not stages.fullmatch(one)}
-    assert {one for one in rest if "_cache_" not in one and "provenance" not in one} <= {
+    rest = {item for item in logged - shown - listed if not stages.fullmatch(item)}
+    assert {item for item in rest if "_cache_" not in item and "provenance" not in item} <= {
         "triton_kernel_info"
     }
 

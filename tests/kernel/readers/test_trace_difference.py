@@ -61,7 +61,7 @@ def test_what_differs_is_named_with_its_first_line(tmp_path: Path) -> None:
     after = re.sub(rb"'backend_hash': '\w*'", b"'backend_hash': 'OTHER'", after)
     after = after.replace(b"check_tensor(L['args'][0]", b"check_tensor(L['args'][1]")
     after = re.sub(
-        rb'"duration_us": (\d+)', lambda found: b'"duration_us": %d' % (2 * int(found[1])), after
+        rb'"duration_us": (\d+)', lambda result: b'"duration_us": %d' % (2 * int(result[1])), after
     )
     process = compared(tmp_path, TRITON, with_checksums(after))
     (change,) = process.changed

@@ -71,10 +71,10 @@ def timings(spread: float, **medians: float) -> dict[str, Timing]:
     chance = random.Random(7)
     load = [1 + abs(chance.gauss(0, 0.05)) for _ in range(64)]
     samples = {
-        name: [us * one * chance.lognormvariate(0, spread) for one in load]
+        name: [us * item * chance.lognormvariate(0, spread) for item in load]
         for name, us in medians.items()
     }
-    found = {}
+    by_name = {}
     for name, taken in samples.items():
         timing = Timing(
             median_us=statistics.median(taken),
@@ -83,14 +83,14 @@ def timings(spread: float, **medians: float) -> dict[str, Timing]:
             turns="a",
         )
         if name != "eager":
-            told = ratio(samples["eager"], taken)
-            timing.ratio, timing.ratio_interval, timing.differs = told
-            timing.speedup = speedup(told, "eager")
-        found[name] = timing
-    return found
+            result = ratio(samples["eager"], taken)
+            timing.ratio, timing.ratio_interval, timing.differs = result
+            timing.speedup = speedup(result, "eager")
+        by_name[name] = timing
+    return by_name
 
 
-def made(spread: float = 0.01, **medians: float) -> Report:
+def make_report(spread: float = 0.01, **medians: float) -> Report:
     """A report of built variants with these medians, in µs."""
     timed = timings(spread, **medians)
     variants = [
@@ -121,27 +121,29 @@ def look(report: Report, name: str, whole: float | None = None, **parts: float) 
 
 
 def test_the_fastest_variant_is_named_where_that_is_certain() -> None:
-    report = made(eager=100.0, python=50.0, cpp=40.0)
-    found = overview(report)
+    report = make_report(eager=100.0, python=50.0, cpp=40.0)
+    result = overview(report)
     assert re.fullmatch(
         r"C\+\+ wrapper is fastest: \d\d\.\d µs a call, 2\.\d\d× faster than eager\.",  # noqa: RUF001
-        found.headline,
+        result.headline,
     )
-    assert [one.variant for one in found.results if one.best] == ["cpp"]
-    assert [one.variant for one in found.results] == ["eager", "python", "cpp"]
-    assert all(one.interval_us[1] <= found.scale_us for one in found.results if one.interval_us)
+    assert [item.variant for item in result.results if item.best] == ["cpp"]
+    assert [item.variant for item in result.results] == ["eager", "python", "cpp"]
+    assert all(
+        item.interval_us[1] <= result.scale_us for item in result.results if item.interval_us
+    )
 
 
 def test_no_winner_is_named_between_equals() -> None:
-    found = overview(made(eager=100.0, python=50.0, cpp=50.0))
-    assert "show no difference" in found.headline
-    equal = overview(made(eager=50.0, python=50.0))
+    result = overview(make_report(eager=100.0, python=50.0, cpp=50.0))
+    assert "show no difference" in result.headline
+    equal = overview(make_report(eager=50.0, python=50.0))
     assert equal.headline == "No variant is measurably faster than eager."
-    slower = overview(made(eager=50.0, python=80.0, cpp=90.0))
+    slower = overview(make_report(eager=50.0, python=80.0, cpp=90.0))
     assert slower.headline == "torch.compile makes this call slower: eager is fastest."
     assert slower.suggestions[0].what == "Do not compile this call, or compile more at once"
     # What is certain of the one is said, though nothing is of the other.
-    part = made(eager=50.0, python=120.0, cpp=50.0)
+    part = make_report(eager=50.0, python=120.0, cpp=50.0)
     chance = random.Random(1)
     cpp, eager = part.variant("cpp").timing, part.variant("eager").timing
     assert cpp is not None
@@ -159,17 +161,17 @@ def test_no_winner_is_named_between_equals() -> None:
 
 def test_what_cannot_be_compared_with_the_fastest_is_not_called_equal() -> None:
     # All far faster than eager, but the two wrappers' samples say nothing of each other.
-    report = made(spread=1.0, eager=10_000.0, python=50.0, cpp=45.0)
+    report = make_report(spread=1.0, eager=10_000.0, python=50.0, cpp=45.0)
     between_them = between(report.variant("python"), report.variant("cpp"))
     assert between_them is not None
     assert between_them.standing == "noisy"
-    found = overview(report)
-    assert "Too noisy to compare it with" in found.headline
-    assert "no difference" not in found.headline
+    result = overview(report)
+    assert "Too noisy to compare it with" in result.headline
+    assert "no difference" not in result.headline
 
 
 def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
-    report = made(eager=660.0, python=112.0, cpp=83.0)
+    report = make_report(eager=660.0, python=112.0, cpp=83.0)
     chance = random.Random(3)
     # Interruptions that outlast many calls hit rounds of the one, and other rounds of the other.
     for name, part in (("python", 0.2), ("cpp", 0.4)):
@@ -189,13 +191,13 @@ def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
     assert pair is not None
     assert pair.interval is not None
     assert pair.interval[0] < 1 < pair.interval[1]
-    found = overview(report)
-    assert "Too noisy to compare it with the Python wrapper." in found.headline
-    assert found.wrapper is not None
-    assert found.wrapper.headline == "Too noisy to judge."
-    assert round_by_round(pair, "the C++ one") in found.wrapper.text
+    result = overview(report)
+    assert "Too noisy to compare it with the Python wrapper." in result.headline
+    assert result.wrapper is not None
+    assert result.wrapper.headline == "Too noisy to judge."
+    assert round_by_round(pair, "the C++ one") in result.wrapper.text
     # The pair is neither faster nor slower for certain: nothing says that it is.
-    assert "there is no significant difference (99 % interval: " in found.wrapper.text
+    assert "there is no significant difference (99 % interval: " in result.wrapper.text
     assert pair.detail.startswith("No significant difference from python; 99 % interval: ")
 
 
@@ -209,16 +211,16 @@ def test_an_inconclusive_estimate_is_named_only_where_its_interval_leaves_out_1(
 
 
 def test_what_is_too_noisy_is_not_judged() -> None:
-    report = made(spread=3.0, eager=100.0, python=80.0, cpp=70.0)
-    found = overview(report)
-    assert found.headline.startswith("Too noisy to judge")
-    assert {one.speedup.text for one in found.results if one.speedup} == {"too noisy to judge"}
-    assert any(one.noisy for one in found.results)
-    assert found.wrapper is not None
-    assert found.wrapper.headline == "Too noisy to judge."
-    assert not any(one.best for one in found.results)
+    report = make_report(spread=3.0, eager=100.0, python=80.0, cpp=70.0)
+    outcome = overview(report)
+    assert outcome.headline.startswith("Too noisy to judge")
+    assert {item.speedup.text for item in outcome.results if item.speedup} == {"too noisy to judge"}
+    assert any(item.noisy for item in outcome.results)
+    assert outcome.wrapper is not None
+    assert outcome.wrapper.headline == "Too noisy to judge."
+    assert not any(item.best for item in outcome.results)
     # The cell shows what the panel does: the interval, and no median as if it were known.
-    noisy = [result for result in found.results if result.noisy and result.interval_us]
+    noisy = [result for result in outcome.results if result.noisy and result.interval_us]
     assert noisy
     cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?(?:<b>)?([^<]*)", report._repr_html_())
     for result in noisy:
@@ -229,7 +231,7 @@ def test_what_is_too_noisy_is_not_judged() -> None:
 
 
 def test_few_samples_have_no_interval() -> None:
-    report = made(eager=100.0, python=80.0)
+    report = make_report(eager=100.0, python=80.0)
     timing = report.variant("python").timing
     assert timing is not None
     timing.samples_us, timing.few = timing.samples_us[:4], True
@@ -245,7 +247,7 @@ def test_few_samples_have_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "interval", "differs", "standing", "told"),
+    ("value", "interval", "differs", "standing", "expected"),
     [
         (2.0, (1.9, 2.1), True, "faster", "2.00× faster"),  # noqa: RUF001
         (0.5, (0.48, 0.52), True, "slower", "2.00× slower"),  # noqa: RUF001
@@ -259,24 +261,24 @@ def test_few_samples_have_no_interval() -> None:
     ],
 )
 def test_a_ratio_is_told_as_far_as_its_interval_allows(
-    value: float, interval: tuple[float, float], differs: bool | None, standing: str, told: str
+    value: float, interval: tuple[float, float], differs: bool | None, standing: str, expected: str
 ) -> None:
     from compilescope.analysis.figures.intervals import Ratio
 
-    found = speedup(Ratio(value, interval, differs), "eager")
-    assert (found.standing, found.text) == (standing, told)
-    assert ("interval: " in found.detail) == (standing != "few")
+    result = speedup(Ratio(value, interval, differs), "eager")
+    assert (result.standing, result.text) == (standing, expected)
+    assert ("interval: " in result.detail) == (standing != "few")
 
 
 @pytest.mark.parametrize(
-    ("rounds", "told"),
+    ("rounds", "expected"),
     [
         (1, "Each was measured once: one sample has no interval."),
         (3, "3 rounds are too few for an interval."),
     ],
 )
-def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: str) -> None:
-    report = made(eager=100.0, python=80.0, cpp=70.0)
+def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, expected: str) -> None:
+    report = make_report(eager=100.0, python=80.0, cpp=70.0)
     for name in ("python", "cpp"):
         timing = report.variant(name).timing
         assert timing is not None
@@ -285,7 +287,7 @@ def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: st
     answer = overview(report).wrapper
     assert answer is not None
     assert answer.headline == "Too few rounds."
-    assert told in answer.text
+    assert expected in answer.text
     assert "99 %" not in answer.text
     pair = between(report.variant("cpp"), report.variant("python"))
     assert pair is not None
@@ -293,27 +295,27 @@ def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, told: st
 
 
 def test_two_variants_are_compared_by_their_common_rounds() -> None:
-    report = made(eager=100.0, python=50.0, cpp=40.0)
+    report = make_report(eager=100.0, python=50.0, cpp=40.0)
     python, cpp = report.variant("python"), report.variant("cpp")
-    found = between(cpp, python)
-    assert found is not None
-    assert found.ratio == pytest.approx(1.25, rel=0.02)
+    result = between(cpp, python)
+    assert result is not None
+    assert result.ratio == pytest.approx(1.25, rel=0.02)
     assert python.timing is not None
     # Joined three rounds later: the rounds that it missed are left out of both.
     python.timing.samples_us, python.timing.first_round = python.timing.samples_us[3:], 3
     later = between(cpp, python)
     assert later is not None
-    assert later.ratio == pytest.approx(found.ratio, rel=0.01)
+    assert later.ratio == pytest.approx(result.ratio, rel=0.01)
     python.timing.turns = "another"
     apart = between(cpp, python)
     assert apart is not None
     assert apart.interval is not None
-    assert found.interval is not None
-    assert apart.interval[0] < found.interval[0] < found.interval[1] < apart.interval[1]
+    assert result.interval is not None
+    assert apart.interval[0] < result.interval[0] < result.interval[1] < apart.interval[1]
 
 
 def test_the_wrapper_is_worth_what_it_saves() -> None:
-    report = made(eager=5000.0, python=2000.0, cpp=1000.0)
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
     report.variant("cpp").compile_time = CompileTime(total_s=50.0)
     look(report, "python", wrapper=900.0, kernels=400.0, launches=700.0)
     answer = overview(report).wrapper
@@ -328,14 +330,14 @@ def test_the_wrapper_is_worth_what_it_saves() -> None:
 
 
 def test_a_saving_of_a_few_percent_is_marginal() -> None:
-    answer = overview(made(eager=5000.0, python=2000.0, cpp=1940.0)).wrapper
+    answer = overview(make_report(eager=5000.0, python=2000.0, cpp=1940.0)).wrapper
     assert answer is not None
     assert answer.headline.startswith("Marginal: 1.03")
 
 
 def test_wrappers_are_compared_where_both_were_tried() -> None:
-    report = made(eager=5000.0, python=2000.0, cpp=1000.0)
-    written = made(eager=5000.0, python=2100.0).variant("python")
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    written = make_report(eager=5000.0, python=2100.0).variant("python")
     written.name, written.requested = "as written", Variant(dynamic=True)
     report.variants.insert(0, written)
     answer = overview(report).wrapper
@@ -345,30 +347,32 @@ def test_wrappers_are_compared_where_both_were_tried() -> None:
 
 
 def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
-    report = made(eager=100.0, python=78.0, cpp=78.0)
+    report = make_report(eager=100.0, python=78.0, cpp=78.0)
     look(report, "python", wrapper=3.5, kernels=74.5)
     answer = overview(report).wrapper
     assert answer is not None
     assert answer.headline == "No: there is too little of it."
     assert "3.50 of 78.0 µs" in answer.text
-    alone = made(eager=100.0, python=78.0)
+    alone = make_report(eager=100.0, python=78.0)
     look(alone, "python", guards=70.0, wrapper=3.5, kernels=4.5)
-    found = overview(alone)
-    answer = found.wrapper
+    result = overview(alone)
+    answer = result.wrapper
     assert answer is not None
     assert answer.headline == "It cannot help."
     assert answer.requested is None
     # Nor is it suggested.
-    assert "C++ wrapper" not in [one.what for one in found.suggestions]
+    assert "C++ wrapper" not in [suggestion.what for suggestion in result.suggestions]
     assert "can save no more than that" in answer.text
 
 
 def test_cuda_graphs_make_it_needless() -> None:
-    report = made(**{"eager": 5000.0, "python": 2000.0, "cpp": 1000.0, "reduce-overhead": 300.0})
-    found = overview(report)
-    assert found.wrapper is not None
-    assert found.wrapper.headline == "Only where CUDA graphs cannot be used."
-    first, second = found.suggestions[:2]
+    report = make_report(
+        **{"eager": 5000.0, "python": 2000.0, "cpp": 1000.0, "reduce-overhead": 300.0}
+    )
+    result = overview(report)
+    assert result.wrapper is not None
+    assert result.wrapper.headline == "Only where CUDA graphs cannot be used."
+    first, second = result.suggestions[:2]
     assert (first.what, first.variant, first.basis) == (
         'Use mode="reduce-overhead"',
         "reduce-overhead",
@@ -387,23 +391,23 @@ def test_cuda_graphs_make_it_needless() -> None:
     ],
 )
 def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", **parts)
     limit = overview(report).limit
     assert limit is not None
     assert (limit.bound, limit.basis) == (bound, "measured")
-    told = report.variant("python").verdict
-    assert told is not None
-    assert told.limited_by == bound
+    verdict = report.variant("python").verdict
+    assert verdict is not None
+    assert verdict.limited_by == bound
     assert headline in limit.headline
-    assert sum(one.share for one in limit.parts) == pytest.approx(1)
-    assert [one.kind for one in limit.parts][-1] == "kernels"
+    assert sum(part.share for part in limit.parts) == pytest.approx(1)
+    assert [part.kind for part in limit.parts][-1] == "kernels"
 
 
 @pytest.mark.parametrize(("whole", "kernels"), [(40.0, "90 %"), (37.0, "97 %"), (35.0, "97 %")])
 def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: str) -> None:
     """Layers are timed one by one: they add up to a little less or more than the call."""
-    report = made(eager=60.0, python=whole)
+    report = make_report(eager=60.0, python=whole)
     look(report, "python", whole, guards=1.0, kernels=36.0)
     limit = overview(report).limit
     assert limit is not None
@@ -416,7 +420,7 @@ def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: s
 
 
 def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", guards=4.0, kernels=36.0)
     limit = overview(report).limit
     assert limit is not None
@@ -443,7 +447,7 @@ def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
 
 
 def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     variant = report.variant("python")
     kernels = Layer(kind="kernels", us=10.0, device_us=36.0)
     layers = [Layer(kind="guards", us=30.0), kernels]
@@ -456,7 +460,7 @@ def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
 
 
 def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
-    report = made(eager=60.0, cpp=40.0)
+    report = make_report(eager=60.0, cpp=40.0)
     look(report, "cpp", guards=4.0, compiled=36.0)
     limit = overview(report).limit
     assert limit is not None
@@ -471,24 +475,24 @@ def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
 
 
 def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", guards=28.0, inductor=4.0, wrapper=8.0, kernels=0.0)
-    found = overview(report)
-    assert found.limit is not None
-    assert found.wrapper is not None
-    shares = {part.kind: part.text for part in found.limit.parts}
+    result = overview(report)
+    assert result.limit is not None
+    assert result.wrapper is not None
+    shares = {part.kind: part.text for part in result.limit.parts}
     assert shares == {
         "guards": "Dynamo and guards 70 %",
         "aot": "runtime 10 %",
         "wrapper": "wrapper 20 %",
     }
-    assert "8.00 of 40.0 µs (20 %)" in found.wrapper.text
+    assert "8.00 of 40.0 µs (20 %)" in result.wrapper.text
     # The kernels' time was lost in the noise.
-    assert found.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
+    assert result.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
 
 
 def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
-    report = made(eager=60.0, python=40.0, cpp=40.0)
+    report = make_report(eager=60.0, python=40.0, cpp=40.0)
     look(report, "python", wrapper=0.0, kernels=40.0)
     answer = overview(report).wrapper
     assert answer is not None
@@ -501,60 +505,60 @@ def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
 
 
 def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
-    answer = overview(made(eager=60.0, python=40.0)).wrapper
+    answer = overview(make_report(eager=60.0, python=40.0)).wrapper
     assert answer is not None
     assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
     assert answer.text == "Only the Python wrapper is in the report."
     assert 'variants=("python", "cpp")' in answer.remedy
-    answer = overview(made(eager=60.0, cpp=40.0)).wrapper
+    answer = overview(make_report(eager=60.0, cpp=40.0)).wrapper
     assert answer is not None
     assert (answer.headline, answer.requested) == ("Not compared yet.", Variant())
     assert answer.text == "Only the C++ wrapper is in the report."
     assert answer.remedy.endswith("compares both.")
-    both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
+    both = overview(make_report(eager=60.0, python=40.0, cpp=30.0)).wrapper
     assert both is not None
     assert both.requested is None
 
 
 def test_guards_are_filtered_only_where_modules_are_guarded() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     (compilation,) = report.variant("python").compilations
     compilation.guards = [Guard(expression="check", type="TENSOR_MATCH", source="L['x']")]
     look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
-    assert "Fewer guards" not in [one.what for one in overview(report).suggestions]
+    assert "Fewer guards" not in [suggestion.what for suggestion in overview(report).suggestions]
     compilation.guards[0].source = "L['self']._modules['up']"
     look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
-    assert "Fewer guards" in [one.what for one in overview(report).suggestions]
+    assert "Fewer guards" in [suggestion.what for suggestion in overview(report).suggestions]
 
 
 def test_a_breakdown_of_other_calls_is_not_believed() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", guards=4000.0, kernels=36_000.0)
     limit = overview(report).limit
     assert limit is not None
     assert (limit.bound, limit.parts) == ("unknown", [])
     assert "40.0 ms, against" in limit.text
-    told = report.variant("python").verdict
-    assert told is not None
-    assert (told.limited_by, told.evidence, told.helps) == ("noisy", limit.text, [])
+    verdict = report.variant("python").verdict
+    assert verdict is not None
+    assert (verdict.limited_by, verdict.evidence, verdict.helps) == ("noisy", limit.text, [])
 
 
 def test_what_was_not_measured_says_so() -> None:
-    report = made(eager=60.0, python=40.0)
-    found = overview(report)
-    assert found.limit is not None
-    assert (found.limit.headline, found.limit.basis) == ("Not measured yet.", "unknown")
-    assert (found.limit.unbuilt, "cs.study(report" in found.limit.remedy) == (False, True)
-    for one in report.variants:
-        one.timing, one.stage = None, "sources"
+    report = make_report(eager=60.0, python=40.0)
+    result = overview(report)
+    assert result.limit is not None
+    assert (result.limit.headline, result.limit.basis) == ("Not measured yet.", "unknown")
+    assert (result.limit.unbuilt, "cs.study(report" in result.limit.remedy) == (False, True)
+    for variant in report.variants:
+        variant.timing, variant.stage = None, "sources"
     # While the first variant is still on its way.
     started = Report(subject=report.subject, variants=[report.variant("eager")])
     assert overview(started).headline == "Nothing is compiled yet."
-    found = overview(report)
-    assert found.headline == "Code is generated; nothing is measured yet."
-    assert found.results[1].why == "not measured yet"
-    assert found.limit is not None
-    assert (found.limit.text, found.limit.unbuilt) == ("The variant is not built.", True)
+    result = overview(report)
+    assert result.headline == "Code is generated; nothing is measured yet."
+    assert result.results[1].why == "not measured yet"
+    assert result.limit is not None
+    assert (result.limit.text, result.limit.unbuilt) == ("The variant is not built.", True)
 
 
 @pytest.mark.parametrize(
@@ -568,7 +572,7 @@ def test_what_was_not_measured_says_so() -> None:
 def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
     timed: tuple[str, ...], there: tuple[str, ...], what: str
 ) -> None:
-    report = made(**dict.fromkeys(("eager", *there), 40.0))
+    report = make_report(**dict.fromkeys(("eager", *there), 40.0))
     for name in there:
         if name not in timed:
             report.variant(name).timing = None
@@ -579,22 +583,22 @@ def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
 
 
 def test_a_failed_variant_says_why_and_is_not_compared() -> None:
-    report = made(eager=60.0, python=40.0, cpp=30.0)
+    report = make_report(eager=60.0, python=40.0, cpp=30.0)
     cpp = report.variant("cpp")
     cpp.stage, cpp.timing = "failed", None
     cpp.problems = [Problem(severity="error", what="No compiler.")]
-    found = overview(report)
-    assert found.headline.startswith("Python wrapper is fastest")
-    assert (found.results[-1].state, found.results[-1].why) == ("failed", "No compiler.")
-    assert found.wrapper is not None
-    assert (found.wrapper.headline, found.wrapper.text) == (
+    result = overview(report)
+    assert result.headline.startswith("Python wrapper is fastest")
+    assert (result.results[-1].state, result.results[-1].why) == ("failed", "No compiler.")
+    assert result.wrapper is not None
+    assert (result.wrapper.headline, result.wrapper.text) == (
         "It could not be built.",
         "No compiler.",
     )
 
 
 def test_a_wrong_result_is_never_the_best() -> None:
-    report = made(eager=60.0, python=40.0, cpp=30.0)
+    report = make_report(eager=60.0, python=40.0, cpp=30.0)
     report.variant("cpp").accuracy = [
         OutputError(
             path="",
@@ -606,17 +610,17 @@ def test_a_wrong_result_is_never_the_best() -> None:
             ok=False,
         )
     ]
-    found = overview(report)
-    assert found.headline.startswith("Python wrapper is fastest")
-    assert not any(one.variant == "cpp" for one in found.suggestions)
+    result = overview(report)
+    assert result.headline.startswith("Python wrapper is fastest")
+    assert not any(suggestion.variant == "cpp" for suggestion in result.suggestions)
 
 
 def test_what_was_tried_in_vain_is_not_suggested() -> None:
-    report = made(eager=60.0, python=40.0, cpp=40.0)
+    report = make_report(eager=60.0, python=40.0, cpp=40.0)
     look(report, "python", guards=10.0, wrapper=20.0, kernels=10.0)
-    whats = [one.what for one in overview(report).suggestions]
+    whats = [suggestion.what for suggestion in overview(report).suggestions]
     assert "C++ wrapper" not in whats
-    alone = made(eager=60.0, python=40.0)
+    alone = make_report(eager=60.0, python=40.0)
     look(alone, "python", guards=10.0, wrapper=20.0, kernels=10.0)
     first = overview(alone).suggestions[0]
     assert first.what == "C++ wrapper"
@@ -625,7 +629,7 @@ def test_what_was_tried_in_vain_is_not_suggested() -> None:
 
 
 def test_settings_not_in_effect_are_counted_and_suggested() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     report.variant("python").effective = [
         Effective(
             setting="max_autotune",
@@ -636,10 +640,10 @@ def test_settings_not_in_effect_are_counted_and_suggested() -> None:
             differs=True,
         )
     ]
-    found = overview(report)
-    counted = next(one for one in found.counts if one.view == "requested")
+    result = overview(report)
+    counted = next(count for count in result.counts if count.view == "requested")
     assert (counted.text, counted.warning) == ("1 setting not in effect: max_autotune", True)
-    assert "Set it by hand." in [one.what for one in found.suggestions]
+    assert "Set it by hand." in [count.what for count in result.suggestions]
 
 
 def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
@@ -679,30 +683,31 @@ def test_equal_blocks_are_found_and_counted() -> None:
 
 
 def test_equal_blocks_are_suggested_with_what_they_save() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")
     python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
     report.subject.kind = "module"
-    found = overview(report).suggestions[-1]
-    assert found.what == "Compile the repeated block once: GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
-    assert (found.gain, found.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
-    assert found.code == "for block in model.transformer.h:\n    block.compile()"
-    assert (found.study, found.of) == ("blocks", "python")
+    suggestion = overview(report).suggestions[-1]
+    block = "GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
+    assert suggestion.what == f"Compile the repeated block once: {block}"
+    assert (suggestion.gain, suggestion.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
+    assert suggestion.code == "for block in model.transformer.h:\n    block.compile()"
+    assert (suggestion.study, suggestion.of) == ("blocks", "python")
     # A function's modules are named as its variables are, and no process can compile them.
     report.subject.kind = "function"
-    found = overview(report).suggestions[-1]
-    assert found.study == ""
-    assert found.code == "for block in transformer.h:\n    block.compile()"
+    suggestion = overview(report).suggestions[-1]
+    assert suggestion.study == ""
+    assert suggestion.code == "for block in transformer.h:\n    block.compile()"
     for node in python.compilations[0].graphs["dynamo"].nodes:
         node.module_type = (
             node.module_type and "torch.nn.modules.transformer.TransformerEncoderLayer"
         )
-    found = overview(report).suggestions[-1]
-    assert "block.forward = torch.compile(block.forward)" in found.code
+    suggestion = overview(report).suggestions[-1]
+    assert "block.forward = torch.compile(block.forward)" in suggestion.code
 
 
 def test_blocks_that_were_tried_have_the_measured_gain() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")
     python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
     report.subject.kind = "module"
@@ -710,13 +715,13 @@ def test_blocks_that_were_tried_have_the_measured_gain() -> None:
     blocks = DeployWay(name=BLOCKS, cold_s=2.0, accurate=True, speedup=over)
     nested = DeployWay(name=NESTED, cold_s=3.0, accurate=True, code="nested")
     python.ways = [blocks, nested]
-    found = overview(report).suggestions[-1]
-    assert found.gain == "first call 12.0 s → 2.00 s, then 1.50× faster than eager"  # noqa: RUF001
-    assert (found.basis, found.study, found.view) == ("measured", "", "sweep")
-    assert found.code.startswith("for block in ")
+    suggestion = overview(report).suggestions[-1]
+    assert suggestion.gain == "first call 12.0 s → 2.00 s, then 1.50× faster than eager"  # noqa: RUF001
+    assert (suggestion.basis, suggestion.study, suggestion.view) == ("measured", "", "sweep")
+    assert suggestion.code.startswith("for block in ")
     nested.cold_s = 1.0
-    found = overview(report).suggestions[-1]
-    assert (found.gain, found.code) == ("first call 12.0 s → 1.00 s", "nested")
+    suggestion = overview(report).suggestions[-1]
+    assert (suggestion.gain, suggestion.code) == ("first call 12.0 s → 1.00 s", "nested")
 
 
 @pytest.mark.parametrize(
@@ -739,7 +744,7 @@ def test_blocks_that_were_tried_have_the_measured_gain() -> None:
 def test_blocks_that_were_tried_in_vain_stay_with_what_came_of_it(
     change: dict[str, Any], gain: str, basis: str
 ) -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")
     python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
     over = speedup(Ratio(1.5, (1.4, 1.6), True), "eager")
@@ -750,21 +755,21 @@ def test_blocks_that_were_tried_in_vain_stay_with_what_came_of_it(
         DistinctBreak(cause=Break(reason=f"Call {line}", where=SourceLine(file="cell", line=line)))
         for line in range(5)
     ]
-    found = overview(report).suggestions[-1]
-    assert found.what.startswith("Compile the repeated block once")
-    assert (found.gain, found.basis, found.code) == (gain, basis, "")
-    assert found.study == ("" if basis == "measured" else "blocks")
+    suggestion = overview(report).suggestions[-1]
+    assert suggestion.what.startswith("Compile the repeated block once")
+    assert (suggestion.gain, suggestion.basis, suggestion.code) == (gain, basis, "")
+    assert suggestion.study == ("" if basis == "measured" else "blocks")
 
 
 def test_blocks_whose_trial_could_not_start_say_why() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")
     python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
     python.problems = [
         Problem(severity="warning", what="The study of blocks failed.", why="It is a lambda.")
     ]
-    found = overview(report).suggestions[-1]
-    assert (found.gain, found.study) == ("failed: It is a lambda.", "blocks")
+    suggestion = overview(report).suggestions[-1]
+    assert (suggestion.gain, suggestion.study) == ("failed: It is a lambda.", "blocks")
 
 
 @pytest.mark.parametrize(
@@ -781,13 +786,13 @@ def test_blocks_whose_trial_could_not_start_say_why() -> None:
 def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
     line: str, mended: str
 ) -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     where = SourceLine(file="cell", line=3, code=f"    {line}")
     cause = Break(reason="Call", where=where)
     report.variant("python").breaks = [DistinctBreak(cause=cause)]
-    (found,) = overview(report).suggestions
-    assert found.code == mended
-    assert ("no variant can try it" in found.place) == bool(mended)
+    (suggestion,) = overview(report).suggestions
+    assert suggestion.code == mended
+    assert ("no variant can try it" in suggestion.place) == bool(mended)
 
 
 @pytest.mark.parametrize(
@@ -831,24 +836,24 @@ def test_the_model_has_the_name_that_its_call_has(
 
 def targeted(kernels_us: float) -> Report:
     """A report with an estimate for a GPU that is not there, beside measurements."""
-    report = made(eager=60.0, python=40.0)
-    found = estimate([], H100)
-    found.kernels_us, found.launch_us, found.launches = kernels_us, 11.0, 1
-    found.call_us = max(found.kernels_us, found.launch_us)
+    report = make_report(eager=60.0, python=40.0)
+    result = estimate([], H100)
+    result.kernels_us, result.launch_us, result.launches = kernels_us, 11.0, 1
+    result.call_us = max(result.kernels_us, result.launch_us)
     report.variants.append(
         VariantReport(
             name="h100",
             requested=Variant(target="h100"),
-            target=TargetReport(name="h100", device=H100, estimate=found),
+            target=TargetReport(name="h100", device=H100, estimate=result),
         )
     )
     return report
 
 
 def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
-    found = overview(targeted(0.0003))
-    assert [one.variant for one in found.results] == ["eager", "python"]
-    (target,) = found.targets
+    result = overview(targeted(0.0003))
+    assert [item.variant for item in result.results] == ["eager", "python"]
+    (target,) = result.targets
     assert (target.device, target.call_us) == ("H100 SXM", 11.0)
     assert target.text == "about 11.0 µs per call, limited by launches"
     assert overview(targeted(500.0)).targets[0].call_us == 500.0
@@ -861,27 +866,27 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
 
 def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:
     """The sidebar, the overview, the cell, the terminal, the sweep and the suggestions."""
-    report = made(eager=100.0, python=50.0, cpp=40.0)
+    report = make_report(eager=100.0, python=50.0, cpp=40.0)
     look(report, "python", guards=10.0, wrapper=30.0, kernels=10.0)
     cpp = report.variant("cpp")
-    found = between(cpp, report.variants[0])
-    assert found is not None
-    told = found.text
-    assert told.endswith("faster")
+    result = between(cpp, report.variants[0])
+    assert result is not None
+    speedup_text = result.text
+    assert speedup_text.endswith("faster")
     cell = SweepCell(key="k", name="cpp", shape="", variant=cpp.requested, timing=cpp.timing)
     report.sweep = Sweep(id="s", cells=[cell])
     summary = summaries.report(report, 1)
     shown = {variant.name: variant.speedup for variant in summary.variants}
     assert isinstance(shown["cpp"], Speedup)
-    assert shown["cpp"].text == told
+    assert shown["cpp"].text == speedup_text
     assert summary.overview is not None
-    assert told in summary.overview.headline
-    assert summary.overview.results[2].speedup == found
+    assert speedup_text in summary.overview.headline
+    assert summary.overview.results[2].speedup == result
     row = next(line for line in text.render(report).splitlines() if line.startswith("cpp "))
-    assert told in row
-    assert html.render(report).count(told) >= 2
-    assert told in html.render(report, full=True)
-    assert told in sweep.rows(report.sweep)[0]
+    assert speedup_text in row
+    assert html.render(report).count(speedup_text) >= 2
+    assert speedup_text in html.render(report, full=True)
+    assert speedup_text in sweep.rows(report.sweep)[0]
     # The other pair, of both wrappers, has one figure as well.
     both = between(cpp, report.variant("python"))
     assert both is not None
@@ -895,19 +900,19 @@ def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:
 
 
 def test_it_is_in_what_is_saved_and_follows_the_report() -> None:
-    report = made(eager=100.0, python=50.0)
-    kept = msgspec.json.decode(report.to_json(), type=Report)
-    assert kept.overview == overview(report)
+    report = make_report(eager=100.0, python=50.0)
+    data = msgspec.json.decode(report.to_json(), type=Report)
+    assert data.overview == overview(report)
     report.variants = report.variants[:1]
-    assert msgspec.json.decode(report.to_json(), type=Report).overview != kept.overview
+    assert msgspec.json.decode(report.to_json(), type=Report).overview != data.overview
 
 
 def test_what_is_watched_is_counted() -> None:
-    report = made(eager=100.0, python=50.0)
+    report = make_report(eager=100.0, python=50.0)
     report.subject.kind = "watch"
-    found = overview(report)
-    assert found.headline == "1 compilation: 0 recompiles and 0 graph breaks."
-    assert (found.results, found.wrapper, found.limit) == ([], None, None)
+    result = overview(report)
+    assert result.headline == "1 compilation: 0 recompiles and 0 graph breaks."
+    assert (result.results, result.wrapper, result.limit) == ([], None, None)
 
 
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
@@ -920,8 +925,8 @@ def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them(
 
 
 def suggestion_of(report: Report, begin: str) -> Suggestion:
-    (found,) = [one for one in overview(report).suggestions if one.what.startswith(begin)]
-    return found
+    (suggestion,) = [item for item in overview(report).suggestions if item.what.startswith(begin)]
+    return suggestion
 
 
 SLOW = {"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}
@@ -937,7 +942,7 @@ SLOW = {"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}
     ],
 )
 def test_a_suggestion_that_is_a_setting_can_be_tried(begin: str, requested: Variant) -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", **SLOW)
     python = report.variant("python")
     python.layers[0].device = "cuda:0"
@@ -948,7 +953,7 @@ def test_a_suggestion_that_is_a_setting_can_be_tried(begin: str, requested: Vari
     tried = suggestion_of(report, begin)
     assert (tried.requested, tried.variant) == (None, "tried")
     report.variants[-1].stage = "failed"
-    assert begin not in [one.what for one in overview(report).suggestions]
+    assert begin not in [suggestion.what for suggestion in overview(report).suggestions]
 
 
 def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
@@ -986,7 +991,7 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
         recompile = Recompile(reasons=[], failures=[failure], advice=[advice])
         return Compilation(id=compilation, duration_s=2.0, recompile=recompile)
 
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     report.variant("python").compilations += [
         again("0/1", "step", "L['x']", "compiled = torch.compile(step, dynamic=True)"),
         again(
@@ -1046,17 +1051,22 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
 def test_a_setting_not_in_effect_is_tried_or_copied(
     effective: Effective, requested: Variant | None, code: str, place: str
 ) -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     report.variant("python").effective = [effective]
     suggestion = suggestion_of(report, effective.remedy)
     assert (suggestion.requested, suggestion.code, suggestion.place) == (requested, code, place)
 
 
 def test_what_no_button_can_try_says_where_its_code_belongs() -> None:
-    report = made(eager=60.0, python=40.0)
+    report = make_report(eager=60.0, python=40.0)
     look(report, "python", **SLOW)
     assert suggestion_of(report, "Larger batch").place
     for name in ("recompiles", "breaks"):
-        for one in overview(cs.load(REPORTS / f"{name}.compilescope.json")).suggestions:
-            assert one.requested or one.variant or one.view, one.what
-            assert one.requested or one.variant or one.place or not one.code, one.what
+        for suggestion in overview(cs.load(REPORTS / f"{name}.compilescope.json")).suggestions:
+            assert suggestion.requested or suggestion.variant or suggestion.view, suggestion.what
+            assert (
+                suggestion.requested
+                or suggestion.variant
+                or suggestion.place
+                or not suggestion.code
+            ), suggestion.what

@@ -39,15 +39,15 @@ _OWN = Path(subjects.__file__)
 def reports() -> list[Report]:
     x = torch.randn(4, 8)
     training = subjects.training()
-    made = [
+    results = [
         cs.inspect(subjects.Net(), (x,), variants=("python", "cpp"), run=False),
         cs.inspect(training.fn, training.args, variants="python", run=False),
         cs.inspect(subjects.broken, (x,), variants="python", run=False),
         cs.inspect(_wrong, (x,), variants="python", run=False),
     ]
-    assert made[2].variants[0].compilations[0].breaks
-    assert made[3].variants[0].problems
-    return made
+    assert results[2].variants[0].compilations[0].breaks
+    assert results[3].variants[0].problems
+    return results
 
 
 def _wrong(x: torch.Tensor) -> torch.Tensor:
@@ -63,19 +63,19 @@ def test_no_folder_and_no_line_of_code_is_left(reports: list[Report]) -> None:
         for line in lines
         if len(line) > 8 and re.search(r"\W.*\w", line) and not line.startswith("torch._dynamo")
     }
-    found = 0
-    for one in reports:
-        whole, redacted = one.to_json(), one.redacted().to_json()
+    quotes = 0
+    for saved in reports:
+        whole, redacted = saved.to_json(), saved.redacted().to_json()
         assert str(_OWN.parent) in whole
         # JSON writes quotes with a backslash.
         quoted = {line.replace("\\", "\\\\").replace('"', '\\"') for line in telling}
-        found += sum(line in whole for line in quoted)
+        quotes += sum(line in whole for line in quoted)
         left = [line for line in quoted if _stands_in(line, redacted)]
         assert left == []
         assert str(_OWN.parent) not in redacted
         assert str(Path(torch.__file__).parent) not in redacted
         assert not re.search(r"(?<![\w.:/<~-])/(?:home|root|tmp|usr|opt|work|Users)/", redacted)
-    assert found > 10
+    assert quotes > 10
 
 
 def test_what_is_not_the_users_stays(reports: list[Report]) -> None:
@@ -109,22 +109,22 @@ def test_saving_can_redact(reports: list[Report], tmp_path: Path) -> None:
     ],
 )
 def test_no_line_of_code_stands_in_a_comment(before: str) -> None:
-    made = report()
-    graph = made.compilation("0/0").graphs["dynamo"]
+    result = report()
+    graph = result.compilation("0/0").graphs["dynamo"]
     graph.text = f"mul = x * y\n{before}, code: return secret(x)  # really\nadd = mul + 1\n"
-    left = made.redacted().compilation("0/0").graphs["dynamo"]
+    left = result.redacted().compilation("0/0").graphs["dynamo"]
     assert left.text == f"mul = x * y\n{before}, code: (left out)\nadd = mul + 1\n"
 
 
 def test_advice_that_writes_the_call_anew_is_left_out() -> None:
-    made = report()
-    recompile = made.compilation("0/0").recompile
+    result = report()
+    recompile = result.compilation("0/0").recompile
     assert recompile is not None
     assert "f(x)" in recompile.advice[0].code
     recompile.advice.append(
         Advice(kind="mark_dynamic", what="", code="torch._dynamo.mark_dynamic(x, 0)")
     )
-    left = made.redacted().compilation("0/0").recompile
+    left = result.redacted().compilation("0/0").recompile
     assert left is not None
     assert [suggestion.code for suggestion in left.advice] == [
         "",
@@ -142,8 +142,10 @@ SECRET = "hunter2"
 
 
 def test_no_literal_is_left() -> None:
-    made = report()
-    compilation = next(compilation for compilation in made.compilations if compilation.id == "0/0")
+    result = report()
+    compilation = next(
+        compilation for compilation in result.compilations if compilation.id == "0/0"
+    )
     compilation.guards = [
         Guard(
             expression=f"G['CFG']['token'] == '{SECRET}'", type="EQUALS_MATCH", source="G['CFG']"
@@ -165,8 +167,8 @@ def test_no_literal_is_left() -> None:
     ]
     compilation.absent["dynamo"] = f"No operation: ValueError: {SECRET}"
     compilation.raw = [RawEvent(name="dynamo_error", size_bytes=7, text=SECRET)]
-    made.subject.arguments = ["x: float32[4, 8] cpu", f"s: '{SECRET}'", "n: 90210", "b: True"]
-    made.problems = [
+    result.subject.arguments = ["x: float32[4, 8] cpu", f"s: '{SECRET}'", "n: 90210", "b: True"]
+    result.problems = [
         Problem(
             severity="error",
             what=f"The subject raised MyTrouble: {SECRET}\nand {SECRET}",
@@ -177,8 +179,8 @@ def test_no_literal_is_left() -> None:
             severity="error", what=f"0/0 failed: RuntimeError: {SECRET}", why=f"got '{SECRET}'"
         ),
     ]
-    assert SECRET in made.to_json()
-    redacted = made.redacted()
+    assert SECRET in result.to_json()
+    redacted = result.redacted()
     text = redacted.to_json()
     assert SECRET not in text
     assert "90210" not in text
@@ -194,8 +196,10 @@ def test_no_literal_is_left() -> None:
 
 
 def test_constants_are_left_out_and_sizes_stay() -> None:
-    made = report()
-    compilation = next(compilation for compilation in made.compilations if compilation.id == "0/0")
+    result = report()
+    compilation = next(
+        compilation for compilation in result.compilations if compilation.id == "0/0"
+    )
     args = "x, 7, 90210, 'hunter2 mode', 4096, alpha=90210.5, approximate='tanh', end=2147483647"
     compilation.graphs["dynamo"].nodes = [
         Node(name="x", op="placeholder", target="x", shape=["2", "4096"], stride=["4096", "1"]),
@@ -210,7 +214,7 @@ def test_constants_are_left_out_and_sizes_stay() -> None:
         "asm": ".LC0:\n\t.long\t1202729536\n\tmovl $1202729536, %eax\n\taddq $64, %rsp",
         "sass": "FMUL R2, R1, 90210.5 ; /* 0x47b0324001027820 */",
     }
-    left = made.redacted().compilation("0/0")
+    left = result.redacted().compilation("0/0")
     nodes = left.graphs["dynamo"].nodes
     assert nodes[1].args == ("x, 7, …, '…', 4096, alpha=…, approximate='tanh', end=2147483647")
     expected = 'auto y = f(…L, …f, …, 0.5, 2.0, 4096L, 902101, "…", t90210);'
@@ -257,53 +261,53 @@ _METRICS = {
 
 
 def _record(event: dict[str, Any], payload: str = "") -> str:
-    told = event | {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    result = event | {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
     if payload:
-        told["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
+        result["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
     lines = "".join(f"\n\t{line}" for line in payload.split("\n")) if payload else ""
-    return f"V1124 10:00:01.000000 7 torch/_dynamo/x.py:1] {json.dumps(told)}{lines}"
+    return f"V1124 10:00:01.000000 7 torch/_dynamo/x.py:1] {json.dumps(result)}{lines}"
 
 
 def test_no_text_of_the_users_is_left_in_a_real_report(tmp_path: Path) -> None:
     fn, args = secret_subjects.net()
     x = torch.randn(4, 4)
-    made = {
+    by_name = {
         "net": cs.inspect(fn, args, variants=("python", "cpp"), run=False),
         "checked": cs.inspect(secret_subjects.checked, (x, "hunter2"), run=False),
         "raised": cs.inspect(secret_subjects.raised, (x, "hunter2"), run=False),
         "watched": _watched(),
         "traced": _traced(tmp_path),
     }
-    for name, one in made.items():
-        assert SECRET in one.to_json(), name
-        saved = one.save(tmp_path / f"{name}.json", redact=True).read_text("utf-8")
+    for name, item in by_name.items():
+        assert SECRET in item.to_json(), name
+        saved = item.save(tmp_path / f"{name}.json", redact=True).read_text("utf-8")
         assert _around(saved) == [], name
-        page = one.save(tmp_path / f"{name}.html", redact=True).read_text("utf-8")
+        page = item.save(tmp_path / f"{name}.html", redact=True).read_text("utf-8")
         assert _around(page) == [], name
-        assert _around(str(one.redacted())) == [], name
-    compilation = made["net"].variant("cpp").compilations[-1]
+        assert _around(str(item.redacted())) == [], name
+    compilation = by_name["net"].variant("cpp").compilations[-1]
     for secret in ("hunter2 operator", "hunter2 assertion", secret_subjects.NUMBER):
         assert secret in (compilation.code.cpp or ""), secret
-    assert made["watched"].compilations[1].recompile is not None
+    assert by_name["watched"].compilations[1].recompile is not None
 
 
 def test_no_whole_number_of_the_users_is_left_in_a_real_report() -> None:
     fn, args = secret_subjects.counting()
     x = torch.randn(4, 4)
     static = cs.Variant(dynamic=False)
-    made = {
+    by_name = {
         "counting": cs.inspect(fn, args, variants=("python", "cpp"), run=False),
         "symbols": cs.inspect(fn, args, variants=cs.Variant(dynamic=True), run=False),
         "limit": cs.inspect(secret_subjects.counted_to_the_limit, (x,), variants=static, run=False),
         "viewed": cs.inspect(secret_subjects.viewed, (x, 919), run=False),
     }
-    for name, one in made.items():
-        assert _whole_numbers(one.to_json()) != [], name
-        assert _whole_numbers(one.redacted().to_json()) == [], name
-    limit = made["limit"].variants[0].problems[0]
+    for name, item in by_name.items():
+        assert _whole_numbers(item.to_json()) != [], name
+        assert _whole_numbers(item.redacted().to_json()) == [], name
+    limit = by_name["limit"].variants[0].problems[0]
     assert "The last reason: number == 91" in limit.why
     # Sizes, dimensions and steps stay.
-    redacted = made["counting"].redacted().variant("python").compilations
+    redacted = by_name["counting"].redacted().variant("python").compilations
     nodes = [node for compilation in redacted for node in compilation.graphs["post_grad"].nodes]
     assert any(node.shape == ["5", "4"] for node in nodes)
     assert any("[1, 0]" in node.args for node in nodes)
@@ -323,11 +327,11 @@ def _around(text: str) -> list[str]:
 
 
 def test_a_path_that_torch_cuts_off_is_left_out() -> None:
-    made = report()
-    recompile = made.compilation("0/0").recompile
+    result = report()
+    recompile = result.compilation("0/0").recompile
     assert recompile is not None
     recompile.reasons = ["0/0: L['n'] == 3  # y = x if n == 3 else n  # omebody/m.py:23 in step"]
-    left = made.redacted().compilation("0/0").recompile
+    left = result.redacted().compilation("0/0").recompile
     assert left is not None
     assert left.reasons == ["0/0: L['n'] == …  # (left out)  # m.py:23 in step"]
 
@@ -364,24 +368,24 @@ PIECES += ["Error: ", "a[] ", " # a.py:1 in f", "~^ ", "L['", " in "]
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_text_takes_the_square_of_its_length(piece: str) -> None:
-    made = report()
+    result = report()
     text = f" in File {piece * (200_000 // len(piece))}!"
-    compilation = made.compilation("0/0")
+    compilation = result.compilation("0/0")
     compilation.graphs["dynamo"].text = text
     compilation.kernels[0].assembly = {"asm": text}
     compilation.guards = [Guard(expression=text, type="EQUALS_MATCH", source=text, why=text)]
-    made.subject.arguments = [text]
-    made.problems = [Problem(severity="error", what=text, why=text, detail=f"Traceback {text}")]
+    result.subject.arguments = [text]
+    result.problems = [Problem(severity="error", what=text, why=text, detail=f"Traceback {text}")]
     start = time.process_time()
-    made.redacted()
+    result.redacted()
     assert time.process_time() - start < 5
 
 
 def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:
-    made = report()
+    result = report()
     phase = Phase(name="x", start_us=0, duration_us=1)
     for _ in range(5000):
         phase = Phase(name="x", start_us=0, duration_us=1, children=[phase])
-    made.compilations[0].phases = [phase]
+    result.compilations[0].phases = [phase]
     with pytest.raises(CompilescopeError, match="nested too deep"):
-        made.redacted()
+        result.redacted()

@@ -323,8 +323,8 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
         for inner in ("item_type", "key_type", "value_type"):
             if hasattr(info, inner):
                 register(getattr(info, inner))
-        for one in getattr(info, "types", ()):
-            register(one)
+        for item in getattr(info, "types", ()):
+            register(item)
 
     register(msgspec.inspect.type_info(kind))
     return build(kind)
@@ -333,7 +333,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
-def test_any_report_survives_json(made: Report) -> None:
+def test_any_report_survives_json(created: Report) -> None:
     # What loading fills in is there from the start in a report of this version.
-    complete(made)
-    assert from_json(made.to_json()) == made
+    complete(created)
+    assert from_json(created.to_json()) == created

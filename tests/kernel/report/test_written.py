@@ -218,10 +218,10 @@ def test_a_variant_of_a_report_can_be_asked_for_again() -> None:
 
 
 def test_functions_of_one_name_are_told_apart() -> None:
-    def made(depth: int) -> Callable[..., Any]:
+    def make(depth: int) -> Callable[..., Any]:
         return lambda entries: [depth > 1 for _ in entries]
 
-    first, second = (references.refer(made(depth)) for depth in (1, 2))
+    first, second = (references.refer(make(depth)) for depth in (1, 2))
     assert first != second
     assert references.resolve(second)([0]) == [True]
     assert references.resolve(first)([0]) == [False]

@@ -31,17 +31,17 @@ EXCHANGES = Path(__file__).parents[2] / "data" / "protocol" / "exchanges.json"
 
 
 def timing(median: float, calls: int, ratio: float | None = None) -> Timing:
-    made = Timing(median_us=median, interval_us=(median - 1, median + 1), calls_per_sample=calls)
+    timed = Timing(median_us=median, interval_us=(median - 1, median + 1), calls_per_sample=calls)
     if ratio is not None:
-        made.ratio, made.ratio_interval, made.differs = ratio, (ratio - 0.1, ratio + 0.1), True
-    return made
+        timed.ratio, timed.ratio_interval, timed.differs = ratio, (ratio - 0.1, ratio + 0.1), True
+    return timed
 
 
 class BuiltVariants:
     """Stands in for an inspection: a report that is there."""
 
-    def __init__(self, kept: Report) -> None:
-        self.report = kept
+    def __init__(self, stored: Report) -> None:
+        self.report = stored
         self.asked: dict[str, cs.Variant] = {}
         series = {
             "eager": Series(samples_us=[20.0, 21.0, 22.0], timing=timing(21.0, 3)),
@@ -72,11 +72,11 @@ class BuiltVariants:
 
 @pytest.fixture
 def session() -> Session:
-    made = Session()
-    kept = report()
-    made.inspections[kept.subject.id] = BuiltVariants(kept)
-    made.revisions[kept.subject.id] = 3
-    return made
+    a_session = Session()
+    result = report()
+    a_session.inspections[result.subject.id] = BuiltVariants(result)
+    a_session.revisions[result.subject.id] = 3
+    return a_session
 
 
 @pytest.fixture
@@ -159,8 +159,8 @@ def test_every_command_is_answered_as_both_ends_expect(
     monkeypatch.setattr("compilescope.comms.tiers.current", list)
     monkeypatch.setattr(Reproducers, "_run", lambda *_: None)
     endpoints._session.id = "session-1"
-    made = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
-    exchanges = json.loads(json.dumps(made))
+    results = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
+    exchanges = json.loads(json.dumps(results))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
         EXCHANGES.parent.mkdir(exist_ok=True)
         EXCHANGES.write_text(json.dumps(exchanges, indent=1) + "\n", "utf-8")
@@ -204,7 +204,7 @@ def test_the_texts_are_left_out_of_the_summary_and_fetched_one_by_one(
     for variant in summary["variants"]:
         for compilation in variant["compilations"]:
             for artifact in compilation["artifacts"]:
-                found = endpoints.answer(
+                item = endpoints.answer(
                     request(
                         "get_artifact",
                         subject=SUBJECT,
@@ -213,8 +213,8 @@ def test_the_texts_are_left_out_of_the_summary_and_fetched_one_by_one(
                         artifact=artifact["name"],
                     )
                 )["result"]
-                assert found["artifact"] == artifact
-                assert len(found["text"].splitlines()) == artifact["lines"]
+                assert item["artifact"] == artifact
+                assert len(item["text"].splitlines()) == artifact["lines"]
 
 
 VERSIONS = (
@@ -253,8 +253,8 @@ def test_a_wrong_request_is_answered_with_what_is_wrong(endpoints: Endpoints, ca
     assert reply.id == name
     assert reply.result is None
     assert reply.error is not None
-    told = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
-    assert message in told
+    result = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
+    assert message in result
     assert reply.error.remedy
     assert endpoints.answer(request("heartbeat"))["error"] is None
 
@@ -281,10 +281,10 @@ def test_whatever_a_request_holds_it_is_answered_or_refused_clearly(
             reply = msgspec.convert(endpoints.answer(changed), messages.Reply)
             if reply.error is None:
                 continue
-            told = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
-            assert "compilescope failed" not in told, (key, str(odd)[:20], told[:300])
+            result = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
+            assert "compilescope failed" not in result, (key, str(odd)[:20], result[:300])
             assert reply.error.remedy
-            assert len(told) < 10_000
+            assert len(result) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -338,8 +338,8 @@ def test_requests_and_events_go_over_their_own_comms(
 
 
 def test_options_that_are_not_json_go_as_text(endpoints: Endpoints, session: Session) -> None:
-    kept = session.inspections[SUBJECT].report
-    kept.variants[0].requested = cs.Variant(options={"post_grad_custom_pre_pass": len})
+    report = session.inspections[SUBJECT].report
+    report.variants[0].requested = cs.Variant(options={"post_grad_custom_pre_pass": len})
     (first, *_) = endpoints.answer(request("get_report", subject=SUBJECT))["result"]["variants"]
     assert first["requested"]["options"] == {"post_grad_custom_pre_pass": "<built-in function len>"}
 
@@ -352,13 +352,13 @@ def test_the_start_expression_runs_the_queue(
     session = Session()
     monkeypatch.setattr(sessions, "_session", session)
     endpoints = Endpoints(session)
-    made = session.inspect(subjects.plain, (torch.randn(4, 8),), variants="python", run=False)
-    asked = request("add_variant", subject=made.subject.id, variant={"dynamic": True})
+    report = session.inspect(subjects.plain, (torch.randn(4, 8),), variants="python", run=False)
+    asked = request("add_variant", subject=report.subject.id, variant={"dynamic": True})
     answer = endpoints.answer(asked)["result"]
     assert answer["job"]["state"] == "queued"
     namespace: dict[str, Any] = {}
     eval(answer["code"], namespace)
     assert [name for name in namespace if name != "__builtins__"] == []
-    assert made.variant(answer["name"]).stage == "sources"
+    assert report.variant(answer["name"]).stage == "sources"
     assert endpoints.answer(asked)["result"]["code"] == ""
-    assert isinstance(session.inspections[made.subject.id], Inspection)
+    assert isinstance(session.inspections[report.subject.id], Inspection)

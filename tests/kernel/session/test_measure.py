@@ -289,11 +289,11 @@ class Failing:
         """To be told of the measurement: has the subject raise when there are more rounds."""
         waiting = {inspection.measurement.rounds: error}
 
-        def told(*_: Any) -> None:
+        def report_call(*_: Any) -> None:
             if waiting and inspection.measurement.rounds > min(waiting):
                 self.errors.put(waiting.popitem()[1])
 
-        return told
+        return report_call
 
 
 def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
@@ -464,15 +464,15 @@ def test_the_python_face_measures_reports_of_this_kernel_only(
 
 
 def test_how_variants_compare_is_said_in_words() -> None:
-    def made(ratio: float, interval: tuple[float, float], differs: bool) -> Timing:
+    def make(ratio: float, interval: tuple[float, float], differs: bool) -> Timing:
         timing = Timing(median_us=1.0, interval_us=(1.0, 1.0), ratio=ratio, differs=differs)
         timing.ratio_interval = interval
         return timing
 
-    cpp, slow = made(1.38, (1.36, 1.4), True), made(0.5, (0.4, 0.8), True)
+    cpp, slow = make(1.38, (1.36, 1.4), True), make(0.5, (0.4, 0.8), True)
     assert compared(cpp) == "1.38\u00d7 faster than eager"
     assert compared(slow) == "2.00\u00d7 slower than eager"
-    same = made(1.01, (0.99, 1.03), False)
+    same = make(1.01, (0.99, 1.03), False)
     assert headline({"cpp": cpp, "python": same, "eager": Timing(median_us=1, interval_us=(1, 1))})
     assert headline({"cpp": cpp, "python": same}) == (
         "measuring: cpp 1.38\u00d7 faster than eager; python no difference from eager"

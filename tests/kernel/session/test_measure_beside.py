@@ -16,7 +16,7 @@ def test_sources_are_made_between_rounds() -> None:
     session, inspection = inspected(variants={"python": cs.Variant()})
     subject = inspection.report.subject.id
     monitor = Monitor()
-    made: list[bool] = []
+    results: list[bool] = []
     gone_on: list[bool] = []
 
     def wait_for_more() -> bool:
@@ -31,7 +31,7 @@ def test_sources_are_made_between_rounds() -> None:
             gone_on.append(wait_for_more())
             for mode in ("max-autotune-no-cudagraphs", "reduce-overhead", "max-autotune"):
                 _, job = session.sources(subject, cs.Variant(mode=mode))
-                made.append(job is None or (job.ended.wait(600) and job.state == "done"))
+                results.append(job is None or (job.ended.wait(600) and job.state == "done"))
                 gone_on.append(wait_for_more())
         finally:
             monitor.cancel()
@@ -42,5 +42,5 @@ def test_sources_are_made_between_rounds() -> None:
         inspection.measure(["python"], monitor, seconds=300)
     asking.join()
     assert inspection.measurement.problem is None
-    assert made == [True] * 3, "not put off until the measurement is over"
+    assert results == [True] * 3, "not put off until the measurement is over"
     assert gone_on == [True] * 4

@@ -49,9 +49,9 @@ def panel_of(client: BlockingKernelClient) -> Any:
 def ended(panel: Any, subject: str) -> dict[str, Any]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        found, _ = panel.ask("get_measurement", subject=subject)
-        if found["state"] not in ("building", "warming", "running"):
-            return dict(found)
+        result, _ = panel.ask("get_measurement", subject=subject)
+        if result["state"] not in ("building", "warming", "running"):
+            return dict(result)
         time.sleep(0.05)
     raise AssertionError("it goes on")
 
@@ -59,9 +59,9 @@ def ended(panel: Any, subject: str) -> dict[str, Any]:
 def running(panel: Any, subject: str, after: int = 0) -> dict[str, Any]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found, _ = panel.ask("get_measurement", subject=subject)
-        if found["state"] == "running" and found["rounds"] > after + 3:
-            return dict(found)
+        result, _ = panel.ask("get_measurement", subject=subject)
+        if result["state"] == "running" and result["rounds"] > after + 3:
+            return dict(result)
         time.sleep(0.05)
     raise AssertionError("it did not begin")
 
@@ -96,8 +96,8 @@ def test_it_is_paused_for_the_user_s_cell_and_gone_on_with(kernel: Kernel) -> No
         if message["msg_type"] == "execute_reply":
             replies[message["parent_header"]["msg_id"]] = message["content"]["status"]
     assert replies[waits] == "ok"
-    found = client.execute("assert total == 0.0, total", reply=True, timeout=600)
-    assert found["content"]["status"] == "ok", found["content"]
+    result = client.execute("assert total == 0.0, total", reply=True, timeout=600)
+    assert result["content"]["status"] == "ok", result["content"]
 
     # Gone on with, and interrupted as by the notebook's button.
     begun, _ = panel.ask("start_measure", subject=subject, seconds=60)
@@ -108,8 +108,8 @@ def test_it_is_paused_for_the_user_s_cell_and_gone_on_with(kernel: Kernel) -> No
     assert (last["id"], last["state"]) == (paused["id"], "paused")
     assert last["rounds"] > paused["rounds"]
     assert last["problem"] is None
-    found = client.execute("assert not state.any()", reply=True, timeout=600)
-    assert found["content"]["status"] == "ok", found["content"]
+    result = client.execute("assert not state.any()", reply=True, timeout=600)
+    assert result["content"]["status"] == "ok", result["content"]
     timing = panel.ask("get_variant", subject=subject, variant="quick")[0]["variant"]["timing"]
     assert len(timing["samples_us"]) == last["rounds"]
     assert timing["changes"] == ["state"]

@@ -78,9 +78,9 @@ class Panel:
 
 @pytest.fixture
 def panel() -> Any:
-    made = Panel()
-    yield made
-    made.endpoints.close()
+    connected = Panel()
+    yield connected
+    connected.endpoints.close()
 
 
 def test_it_opens_on_its_own_subject(panel: Panel) -> None:

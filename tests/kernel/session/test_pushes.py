@@ -100,15 +100,15 @@ def measured(events: FakeComm) -> list[dict[str, Any]]:
     return [event["data"]["measurement"] for event in events.sent if event["event"] == "measured"]
 
 
-def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[str, Any]:
+def completed(known: list[dict[str, Any]], expected: list[dict[str, Any]]) -> dict[str, Any]:
     """A measurement as a panel puts it together."""
     samples: dict[str, list[float]] = {}
-    for one in [*known, *told]:
-        for series in one["series"]:
+    for item in [*known, *expected]:
+        for series in item["series"]:
             before = samples.get(series["name"], [])
-            kept = before[: max(0, one["since"] - series["first"])]
-            samples[series["name"]] = [*kept, *series["samples_us"]]
-    last = told[-1]
+            result = before[: max(0, item["since"] - series["first"])]
+            samples[series["name"]] = [*result, *series["samples_us"]]
+    last = expected[-1]
     series = [{**series, "samples_us": samples[series["name"]]} for series in last["series"]]
     return {**last, "since": 0, "series": series}
 

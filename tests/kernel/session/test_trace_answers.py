@@ -77,10 +77,10 @@ def test_the_list_what_to_change_first_and_the_ranks_come_with_the_summary(tmp_p
         text = gzip.decompress(LIMIT.read_bytes())
         (tmp_path / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
     answers = TraceAnswers(tmp_path)
-    found = ask(answers, "get_report", subject="")
-    assert [each["name"] for each in found["variants"]] == ["rank 0", "rank 1"]
-    assert found["trace"]["ranks"]["sentence"].startswith("Both ranks compiled the same.")
-    assert found["trace"]["fix_first"][0]["kind"] == "recompiles"
+    result = ask(answers, "get_report", subject="")
+    assert [each["name"] for each in result["variants"]] == ["rank 0", "rank 1"]
+    assert result["trace"]["ranks"]["sentence"].startswith("Both ranks compiled the same.")
+    assert result["trace"]["fix_first"][0]["kind"] == "recompiles"
     hits = ask(answers, "search", subject="", text="l_x_ + 1")["hits"]
     assert [(hit["variant"], hit["compilation"], hit["name"]) for hit in hits] == [
         (rank, compilation, "dynamo_output_graph")

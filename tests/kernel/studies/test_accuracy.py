@@ -204,9 +204,9 @@ class TestReference:
         assert "not torch's operators" in reference.why
 
 
-@pytest.mark.parametrize("found", [0.0, 1e300, float("nan")])
-def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(found: float) -> None:
-    truth = Truth({"output": torch.full((50,), found, dtype=torch.float64)})
+@pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])
+def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(result: float) -> None:
+    truth = Truth({"output": torch.full((50,), result, dtype=torch.float64)})
     assert "not torch's operators" in distrust({"output": torch.randn(50)}, truth)
     # Zero, but for the rounding.
     assert not distrust({"output": torch.randn(50) * 1e-8}, Truth({"output": torch.zeros(50)}))

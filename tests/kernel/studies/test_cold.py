@@ -51,17 +51,17 @@ def test_settings_that_can_change_nothing_say_why() -> None:
 
 def test_each_is_set_the_other_way_than_it_is() -> None:
     def value(variant: cs.Variant) -> str:
-        found = switches(variant, "cpu")
-        return next(setting.values for setting in found if setting.names == "fx_graph_cache")
+        result = switches(variant, "cpu")
+        return next(setting.values for setting in result if setting.names == "fx_graph_cache")
 
     assert value(cs.Variant()) == "False"
     assert value(cs.Variant(options={"fx_graph_cache": False})) == "True"
-    one = next(
+    match = next(
         switch
         for switch in switches(cs.Variant(cpp_wrapper=True), "cpu")
         if "opt_l" in switch.names
     )
-    assert one.code == (
+    assert match.code == (
         "torch._inductor.config.cpp_wrapper_build_separate = True\n"
         "torch._inductor.config.aot_inductor.compile_wrapper_opt_level = 'O0'"
     )
@@ -167,8 +167,8 @@ def studied() -> Iterator[tuple[VariantReport, list[str]]]:
         session = Session()
         # Nothing is built from C++: what is measured is torch, and no compiler.
         variants = {"mine": cs.Variant(options={"cpp_cache_precompile_headers": False})}
-        found = session.inspect(library, (torch.randn(8, 8),), variants=variants, run=False)
-        inspection = session.inspection(found.subject.id)
+        loaded_report = session.inspect(library, (torch.randn(8, 8),), variants=variants, run=False)
+        inspection = session.inspection(loaded_report.subject.id)
         assert isinstance(inspection, Inspection)
         report = requests.study(
             session, inspection.report, ["cold"], progress=lambda now: steps.append(now.step)
@@ -199,8 +199,8 @@ def test_each_setting_is_tried_in_processes_of_its_own(
     # The setting was in force: what torch generated is made again, and is not else.
     assert cache.warm_parts["code_generation"] > 0
     assert "code_generation" not in first.warm_parts
-    told = [step.partition(": ")[2] for step in steps if step.endswith((", cold", ", warm"))]
-    assert told == [
+    results = [step.partition(": ")[2] for step in steps if step.endswith((", cold", ", warm"))]
+    assert results == [
         f"{what}, {caches}"
         for what in (AS_IT_IS, "fx_graph_cache False", f"{AS_IT_IS} {ONCE_MORE}")
         for caches in ("cold", "warm")
@@ -226,8 +226,10 @@ def test_it_is_made_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_another_backend_has_no_such_settings() -> None:
     session = Session()
     variants = {"quick": cs.Variant(backend="eager")}
-    made = session.inspect(subjects.plain, (torch.randn(4, 8),), variants=variants, run=False)
-    inspection = session.inspection(made.subject.id)
+    loaded_report = session.inspect(
+        subjects.plain, (torch.randn(4, 8),), variants=variants, run=False
+    )
+    inspection = session.inspection(loaded_report.subject.id)
     assert isinstance(inspection, Inspection)
     report = requests.study(session, inspection.report, ["cold"])
     (problem,) = report.variant("quick").problems

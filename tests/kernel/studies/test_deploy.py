@@ -125,14 +125,14 @@ def test_only_a_model_that_names_its_blocks_compiles_them_by_itself() -> None:
 
 
 def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
-    found = all_ways(blocks="")
-    for way in found.values():
+    data = all_ways(blocks="")
+    for way in data.values():
         for code in (way.code, way.ship_code, way.load_code):
             ast.parse(PRELUDE + code)
-    assert "GPU" in found["reduce-overhead"].why
-    assert "list of at least four modules" in found[ways.BLOCKS].why
-    assert "C++ wrapper" in found
-    assert "'cpp_wrapper': True" in found["C++ wrapper"].code
+    assert "GPU" in data["reduce-overhead"].why
+    assert "list of at least four modules" in data[ways.BLOCKS].why
+    assert "C++ wrapper" in data
+    assert "'cpp_wrapper': True" in data["C++ wrapper"].code
     assert all_ways(device="cuda:0")["reduce-overhead"].why == ""
     assert "Python wrapper" in all_ways(cs.Variant(cpp_wrapper=True))
 
@@ -332,16 +332,16 @@ def test_noise_does_not_choose_a_way() -> None:
 
 
 def test_each_way_says_what_it_is_best_for() -> None:
-    found = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
-    assert [way.name for way in found if way.is_pareto] == ["eager", "fast", "soon"]
-    assert {way.name: way.best_for for way in found if way.best_for} == {
+    ways = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
+    assert [way.name for way in ways if way.is_pareto] == ["eager", "fast", "soon"]
+    assert {way.name: way.best_for for way in ways if way.best_for} == {
         "fast": ["latency"],
         "soon": ["cold", "balanced"],
     }
-    assert [way.first_s for way in found] == [0.01, 20.0, 0.5, 0.1]
-    for way in found:
+    assert [way.first_s for way in ways] == [0.01, 20.0, 0.5, 0.1]
+    for way in ways:
         ast.parse(way.paste_code)
-    judge(found[:1])
+    judge(ways[:1])
     assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
 
 

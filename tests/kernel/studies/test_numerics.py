@@ -168,10 +168,10 @@ def test_other_layouts_and_empty_tensors(x: torch.Tensor) -> None:
 def test_gradients_are_copies_with_names() -> None:
     w, v = torch.ones(2, requires_grad=True), torch.ones(2)
     (w * 3).sum().backward()
-    found = gradients({"net.w": w, "net.v": v, "mid": w * 2})
+    result = gradients({"net.w": w, "net.v": v, "mid": w * 2})
     w.grad.zero_()
-    assert list(found) == ["net.w.grad"]
-    assert found["net.w.grad"].tolist() == [3, 3]
+    assert list(result) == ["net.w.grad"]
+    assert result["net.w.grad"].tolist() == [3, 3]
 
 
 def against_truth(

@@ -89,14 +89,14 @@ def routes(report: Report, variant: str) -> dict[str, Route]:
 
 def test_who_implements_an_operator_and_where(report: Report) -> None:
     for variant in ("python", "cpp"):
-        found = routes(report, variant)
-        assert {name: route.registered for name, route in found.items()} == {
+        data = routes(report, variant)
+        assert {name: route.registered for name, route in data.items()} == {
             "aten::mm": "torch",
             "routes::halved": "python",
             "routes_cpp::doubled": "cpp",
             "routes::listed": "python",
         }
-        own = found["routes::halved"].where
+        own = data["routes::halved"].where
         assert own is not None
         assert (Path(own.file).name, own.function) == ("test_routes.py", "halved")
 
@@ -118,23 +118,23 @@ def test_the_ways_of_both_wrappers_and_the_gil(report: Report) -> None:
         "routes::listed": (cpp["routes::listed"].via, 1),
     }
     text = (report.compilation("0/0", "cpp").code.cpp or "").split("\n")
-    for name, one in cpp.items():
-        assert all(name.partition("::")[2] in text[line - 1] for line in one.lines)
+    for name, item in cpp.items():
+        assert all(name.partition("::")[2] in text[line - 1] for line in item.lines)
 
 
 def test_reaching_them_is_measured_without_their_own_work(report: Report) -> None:
     for variant in ("python", "cpp"):
-        found = routes(report, variant)
+        data = routes(report, variant)
         for name in ("routes::halved", "routes_cpp::doubled"):
-            one = found[name]
-            assert one.us is not None, one.how
-            assert one.interval_us is not None
-            assert one.interval_us[0] <= one.us <= one.interval_us[1]
-            assert "rounds" in one.how
-        assert found["routes::halved"].us, "going into Python takes time"
-        assert found["routes::listed"].us is None
-        assert found["routes::listed"].how
-        assert found["aten::mm"].us is None
+            item = data[name]
+            assert item.us is not None, item.how
+            assert item.interval_us is not None
+            assert item.interval_us[0] <= item.us <= item.interval_us[1]
+            assert "rounds" in item.how
+        assert data["routes::halved"].us, "going into Python takes time"
+        assert data["routes::listed"].us is None
+        assert data["routes::listed"].how
+        assert data["aten::mm"].us is None
 
 
 def test_how_the_kernels_came_to_be_there(report: Report) -> None:

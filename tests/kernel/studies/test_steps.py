@@ -67,24 +67,24 @@ def test_each_step_of_forward_and_backward_is_measured(
         (name, "forward"),
         (name, "backward"),
     ]
-    for one in compilation.steps:
-        assert one.whole_us is not None
-        assert one.sum_us is not None
+    for item in compilation.steps:
+        assert item.whole_us is not None
+        assert item.sum_us is not None
         # They were measured one after the other; `agrees` tells how nearly they meet.
-        assert 0.2 < one.sum_us / one.whole_us < 5
-        assert one.agrees == (abs(one.sum_us - one.whole_us) <= 0.1 * one.whole_us)
-        assert one.agrees or "add up" in one.why
-        for step in one.steps:
+        assert 0.2 < item.sum_us / item.whole_us < 5
+        assert item.agrees == (abs(item.sum_us - item.whole_us) <= 0.1 * item.whole_us)
+        assert item.agrees or "add up" in item.why
+        for step in item.steps:
             assert step.us is not None
             assert step.interval_us is not None
             assert step.interval_us[0] <= step.us <= step.interval_us[1]
             assert "clock is read" in step.how
-        kinds = {step.kind for step in one.steps}
+        kinds = {step.kind for step in item.steps}
         assert kinds >= {"entry", "allocation", "launch", "call", "return"}
         # The C++ wrapper of torch 2.11 checks no sizes.
         assert "check" in kinds or (name == "cpp" and torch.__version__.startswith("2.11."))
         # A product of matrices takes longer than handing back a reference.
-        calls = [step.us or 0.0 for step in one.steps if step.kind == "call"]
+        calls = [step.us or 0.0 for step in item.steps if step.kind == "call"]
         assert max(calls) > 0.2
 
 
@@ -133,22 +133,22 @@ def test_marks_stand_between_statements(path: Path) -> None:
         if not title.endswith((" python", " cpp")):
             continue  # a kernel's
         if path.stem.endswith("python"):
-            made = checked(text, "python", "_compilescope_")
-            ast.parse(made.text)
+            marked = checked(text, "python", "_compilescope_")
+            ast.parse(marked.text)
         else:
-            made = checked(text, "cpp", "compilescope_mark(")
-            assert made.text.count(marked_wrappers.CPP_HEAD.format(count=len(made.slots))) == 1
+            marked = checked(text, "cpp", "compilescope_mark(")
+            assert marked.text.count(marked_wrappers.CPP_HEAD.format(count=len(marked.slots))) == 1
 
 
 def checked(text: str, artifact: Literal["python", "cpp"], mark: str) -> Marked:
-    made = marked(text, artifact)
-    assert made is not None
-    assert made.slots.count(None) == CALIBRATING - 1
-    assert {place for place in made.slots if place is not None} == set(range(len(made.steps)))
-    head = marked_wrappers.CPP_HEAD.format(count=len(made.slots))
-    rest = made.text.replace(f"{head}\n", "")
+    result = marked(text, artifact)
+    assert result is not None
+    assert result.slots.count(None) == CALIBRATING - 1
+    assert {place for place in result.slots if place is not None} == set(range(len(result.steps)))
+    head = marked_wrappers.CPP_HEAD.format(count=len(result.slots))
+    rest = result.text.replace(f"{head}\n", "")
     assert [line for line in rest.split("\n") if mark not in line] == text.split("\n")
-    return made
+    return result
 
 
 def test_a_with_block_s_end_belongs_to_the_step_that_opens_it() -> None:
@@ -163,11 +163,11 @@ def test_a_with_block_s_end_belongs_to_the_step_that_opens_it() -> None:
             "    return (buf0, )",
         ]
     )
-    made = marked(text, "python")
-    assert made is not None
-    kinds = [made.steps[place].kind for place in made.slots if place is not None]
+    result = marked(text, "python")
+    assert result is not None
+    kinds = [result.steps[place].kind for place in result.slots if place is not None]
     assert kinds == ["entry", "stream", "stream", "allocation", "return"]
-    lines = made.text.split("\n")
+    lines = result.text.split("\n")
     assert lines[-3].startswith("        _compilescope_slots[5]")
     assert lines[-2].startswith("    _compilescope_slots[7]")
 
@@ -176,17 +176,17 @@ def test_what_a_mark_costs_is_taken_off() -> None:
     """Two marks tell the cost, 10 ns; then two steps; the third is not come by."""
     places = [None, 0, 1, 2]
 
-    def one(begin: int, more: int) -> Round:
+    def make_item(begin: int, more: int) -> Round:
         slots = [begin + 100, begin + 110, begin + 1120 + more, 0]
         return Round(begin, begin + 2130 + more, slots, plain=2100 + more)
 
-    rounds = [one(1000 + 10_000 * n, more) for n, more in enumerate((0, 0, 500))]
-    found = step_times(rounds, places)
-    assert found.mark_ns == 10
-    assert set(found.steps) == {0, 1}
+    rounds = [make_item(1000 + 10_000 * n, more) for n, more in enumerate((0, 0, 500))]
+    result = step_times(rounds, places)
+    assert result.mark_ns == 10
+    assert set(result.steps) == {0, 1}
     # 100 ns before the first mark belong to the first step; what asking the clock costs is small.
-    assert found.steps[0].us == pytest.approx(1.1, abs=0.2)
-    assert found.steps[1].us == pytest.approx(1.0, abs=0.2)
-    assert found.whole.us == pytest.approx(2.1, abs=0.2)
+    assert result.steps[0].us == pytest.approx(1.1, abs=0.2)
+    assert result.steps[1].us == pytest.approx(1.0, abs=0.2)
+    assert result.whole.us == pytest.approx(2.1, abs=0.2)
     with pytest.raises(ValueError, match="no step"):
         step_times([Round(5, 6, [0, 0], plain=1)], [None, 0])

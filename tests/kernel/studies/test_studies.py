@@ -28,15 +28,15 @@ VARIANTS = {"quick": cs.Variant(backend="eager"), "aot": cs.Variant(backend="aot
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[StudyContext], None]]:
+def runs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[StudyContext], None]]:
     """The studies that there are, as a test wants them."""
-    found: dict[str, Callable[[StudyContext], None]] = {}
+    by_name: dict[str, Callable[[StudyContext], None]] = {}
     for name, record in table.STUDIES.items():
         if not record.for_targets:
-            run = lambda study, name=name: found[name](study)  # noqa: E731
+            run = lambda study, name=name: by_name[name](study)  # noqa: E731
             faked = record._replace(run=run, without_inductor=None)
             monkeypatch.setitem(table.STUDIES, name, faked)
-    return found
+    return by_name
 
 
 def inspected(fn: Callable[..., Any], *args: Any) -> tuple[Session, Inspection]:
@@ -48,7 +48,7 @@ def inspected(fn: Callable[..., Any], *args: Any) -> tuple[Session, Inspection]:
 
 
 def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
-    made: dict[str, Callable[[StudyContext], None]],
+    runs: dict[str, Callable[[StudyContext], None]],
 ) -> None:
     mine = Mine()
     seen: list[tuple[str, str]] = []
@@ -64,8 +64,8 @@ def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
         study.peaks.append(Peaks(device="cpu"))
         seen.append((study.report.name, "layers"))
 
-    made["layers"] = layers
-    made["kernels"] = lambda study: seen.append((study.report.name, "kernels"))
+    runs["layers"] = layers
+    runs["kernels"] = lambda study: seen.append((study.report.name, "kernels"))
     session, inspection = inspected(mine.step, mine.x, mine.y)
     steps: list[tuple[str, float | None]] = []
     with mine.untouched():
@@ -83,11 +83,11 @@ def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
     assert len(report.peaks) == 2
     assert ("time by layer: calling", 0.125) in steps
     fractions = [fraction for step, fraction in steps if step.startswith("time ")]
-    assert fractions == sorted(fractions, key=lambda one: one or 0.0)
+    assert fractions == sorted(fractions, key=lambda item: item or 0.0)
 
 
 def test_one_that_fails_is_a_problem_and_the_others_go_on(
-    made: dict[str, Callable[[StudyContext], None]],
+    runs: dict[str, Callable[[StudyContext], None]],
 ) -> None:
     failing = [True]
 
@@ -95,7 +95,7 @@ def test_one_that_fails_is_a_problem_and_the_others_go_on(
         if study.report.name == "quick" and failing:
             raise RuntimeError("no clock")
 
-    made.update(layers=layers, accuracy=lambda study: None)
+    runs.update(layers=layers, accuracy=lambda study: None)
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))
     report = inspection.report
     subject = report.subject.id
@@ -115,7 +115,7 @@ def test_one_that_fails_is_a_problem_and_the_others_go_on(
     assert quick.studied == ["accuracy", "layers"]
 
 
-def test_a_study_can_be_cancelled(made: dict[str, Callable[[StudyContext], None]]) -> None:
+def test_a_study_can_be_cancelled(runs: dict[str, Callable[[StudyContext], None]]) -> None:
     def layers(study: StudyContext) -> None:
         current = session.jobs.current
         assert current is not None
@@ -123,7 +123,7 @@ def test_a_study_can_be_cancelled(made: dict[str, Callable[[StudyContext], None]
         study.monitor.step("calling")
         raise AssertionError("cancelled before")
 
-    made["layers"] = layers
+    runs["layers"] = layers
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))
     job = session.queue_studies(inspection.report.subject.id, ["layers"], ["quick"])
     session.run_pending()

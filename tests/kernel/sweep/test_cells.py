@@ -28,14 +28,14 @@ def only(result: Any) -> SweepCell:
 
 @pytest.mark.slow
 def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
-    told: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
     result = sweep(
         subjects.double,
         (X,),
         variants="python",
         items=8,
         unit="numbers",
-        progress=lambda sweep, cell: told.append((cell.state, cell.step)),
+        progress=lambda sweep, cell: calls.append((cell.state, cell.step)),
     )
     cell = only(result)
     assert cell.state == "done", cell.problem
@@ -49,8 +49,8 @@ def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
     assert cell.throughput_per_s == pytest.approx(8e6 / cell.timing.median_us)
     assert cell.arguments == ["x: float32[8] cpu"]
     assert cell.device.startswith("cpu")
-    assert ("running", "measuring") in told or ("running", "compiling") in told
-    assert told[-1] == ("done", "")
+    assert ("running", "measuring") in calls or ("running", "compiling") in calls
+    assert calls[-1] == ("done", "")
     assert result.best is cell
     assert result.code == "compiled = torch.compile(double)"
     assert "double" in str(result)

@@ -45,15 +45,15 @@ def test_cells_end_with_their_parent(tmp_path: Path, number: signal.Signals) -> 
         [sys.executable, "-c", _PARENT, str(line), _CELL],
         env={**os.environ, "TMPDIR": str(temporary)},
     )
-    with line.open("rb") as heard:
-        assert heard.readline() == b"begun\n"
+    with line.open("rb") as result:
+        assert result.readline() == b"begun\n"
         (held,) = temporary.iterdir()
         folders.remove_abandoned.__wrapped__(temporary)
         assert held.exists()
         parent.send_signal(number)
         assert parent.wait() == -number
         # It ends when nobody holds the line any more: neither the cell nor what that started.
-        assert heard.read() == b""
+        assert result.read() == b""
     folders.remove_abandoned.__wrapped__(temporary)
     assert not held.exists()
 

@@ -63,9 +63,9 @@ def swept(draw: st.DrawFn) -> Sweep:
 
 
 def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() -> None:
-    found = grid(dynamic=(None, True), options=({}, {"max_autotune": True}))
-    assert len(found) == 8
-    assert {variant.mode for variant in found.values()} == {None}
+    result = grid(dynamic=(None, True), options=({}, {"max_autotune": True}))
+    assert len(result) == 8
+    assert {variant.mode for variant in result.values()} == {None}
     assert set(every_mode()) >= {None, "max-autotune", "reduce-overhead"}
     assert len(grid(modes=every_mode())) == 2 * len(every_mode())
 
@@ -81,8 +81,8 @@ def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) 
         ]
         best = [rival for rival in rivals if rival.key in sweep.pareto]
         points = {(latency_us(candidate), ranking.compile_s(candidate)) for candidate in best}
-        for one in rivals:
-            point = latency_us(one), ranking.compile_s(one)
+        for item in rivals:
+            point = latency_us(item), ranking.compile_s(item)
             no_worse = [p for p in points if p[0] <= point[0] and p[1] <= point[1]]
             assert no_worse, "every cell is in the set, or one of the set is no worse"
             assert (point in points) == (no_worse == [point])
@@ -98,8 +98,8 @@ def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) 
 def test_no_variant_is_faster_on_every_shape_than_the_winner(sweep: Sweep) -> None:
     ranking.rank(sweep)
     by_name: dict[str, dict[str, float]] = {}
-    for one in filter(is_candidate, sweep.cells):
-        by_name.setdefault(one.name, {})[one.shape] = latency_us(one)
+    for cell in filter(is_candidate, sweep.cells):
+        by_name.setdefault(cell.name, {})[cell.shape] = latency_us(cell)
     winner = next((candidate for candidate in sweep.cells if candidate.key == sweep.winner), None)
     if winner is None:
         assert not by_name
@@ -111,16 +111,16 @@ def test_no_variant_is_faster_on_every_shape_than_the_winner(sweep: Sweep) -> No
 
 
 def test_keys_go_by_code_shapes_and_settings_and_not_by_identity_or_numbers() -> None:
-    def made(body: str) -> Any:
+    def make(body: str) -> Any:
         space: dict[str, Any] = {"__name__": "__main__"}
         exec(body, space)
         return space["f"]
 
     text = "def g(x):\n    return x in {'a', 'b'}\ndef f(x):\n    return g(x) + 1"
-    same = cell_ids.identity(made(text))
-    assert cell_ids.identity(made(text)) == same
-    assert cell_ids.identity(made("\n\n" + text)) == same, "where it stands does not count"
-    assert cell_ids.identity(made(text.replace("'b'", "'c'"))) != same, "what it calls does"
+    same = cell_ids.identity(make(text))
+    assert cell_ids.identity(make(text)) == same
+    assert cell_ids.identity(make("\n\n" + text)) == same, "where it stands does not count"
+    assert cell_ids.identity(make(text.replace("'b'", "'c'"))) != same, "what it calls does"
     assert cell_ids.identity((torch.zeros(3),)) == cell_ids.identity((torch.ones(3),))
     assert cell_ids.identity((torch.zeros(3),)) != cell_ids.identity((torch.zeros(4),))
     assert cell_ids.identity(nn.Linear(2, 2)) == cell_ids.identity(nn.Linear(2, 2))

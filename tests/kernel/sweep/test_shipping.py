@@ -70,7 +70,7 @@ def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> Non
     assert call.kwargs == {"a": 1}
 
 
-@pytest.mark.parametrize("made", ["text", (1, (X,)), (subjects.double,)])
-def test_a_factory_has_to_make_a_call(made: Any) -> None:
+@pytest.mark.parametrize("created", ["text", (1, (X,)), (subjects.double,)])
+def test_a_factory_has_to_make_a_call(created: Any) -> None:
     with pytest.raises(cs.CompilescopeError, match="The factory returned a"):
-        pickled_subject.unpack(pickled_subject.pack(factory=lambda: made))
+        pickled_subject.unpack(pickled_subject.pack(factory=lambda: created))

@@ -106,20 +106,20 @@ def with_interval(name: str, us: float, low: float, high: float, *, few: bool = 
 
 def test_the_winner_is_clear_as_far_as_the_intervals_allow() -> None:
     near = with_interval("near", 21.0, 20.5, 21.5)
-    told = verdicts(with_interval("quick", 20.0, 19.0, 20.4), near)
-    assert told[""].startswith("quick is fastest: 20.0 \u00b5s per call.")
-    assert told[""].endswith("Its first call takes 2.50 s.")
-    told = verdicts(with_interval("quick", 20.0, 19.0, 20.6), near)
-    assert told[""].startswith("No clear winner: the 95 % intervals of quick and near overlap.")
-    told = verdicts(with_interval("quick", 20.0, 19.0, 20.4, few=True), near)
-    assert told[""].startswith("Too few samples to tell quick from near.")
+    data = verdicts(with_interval("quick", 20.0, 19.0, 20.4), near)
+    assert data[""].startswith("quick is fastest: 20.0 \u00b5s per call.")
+    assert data[""].endswith("Its first call takes 2.50 s.")
+    data = verdicts(with_interval("quick", 20.0, 19.0, 20.6), near)
+    assert data[""].startswith("No clear winner: the 95 % intervals of quick and near overlap.")
+    data = verdicts(with_interval("quick", 20.0, 19.0, 20.4, few=True), near)
+    assert data[""].startswith("Too few samples to tell quick from near.")
     eager = cell("eager", 10.0, variant=Variant(backend=None), compile_time=None)
     assert verdicts(eager, near) == {"": "No variant is faster than eager: 10.0 \u00b5s per call."}
 
 
 def test_no_rival_that_is_wrong_counts() -> None:
-    told = verdicts(cell("quick", 20.0), cell("wrong", 5.0, accurate=False))
-    assert told[""].startswith("Only quick is measured")
+    data = verdicts(cell("quick", 20.0), cell("wrong", 5.0, accurate=False))
+    assert data[""].startswith("Only quick is measured")
 
 
 def test_each_shape_has_its_own_verdict() -> None:

@@ -22,13 +22,13 @@ def test_a_first_call_is_cold_then_warm_and_a_variant_pays_back_from_it() -> Non
     variant = report.variant("python")
     cold, warm = variant.startups
     assert (cold.cache, warm.cache) == ("cold", "warm")
-    for one in (cold, warm):
-        assert one.problem is None, one.problem
-        assert one.imports_s is not None
-        assert one.imports_s > 0.3
-        assert one.memory_bytes is not None
-        assert 1e8 < one.memory_bytes < 1e10
-        assert one.first_call_s == pytest.approx(sum(one.parts.values()), rel=0.05)
+    for item in (cold, warm):
+        assert item.problem is None, item.problem
+        assert item.imports_s is not None
+        assert item.imports_s > 0.3
+        assert item.memory_bytes is not None
+        assert 1e8 < item.memory_bytes < 1e10
+        assert item.first_call_s == pytest.approx(sum(item.parts.values()), rel=0.05)
     assert cold.first_call_s is not None
     assert warm.first_call_s is not None
     # How much shorter is the machine's: torch 2.11 looks the processor up by importing itself.

@@ -143,12 +143,12 @@ def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
 
 
 def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
-    one, other = Device("test device"), Device("test device")
+    device, other = Device("test device"), Device("test device")
     order: list[str] = []
     entered = threading.Event()
 
     def measure() -> None:
-        with one.alone():
+        with device.alone():
             entered.set()
             order.append("alone")
 
@@ -226,8 +226,8 @@ def test_a_subject_that_is_forgotten_ends_its_sweep(sweep: Sweep) -> None:
     wait_for(lambda: swept.state == "cancelled")
 
 
-def _last(heard: list[messages.SweepChanged], shape: str) -> str:
-    cells = [cell for report in heard for cell in report.sweep.cells if cell.shape == shape]
+def _last(received: list[messages.SweepChanged], shape: str) -> str:
+    cells = [cell for report in received for cell in report.sweep.cells if cell.shape == shape]
     return cells[-1].state if cells else ""
 
 

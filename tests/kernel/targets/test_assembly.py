@@ -135,19 +135,19 @@ def test_every_triton_kernel_is_there_in_every_form(
 ) -> None:
     kernels = triton_kernels(compiled[target])
     assert len(kernels) >= 2
-    for one in kernels:
-        assert list(one.assembly) == list(one.assembly_lines) == FORMS[target]
-        for form, text in one.assembly.items():
-            assert one.name in text
-            assert len(one.assembly_lines[form]) == text.count("\n")
+    for kernel in kernels:
+        assert list(kernel.assembly) == list(kernel.assembly_lines) == FORMS[target]
+        for form, text in kernel.assembly.items():
+            assert kernel.name in text
+            assert len(kernel.assembly_lines[form]) == text.count("\n")
             assert not re.search(r"\.loc\s|!dbg|loc\(|debug_info|//## File", text)
-        assert one.resources["registers"] > 0
-        assert one.resources["spills"] == 0
-        assert one.resources["warps"] >= 1
-        assert 0 < one.resources["occupancy"] <= 1
-        assert one.limit
-        assert sum(config.usual for config in one.configs) == 1
-        assert all(config.assembly or config.usual for config in one.configs)
+        assert kernel.resources["registers"] > 0
+        assert kernel.resources["spills"] == 0
+        assert kernel.resources["warps"] >= 1
+        assert 0 < kernel.resources["occupancy"] <= 1
+        assert kernel.limit
+        assert sum(config.usual for config in kernel.configs) == 1
+        assert all(config.assembly or config.usual for config in kernel.configs)
     libraries = [
         candidate
         for candidate in compiled[target].compilations[0].kernels
@@ -218,9 +218,9 @@ def test_a_second_look_compiles_nothing(compiled: dict[str, VariantReport]) -> N
         report_of(again), shared_pool(), Monitor(lambda progress: steps.append(progress.step))
     )
     assert not [step for step in steps if step.startswith("compiled")]
-    for one, first in zip(again, before, strict=True):
-        assert one.assembly == first.assembly
-        assert one.configs == first.configs
+    for item, first in zip(again, before, strict=True):
+        assert item.assembly == first.assembly
+        assert item.configs == first.configs
 
 
 def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
@@ -283,11 +283,11 @@ def test_what_cannot_be_compiled_says_why() -> None:
     ]
     if OLDEST:
         return
-    eight, one = large.configs
+    eight, result = large.configs
     assert "shared memory" in eight.why.lower()
     assert not eight.assembly
-    assert one.usual
-    assert not one.why
+    assert result.usual
+    assert not result.why
     assert large.assembly["sass"]
     assert large.resources["stages"] == 1
 
@@ -320,11 +320,11 @@ def test_torch_adds_configurations_where_registers_are_scarce() -> None:
     sums = [f"_s{n}" for n in range(16)]
     body = "\n".join(
         [
-            *(f"{one} = tl.full([XBLOCK, R0_BLOCK], 0, tl.float32)" for one in sums),
+            *(f"{item} = tl.full([XBLOCK, R0_BLOCK], 0, tl.float32)" for item in sums),
             "for r0_offset in tl.range(0, r0_numel, R0_BLOCK):",
             "    at = xindex[:, None] * r0_numel + r0_offset + tl.arange(0, R0_BLOCK)[None, :]",
             "    tmp0 = tl.load(in_out_ptr0 + at)",
-            *(f"    {one} = {one} * tmp0 + {n}" for n, one in enumerate(sums)),
+            *(f"    {item} = {item} * tmp0 + {n}" for n, item in enumerate(sums)),
             f"tl.store(in_out_ptr0 + xindex, tl.sum({' + '.join(sums)}, 1))",
         ]
     )

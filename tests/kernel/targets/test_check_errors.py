@@ -7,7 +7,7 @@ from compilescope.targets.check.errors import first_sentence
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (
             RuntimeError(
@@ -19,5 +19,5 @@ from compilescope.targets.check.errors import first_sentence
         (ValueError(), "ValueError"),
     ],
 )
-def test_it_is_one_sentence(error: Exception, told: str) -> None:
-    assert first_sentence(error) == told
+def test_it_is_one_sentence(error: Exception, expected: str) -> None:
+    assert first_sentence(error) == expected

@@ -64,9 +64,9 @@ class Table:
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[Table]:
-    made = Table()
-    yield made
-    made.close()
+    opened = Table()
+    yield opened
+    opened.close()
 
 
 def plain(text: str) -> str:

@@ -89,7 +89,7 @@ def test_kernels_agree_with_their_operators(
     assert variant.problems == []
     kernels = generated(variant)
     assert kernels
-    assert {kernel.name: told(kernel) for kernel in kernels} == {
+    assert {kernel.name: check_text(kernel) for kernel in kernels} == {
         kernel.name: "agrees" for kernel in kernels
     }
     for kernel in kernels:
@@ -146,12 +146,12 @@ def test_both_wrappers_share_a_check() -> None:
     monitor = Monitor(lambda now: steps.append(now.step))
     checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
     assert steps == []
-    assert [told(kernel) for kernel in generated(cpp)] == ["agrees"]
+    assert [check_text(kernel) for kernel in generated(cpp)] == ["agrees"]
     # A kernel that only the C++ wrapper has.
     (kernel,) = generated(cpp)
     kernel.source += "\n    pass"
     checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
-    assert told(kernel) == f"not checked: {checking.OTHER_BODY}"
+    assert check_text(kernel) == f"not checked: {checking.OTHER_BODY}"
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_both_wrappers_share_a_check() -> None:
 def test_what_is_too_large_or_too_slow_says_so(limits: Limits, why: str) -> None:
     variant = checked(subjects.scaled, (rows(16, 17),), limits=limits)
     (kernel,) = generated(variant)
-    assert told(kernel).startswith("not checked: ")
-    assert why in told(kernel)
+    assert check_text(kernel).startswith("not checked: ")
+    assert why in check_text(kernel)
     assert variant.problems == []
 
 
@@ -175,17 +175,17 @@ def test_a_kernel_that_cannot_be_interpreted_says_so() -> None:
     options = {"triton.cooperative_reductions": True}
     variant = checked(subjects.summed, (rows(4, 100000),), options=options)
     (kernel,) = generated(variant)
-    assert "its blocks wait for each other" in told(kernel)
+    assert "its blocks wait for each other" in check_text(kernel)
 
 
 def test_a_library_call_that_is_not_here_is_told() -> None:
     heads = rows(2, 2, 32, 16, dtype=torch.float16)
     variant = checked(subjects.attended, (heads, heads, heads))
-    assert {told(kernel) for kernel in generated(variant)} == {"agrees"}
+    assert {check_text(kernel) for kernel in generated(variant)} == {"agrees"}
     hows = [kernel.check.how for kernel in generated(variant) if kernel.check is not None]
     assert any("its results were drawn" in how for how in hows)
     others = [kernel for kernel in kernels_of(variant) if kernel.language == "extern"]
-    assert {told(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
+    assert {check_text(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
 
 
 OPERATOR = """
@@ -221,12 +221,12 @@ def test_an_operator_of_a_notebook_is_called(name: str, scale: str, drawn: str) 
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(OPERATOR.format(name=name, scale=scale), space)
     before, after = generated(checked(space["f"], (rows(8, 16),)))
-    assert told(after) == "agrees"
+    assert check_text(after) == "agrees"
     assert after.check is not None
     assert "drawn" in after.check.how if drawn else "drawn" not in after.check.how
     assert drawn in after.check.how
     missing = "not checked: it works for compilescope_tests.by_a_tensor.default (it holds a tensor"
-    assert told(before).startswith(missing if drawn else "agrees")
+    assert check_text(before).startswith(missing if drawn else "agrees")
 
 
 def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
@@ -244,12 +244,14 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
     limits = msgspec.structs.replace(PATIENT, elements=1 << 26)
     checking.add_check(killed, large.packed(), shared_pool(), monitor, limits=limits)
     for kernel in generated(killed):
-        assert told(kernel).startswith("not checked: The check failed: The process for checks")
-        assert "SIGKILL" in told(kernel)
+        assert check_text(kernel).startswith(
+            "not checked: The check failed: The process for checks"
+        )
+        assert "SIGKILL" in check_text(kernel)
     (problem,) = killed.problems
     assert problem.severity == "warning"
     checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
-    assert [told(kernel) for kernel in generated(variant)] == ["agrees"]
+    assert [check_text(kernel) for kernel in generated(variant)] == ["agrees"]
 
 
 def checked(
@@ -304,7 +306,7 @@ def generated(variant: VariantReport) -> list[Kernel]:
     return [kernel for kernel in kernels_of(variant) if kernel.language == "triton"]
 
 
-def told(kernel: Kernel) -> str:
+def check_text(kernel: Kernel) -> str:
     assert kernel.check is not None
     why = kernel.check.why
     return f"{kernel.check.outcome}: {why}" if why else kernel.check.outcome

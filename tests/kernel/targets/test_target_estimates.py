@@ -49,13 +49,13 @@ def compilation(
 ) -> Compilation:
     """One launch for each node, with its bytes and operations."""
     nodes = [node("x", dtype) for dtype in {launch.dtype or "" for launch, _, _ in launched}]
-    for one in nodes:
-        one.name = f"x_{one.dtype}"
+    for item in nodes:
+        item.name = f"x_{item.dtype}"
     kernels, regions = [], []
-    for place, (one, moved, computed) in enumerate(launched):
+    for place, (item, moved, computed) in enumerate(launched):
         key = f"launch:inference:{place}"
-        nodes.append(one)
-        regions.append(Region(kind="launch", start=place, end=place, key=key, nodes=[one.name]))
+        nodes.append(item)
+        regions.append(Region(kind="launch", start=place, end=place, key=key, nodes=[item.name]))
         launch = Launch(artifact=wrapper, variant="v", line=place, end=place, key=key)  # type: ignore[arg-type]
         launch.estimated_bytes, launch.estimated_operations = moved, computed
         kernels.append(Kernel(name=f"k{place}", language="triton", launches=[launch]))
@@ -70,14 +70,14 @@ def first(compilation: Compilation) -> Launch:
 
 
 def test_bytes_bind_a_pointwise_kernel() -> None:
-    made = compilation((node(ADD, inputs=("x_float32",)), 3.35e6, 1e6))
-    found = estimate([made], H100)
-    assert first(made).estimated_us == pytest.approx(1.0)
-    assert first(made).estimated_bound == "memory"
-    assert found.kernels_us == pytest.approx(1.0)
-    assert (found.bytes, found.operations, found.launches, found.unknown) == (3.35e6, 1e6, 1, 0)
-    assert "not measured" in found.how
-    assert "H100 SXM" in found.how
+    compiled = compilation((node(ADD, inputs=("x_float32",)), 3.35e6, 1e6))
+    result = estimate([compiled], H100)
+    assert first(compiled).estimated_us == pytest.approx(1.0)
+    assert first(compiled).estimated_bound == "memory"
+    assert result.kernels_us == pytest.approx(1.0)
+    assert (result.bytes, result.operations, result.launches, result.unknown) == (3.35e6, 1e6, 1, 0)
+    assert "not measured" in result.how
+    assert "H100 SXM" in result.how
 
 
 @pytest.mark.parametrize(
@@ -92,19 +92,19 @@ def test_bytes_bind_a_pointwise_kernel() -> None:
 def test_a_product_is_at_its_dtypes_rate(
     device: devices.Device, dtype: str, tf32: bool, us: float
 ) -> None:
-    made = compilation((node(PRODUCT, dtype, (f"x_{dtype}",)), 8.0, 989.5e6))
-    estimate([made], device, tf32=tf32)
-    assert first(made).estimated_us == pytest.approx(us)
-    assert first(made).estimated_bound == "compute"
+    compiled = compilation((node(PRODUCT, dtype, (f"x_{dtype}",)), 8.0, 989.5e6))
+    estimate([compiled], device, tf32=tf32)
+    assert first(compiled).estimated_us == pytest.approx(us)
+    assert first(compiled).estimated_bound == "compute"
 
 
 def test_a_product_of_short_floats_is_at_their_rate() -> None:
     factor = node("q", "float8_e4m3fn")
     scaled = node("torch.ops.aten._scaled_mm.default", "bfloat16", ("q", "x_bfloat16"))
-    made = compilation((scaled, 8.0, 1979e6))
-    made.graphs["post_grad"].nodes.append(factor)
-    estimate([made], H100)
-    assert first(made).estimated_us == pytest.approx(1.0)
+    compiled = compilation((scaled, 8.0, 1979e6))
+    compiled.graphs["post_grad"].nodes.append(factor)
+    estimate([compiled], H100)
+    assert first(compiled).estimated_us == pytest.approx(1.0)
 
 
 def test_a_causal_attention_computes_half() -> None:
@@ -113,34 +113,34 @@ def test_a_causal_attention_computes_half() -> None:
     for causal in ("False", "True"):
         attention = node(target, "bfloat16", ("x_bfloat16",))
         attention.args = f"x, x, x, 0.0, {causal}"
-        made = compilation((attention, 8.0, 989.5e6))
-        estimate([made], H100)
-        times.append(first(made).estimated_us)
+        compiled = compilation((attention, 8.0, 989.5e6))
+        estimate([compiled], H100)
+        times.append(first(compiled).estimated_us)
     assert times == pytest.approx([1.0, 0.5])
 
 
 def test_what_cannot_be_estimated_is_counted_and_says_why() -> None:
     sorted_ = node("torch.ops.aten.sort.default", inputs=("x_float32",))
     eights = node(PRODUCT, "float8_e4m3fn", ("x_float8_e4m3fn",))
-    made = compilation((sorted_, 1e6, None), (eights, 8.0, 1e6))
-    made.kernels[0].absent["estimated_operations"] = "There is no formula for sort."
-    found = estimate([made], A100)
-    assert (found.launches, found.unknown, found.kernels_us) == (2, 2, 0.0)
-    assert made.kernels[0].absent["estimated_us"] == "There is no formula for sort."
-    assert "float8_e4m3fn" in made.kernels[1].absent["estimated_us"]
+    compiled = compilation((sorted_, 1e6, None), (eights, 8.0, 1e6))
+    compiled.kernels[0].absent["estimated_operations"] = "There is no formula for sort."
+    result = estimate([compiled], A100)
+    assert (result.launches, result.unknown, result.kernels_us) == (2, 2, 0.0)
+    assert compiled.kernels[0].absent["estimated_us"] == "There is no formula for sort."
+    assert "float8_e4m3fn" in compiled.kernels[1].absent["estimated_us"]
 
 
 def test_a_kernel_of_the_processor_is_not_on_the_target() -> None:
-    made = compilation((node(ADD, inputs=("x_float32",), device="cpu"), 1e6, 1e6))
-    assert estimate([made], H100).unknown == 1
-    assert "not on the target" in made.kernels[0].absent["estimated_us"]
+    compiled = compilation((node(ADD, inputs=("x_float32",), device="cpu"), 1e6, 1e6))
+    assert estimate([compiled], H100).unknown == 1
+    assert "not on the target" in compiled.kernels[0].absent["estimated_us"]
 
 
 def test_integers_are_bound_by_memory() -> None:
-    made = compilation((node(ADD, "int64", ("x_int64",)), 3.35e6, 1e9))
-    estimate([made], H100)
-    assert first(made).estimated_us == pytest.approx(1.0)
-    assert first(made).estimated_bound == "memory"
+    compiled = compilation((node(ADD, "int64", ("x_int64",)), 3.35e6, 1e9))
+    estimate([compiled], H100)
+    assert first(compiled).estimated_us == pytest.approx(1.0)
+    assert first(compiled).estimated_bound == "memory"
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_integers_are_bound_by_memory() -> None:
     ],
 )
 def test_starting_kernels_is_summed_apart(wrapper: str, requested: Variant, us: float) -> None:
-    one = node(ADD, inputs=("x_float32",))
-    made = compilation((one, 1e6, 1e3), (one, 1e6, 1e3), wrapper=wrapper)
-    assert estimate([made], H100, requested=requested).launch_us == us
+    addition = node(ADD, inputs=("x_float32",))
+    compiled = compilation((addition, 1e6, 1e3), (addition, 1e6, 1e3), wrapper=wrapper)
+    assert estimate([compiled], H100, requested=requested).launch_us == us
 
 
 def test_the_partners_launches_are_not_counted() -> None:
-    made = compilation((node(ADD, inputs=("x_float32",)), 1e6, 1e3))
+    compiled = compilation((node(ADD, inputs=("x_float32",)), 1e6, 1e3))
     other = Launch(artifact="cpp", variant="w", line=9, end=9, key="launch:inference:0")
-    made.kernels[0].launches.append(other)
-    assert estimate([made], H100).launches == 1
+    compiled.kernels[0].launches.append(other)
+    assert estimate([compiled], H100).launches == 1
 
 
 @pytest.mark.parametrize(
@@ -178,20 +178,20 @@ def test_the_partners_launches_are_not_counted() -> None:
 def test_a_verdict_is_marked_as_estimated(
     moved: float | None, computed: float | None, bound: str, said: list[str]
 ) -> None:
-    made = compilation((node(PRODUCT, inputs=("x_float32",)), moved, computed))
+    compiled = compilation((node(PRODUCT, inputs=("x_float32",)), moved, computed))
     variant = VariantReport(
         name="v",
         requested=Variant(target="h100"),
-        compilations=[made],
-        target=TargetReport(name="h100", device=H100, estimate=estimate([made], H100)),
+        compilations=[compiled],
+        target=TargetReport(name="h100", device=H100, estimate=estimate([compiled], H100)),
     )
-    found = verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant]))
-    assert found is not None
-    assert found.estimated
-    assert found.evidence.startswith("Estimated: ")
-    assert found.bound == bound
+    result = verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant]))
+    assert result is not None
+    assert result.estimated
+    assert result.evidence.startswith("Estimated: ")
+    assert result.bound == bound
     for part in said:
-        assert part in found.evidence
+        assert part in result.evidence
 
 
 def test_without_an_estimate_there_is_no_verdict() -> None:

@@ -33,7 +33,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module", params=SUBJECTS)
-def made(request: pytest.FixtureRequest) -> tuple[str, Report]:
+def golden(request: pytest.FixtureRequest) -> tuple[str, Report]:
     """A subject under every target, from one report."""
     torch.manual_seed(0)
     subject = request.param
@@ -47,21 +47,21 @@ def made(request: pytest.FixtureRequest) -> tuple[str, Report]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_code_is_as_it_was(made: tuple[str, Report], target: str) -> None:
-    subject, report = made
+def test_the_code_is_as_it_was(golden: tuple[str, Report], target: str) -> None:
+    subject, report = golden
     for variant in report.variants:
         if variant.requested.target != target:
             continue
         errors = [problem for problem in variant.problems if problem.severity == "error"]
         assert not errors, errors
         path = GOLDENS / f"{subject}-{variant.name}.txt"
-        found = f"{versions(report)}\n{texts(variant)}\n"
+        result = f"{versions(report)}\n{texts(variant)}\n"
         if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
-            path.write_text(found, encoding="utf-8")
+            path.write_text(result, encoding="utf-8")
         text = path.read_text(encoding="utf-8")
         if text.partition("\n")[0] != versions(report):
             pytest.skip(f"the golden files are of {text.partition(chr(10))[0]}")
-        assert found.split("\n") == text.split("\n")
+        assert result.split("\n") == text.split("\n")
 
 
 def test_devices_differ_where_they_should() -> None:

@@ -34,11 +34,11 @@ class Tuner:
 
 
 def compiled(tuner: Tuner, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
-    told: list[dict[str, str]] = []
+    calls: list[dict[str, str]] = []
     monkeypatch.setattr(codecache, "_load_triton_kernel_from_source", lambda name, source: tuner)
     assert BUILD is not None
-    kernels._compile("kernel", "", BUILD, lambda **said: told.append(said))
-    return told
+    kernels._compile("kernel", "", BUILD, lambda **said: calls.append(said))
+    return calls
 
 
 def test_the_first_configuration_that_has_room_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ def decisions_of(given: SourcesGiven) -> list[Decision]:
 
 
 def decided(given: SourcesGiven, kind: str) -> Decision:
-    (found,) = [decision for decision in decisions_of(given) if decision.kind == kind]
-    return found
+    (result,) = [decision for decision in decisions_of(given) if decision.kind == kind]
+    return result
 
 
 def heads(size: int, dtype: torch.dtype = HALF, *, grad: bool = False) -> tuple[Any, ...]:

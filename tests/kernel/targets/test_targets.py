@@ -232,15 +232,15 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
 
 def test_nothing_runs_for_a_target() -> None:
     report = cs.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
-    told = "Nothing runs for H100 SXM: it is not available."
-    with pytest.raises(cs.CompilescopeError, match=told):
+    result = "Nothing runs for H100 SXM: it is not available."
+    with pytest.raises(cs.CompilescopeError, match=result):
         cs.measure(report, seconds=0.1)
-    with pytest.raises(cs.CompilescopeError, match=told):
+    with pytest.raises(cs.CompilescopeError, match=result):
         cs.sweep(subjects.scaled, (X,), variants=[H100])
     cs.study(report, "layers", variants=["h"])
     (problem,) = report.variant("h").problems
     assert problem.what == "The study of layers failed."
-    assert problem.why.startswith(told)
+    assert problem.why.startswith(result)
     assert report.variant("h").timing is None
 
 

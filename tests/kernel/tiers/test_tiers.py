@@ -122,18 +122,18 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     assert [graph.kind for graph in tiers] == ["forward", "backward"] * 2
     assert {graph.tiers[1].state for graph in tiers} == {"checks"}, tiers
     # Both may compare at the same time, in threads; those that do not compare do not wait.
-    found: dict[int, list[torch.Tensor]] = {}
+    by_name: dict[int, list[torch.Tensor]] = {}
     inputs = torch.randn(4, 8)
     threads = [
-        threading.Thread(target=lambda place=place: found.update({place: compiled(inputs)}))
+        threading.Thread(target=lambda place=place: by_name.update({place: compiled(inputs)}))
         for place in range(4)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 4
-    assert all(torch.equal(found[0], found[place]) for place in found)
+    assert len(by_name) == 4
+    assert all(torch.equal(by_name[0], by_name[place]) for place in by_name)
     checked = step(4, compiled) + step(6, compiled)
     # Dynamo takes the newest that fits: the sizes are dynamic in that.
     tiers = cs.tiers(compiled)
@@ -227,8 +227,8 @@ def in_child(work: Any) -> list[Any]:
     with os.fdopen(reader) as file:
         text = file.read()
     os.waitpid(pid, 0)
-    found: list[Any] = eval(text)
-    return found
+    result: list[Any] = eval(text)
+    return result
 
 
 def test_settings_are_inductors_and_nothing_else_is_taken() -> None:

@@ -28,9 +28,9 @@ def test_the_bars_are_the_medians_with_their_intervals() -> None:
 
 
 def test_long_calls_are_in_milliseconds() -> None:
-    made = report()
-    made.variants[0].timing = timing(50_000.0, 1.0)
-    figure = charts.timings(made)
+    result = report()
+    result.variants[0].timing = timing(50_000.0, 1.0)
+    figure = charts.timings(result)
     assert figure is not None
     assert list(figure.data[0].x) == pytest.approx([50.0, 0.0962])
     assert "(ms)" in figure.layout.xaxis.title.text
@@ -38,11 +38,11 @@ def test_long_calls_are_in_milliseconds() -> None:
 
 
 def test_the_label_of_the_widest_interval_has_room() -> None:
-    made = report()
-    made.variants[0].timing = timing(50_000.0, 10.0)
-    figure = charts.timings(made)
+    result = report()
+    result.variants[0].timing = timing(50_000.0, 10.0)
+    figure = charts.timings(result)
     assert figure is not None
-    longest = max(figure.layout.annotations, key=lambda one: one.x)
+    longest = max(figure.layout.annotations, key=lambda item: item.x)
     assert figure.layout.xaxis.range[1] >= longest.x
     for label in figure.layout.annotations:
         assert figure.layout.margin.r >= label.xshift + 6.5 * len(label.text)
@@ -85,10 +85,10 @@ def test_where_plotlys_type_is_not_drawn_html_is(
 
 
 def test_nothing_measured_is_no_chart() -> None:
-    made = report()
-    made.variants = made.variants[2:]
-    assert charts.timings(made) is None
-    assert charts.compile_times(made) is None
+    result = report()
+    result.variants = result.variants[2:]
+    assert charts.timings(result) is None
+    assert charts.compile_times(result) is None
 
 
 def test_a_chart_is_had_by_its_name() -> None:

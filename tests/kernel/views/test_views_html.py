@@ -47,25 +47,27 @@ class Page(HTMLParser):
 
 
 def evil() -> Report:
-    made = report(kernel=EVIL)
-    made.subject.name = made.subject.arguments[0] = made.variants[1].name = EVIL
-    made.problems[0].what = made.problems[0].why = made.problems[0].remedy = EVIL
-    made.problems[0].detail = made.environment.cpu = EVIL
-    compiled = made.variants[1].compilations[0]
+    result = report(kernel=EVIL)
+    result.subject.name = result.subject.arguments[0] = result.variants[1].name = EVIL
+    result.problems[0].what = result.problems[0].why = result.problems[0].remedy = EVIL
+    result.problems[0].detail = result.environment.cpu = EVIL
+    compiled = result.variants[1].compilations[0]
     compiled.code.python = f"x = '{EVIL}'  # {EVIL}\n"
     compiled.code.regions = {}
     compiled.id = compiled.graphs["dynamo"].text = compiled.kernels[0].source = EVIL
     compiled.guards[0].expression = compiled.guards[0].type = EVIL
     compiled.breaks[0].reason = compiled.breaks[0].link = compiled.breaks[0].hints[0] = EVIL
     compiled.absent["joint"] = EVIL
-    return made
+    return result
 
 
 def test_problems_of_a_sweep_are_shown_whatever_their_severity() -> None:
-    made = report()
-    problems = [Problem(severity=one, what=f"{one} {EVIL}") for one in ("info", "warning", "error")]
-    made.sweep = Sweep(id="w1", problems=problems)
-    page = Page(renderers["sweep html"](made))
+    result = report()
+    problems = [
+        Problem(severity=item, what=f"{item} {EVIL}") for item in ("info", "warning", "error")
+    ]
+    result.sweep = Sweep(id="w1", problems=problems)
+    page = Page(renderers["sweep html"](result))
     assert page.text.count(EVIL) == 3
     assert "script" not in page.tags
 
@@ -82,10 +84,10 @@ def test_generated_text_is_never_markup(full: bool) -> None:
     "link", ["javascript:alert(1)", "http://example.org", 'https://x" onclick="']
 )
 def test_a_link_leads_nowhere_else(link: str) -> None:
-    made = report()
-    for variant in made.variants[1:]:
+    result = report()
+    for variant in result.variants[1:]:
         variant.compilations[0].breaks[0].link = link
-    page = Page(html.render(made))
+    page = Page(html.render(result))
     assert all(value.startswith("https://") for name, value in page.attributes if name == "href")
     assert "onclick" not in dict(page.attributes)
 
@@ -158,22 +160,22 @@ def test_a_cell_says_its_worst_error_and_counts_the_rest(panel: bool) -> None:
 
 
 def test_beside_the_panel_a_cell_holds_the_answer_alone() -> None:
-    made = report()
-    made.subject.id = 's"1'
-    shown = html.render(made, panel=True)
+    result = report()
+    result.subject.id = 's"1'
+    shown = html.render(result, panel=True)
     page = Page(shown)
     assert ("data-compilescope-subject", 's"1') in page.attributes
     assert "Python wrapper is fastest" in page.text
     assert not {"details", "pre"} & set(page.tags)
-    assert "button" not in Page(html.render(made)).tags
+    assert "button" not in Page(html.render(result)).tags
 
 
 def test_a_cell_lists_few_variants_with_eager_and_the_fastest() -> None:
-    made = report()
-    eager, fastest = made.variants[:2]
-    others = [msgspec.structs.replace(made.variants[2], name=f"v{n}") for n in range(9)]
-    made.variants = [*others, eager, fastest]
-    page = Page(html.render(made, panel=True))
+    result = report()
+    eager, fastest = result.variants[:2]
+    others = [msgspec.structs.replace(result.variants[2], name=f"v{n}") for n in range(9)]
+    result.variants = [*others, eager, fastest]
+    page = Page(html.render(result, panel=True))
     # The head, and five variants.
     assert page.tags.count("tr") == 6
     assert "6 more variants" in page.text
@@ -182,16 +184,16 @@ def test_a_cell_lists_few_variants_with_eager_and_the_fastest() -> None:
 
 
 def test_a_cell_is_cut_and_says_so() -> None:
-    made = report()
-    code = made.variants[1].compilations[0].code
+    result = report()
+    code = result.variants[1].compilations[0].code
     code.python = PYTHON.replace("    del arg0_1\n", "    del arg0_1\n" * 5000)
     code.regions["python"] = [
         Region(kind=r.kind, start=r.start + 4999 * (r.start > 9), end=r.end + 4999 * (r.end > 9),
                key=r.key, kernel=r.kernel)
         for r in PYTHON_REGIONS
     ]  # fmt: skip
-    made.variants[1].compilations[0].guards *= 1000
-    cell, page = html.render(made, name="_report"), html.render(made, full=True)
+    result.variants[1].compilations[0].guards *= 1000
+    cell, page = html.render(result, name="_report"), html.render(result, full=True)
     assert len(cell) < 60_000
     assert '_report.save("report.html")' in Page(cell).text
     assert "more lines" in cell
@@ -201,9 +203,9 @@ def test_a_cell_is_cut_and_says_so() -> None:
 
 
 def test_what_is_cut_is_never_lexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = report()
-    made.variants[1].compilations[0].kernels[0].source = "float x;\n" * 3000
-    made.variants[1].compilations[0].code.python = PYTHON + "# more\n" * 3000
+    result = report()
+    result.variants[1].compilations[0].kernels[0].source = "float x;\n" * 3000
+    result.variants[1].compilations[0].code.python = PYTHON + "# more\n" * 3000
     seen: list[int] = []
     lines = highlight.lines
 
@@ -212,7 +214,7 @@ def test_what_is_cut_is_never_lexed(monkeypatch: pytest.MonkeyPatch) -> None:
         return lines(text, language)
 
     monkeypatch.setattr(highlight, "lines", counting)
-    html.render(made)
+    html.render(result)
     assert 0 < sum(seen) < 100
 
 
@@ -271,26 +273,26 @@ def test_a_row_of_the_cell_holds_both_launches() -> None:
 
 
 def test_the_sides_can_be_chosen() -> None:
-    made = report()
-    made.variants.append(made.variants[1])
-    both = pairs(made, left="cpp", right="python")[0]
+    result = report()
+    result.variants.append(result.variants[1])
+    both = pairs(result, left="cpp", right="python")[0]
     assert both.left is not None
     assert both.right is not None
     assert (both.left.artifact, both.right.artifact) == ("cpp", "python")
 
 
 def test_a_report_with_one_wrapper_shows_one() -> None:
-    made = report()
-    made.variants = made.variants[:2]
-    text = Page(html.render(made)).text
+    result = report()
+    result.variants = result.variants[:2]
+    text = Page(html.render(result)).text
     assert "Python wrapper, 12 lines" in text
     assert "C++ wrapper, " not in text
 
 
 def test_an_empty_report_renders() -> None:
-    made = report()
-    made.variants, made.problems = [], []
-    assert "f (function, cell, line 3)" in Page(html.render(made)).text
+    result = report()
+    result.variants, result.problems = [], []
+    assert "f (function, cell, line 3)" in Page(html.render(result)).text
 
 
 @pytest.mark.parametrize("language", ["python", "cpp", "triton", "fx", "text"])

@@ -41,13 +41,13 @@ def compilation(reduction: str, device: str = "cpu") -> Compilation:
         node("all_reduce", "all_reduce", f"x, '{reduction}', '0'", "x"),
         node("wait_tensor", "wait_tensor", "all_reduce", "all_reduce"),
     ]
-    found = Compilation(
+    compiled = Compilation(
         id="0/0",
         graphs={"post_grad": Graph(stage="post_grad", text=f"on {device}", nodes=nodes)},
         guards=[Guard(expression=f"check({device}, 140231231231231)")],
     )
     shim = "aoti_torch_cpu__c10d_functional_"
-    found.code = Code(
+    compiled.code = Code(
         cpp=f"Guard device_guard({device.partition(':')[2] or 0});",
         regions={
             "cpp": [
@@ -58,20 +58,20 @@ def compilation(reduction: str, device: str = "cpu") -> Compilation:
             ]
         },
     )
-    return found
+    return compiled
 
 
 def ranked(rank: int, reduction: str, device: str) -> Report:
-    made = compilation(reduction, device)
+    compiled = compilation(reduction, device)
     report = Report(
         subject=Subject(id=f"g-{rank}", name="step"),
         variants=[
-            VariantReport(name="cpp", requested=Variant(cpp_wrapper=True), compilations=[made])
+            VariantReport(name="cpp", requested=Variant(cpp_wrapper=True), compilations=[compiled])
         ],
         rank=Rank(rank=rank, size=2, backend="nccl", device=device, group="g"),
     )
     assert report.rank is not None
-    report.rank.collectives = find_collectives(made, "cpp")
+    report.rank.collectives = find_collectives(compiled, "cpp")
     return report
 
 

@@ -32,9 +32,9 @@ SASS = "IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;\nEXIT ;\n"
 
 def targeted() -> Report:
     """The report of the views' tests, made for two GPUs that are not there."""
-    made = report()
-    made.problems, made.variants = [], made.variants[1:]
-    for variant, device in zip(made.variants, (H100, MI300X), strict=True):
+    result = report()
+    result.problems, result.variants = [], result.variants[1:]
+    for variant, device in zip(result.variants, (H100, MI300X), strict=True):
         variant.name = f"python on {device.target}"
         variant.requested = Variant(target=device.target)
         variant.stage, variant.problems, variant.effective = "sources", [], []
@@ -65,9 +65,9 @@ def targeted() -> Report:
                 sources=[CELL],
             )
         ] * 2
-    made.variants[1].compilations[0].code.python = made.variants[0].compilations[0].code.python
-    made.variants[1].compilations[0].code.cpp = None
-    return made
+    result.variants[1].compilations[0].code.python = result.variants[0].compilations[0].code.python
+    result.variants[1].compilations[0].code.cpp = None
+    return result
 
 
 def _launch(line: int) -> Launch:
@@ -78,7 +78,7 @@ def _launch(line: int) -> Launch:
 
 def _kernel() -> Kernel:
     launch = _launch(8)
-    launch.estimated_us, launch.estimated_bound = 20.12, "memory"
+    launch.least_us, launch.least_bound = 20.12, "memory"
     return Kernel(
         name="triton_poi_fused_add_0",
         language="triton",
@@ -138,10 +138,10 @@ def test_the_text_marks_estimates() -> None:
 
 
 def test_the_text_says_how_to_see_the_assembly() -> None:
-    made = targeted()
-    shown = text.render(made)
+    report = targeted()
+    shown = text.render(report)
     step = next(line for line in shown.splitlines() if 'assembly["sass"]' in line)
-    assert eval(step.split("  ")[0], {"report": made}) == SASS
+    assert eval(step.split("  ")[0], {"report": report}) == SASS
 
 
 def test_a_cell_has_the_figures_and_the_page_the_assembly() -> None:
@@ -157,8 +157,8 @@ def test_a_cell_has_the_figures_and_the_page_the_assembly() -> None:
 
 
 def test_what_the_device_says_is_never_markup() -> None:
-    made = targeted()
-    for variant in made.variants:
+    report = targeted()
+    for variant in report.variants:
         compiled = variant.compilations[0]
         compiled.kernels[0].name = compiled.kernels[0].assembly["sass"] = EVIL
         compiled.kernels[0].limit = compiled.kernels[0].configs[1].why = EVIL
@@ -166,7 +166,7 @@ def test_what_the_device_says_is_never_markup() -> None:
         assert variant.target is not None
         variant.target.absent["assembly"] = EVIL
     for full in (False, True):
-        assert "script" not in Page(html.render(made, full=full)).tags
+        assert "script" not in Page(html.render(report, full=full)).tags
 
 
 def test_wrappers_of_two_targets_stand_side_by_side() -> None:
@@ -177,25 +177,25 @@ def test_wrappers_of_two_targets_stand_side_by_side() -> None:
 
 
 def test_a_wrapper_stands_beside_one_for_the_same_device() -> None:
-    made = report()
+    result = report()
     other = VariantReport(
         name="cpp on h100",
         requested=Variant(cpp_wrapper=True, target="h100"),
-        compilations=made.variants[2].compilations,
+        compilations=result.variants[2].compilations,
     )
-    made.variants[2:] = [other]
-    (pair,) = wrapper_pairs.pairs(made)
+    result.variants[2:] = [other]
+    (pair,) = wrapper_pairs.pairs(result)
     assert pair.left is not None
     assert pair.left.variant == "python"
     assert pair.right is None
-    assert made.compilation("0/0").code.cpp is None
+    assert result.compilation("0/0").code.cpp is None
 
 
 @pytest.mark.parametrize("studied", [[], ["assembly"]])
 def test_a_variant_for_a_target_never_looks_built(studied: list[str]) -> None:
-    made = targeted()
-    for variant in made.variants:
+    report = targeted()
+    for variant in report.variants:
         variant.studied = studied
-    shown = text.render(made)
+    shown = text.render(report)
     assert "built" not in shown
     assert ("compiled for H100 SXM, not run" in shown) == bool(studied)

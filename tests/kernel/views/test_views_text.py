@@ -72,11 +72,11 @@ def test_the_whole_report() -> None:
 
 
 def test_what_it_says_to_do_next_works() -> None:
-    made = report()
-    steps = re.findall(r"^(report\.\S+)  ", text.render(made), re.M)[1:]
-    assert [eval(step, {"report": made}) for step in steps] == [
+    result = report()
+    steps = re.findall(r"^(report\.\S+)  ", text.render(result), re.M)[1:]
+    assert [eval(step, {"report": result}) for step in steps] == [
         "void kernel(float* x) {}\n",
-        made.variants[2].compilations[0].code.cpp,
+        result.variants[2].compilations[0].code.cpp,
     ]
 
 
@@ -87,30 +87,30 @@ def test_colour_adds_escapes_alone() -> None:
 
 
 def test_long_reasons_wrap_at_the_width() -> None:
-    made = report()
-    made.problems = [Problem(severity="info", what="What.", why="because " * 40)]
-    lines = text.render(made, width=60).splitlines()
+    result = report()
+    result.problems = [Problem(severity="info", what="What.", why="because " * 40)]
+    lines = text.render(result, width=60).splitlines()
     wrapped = [line for line in lines if "because" in line]
     assert len(wrapped) > 4
     assert max(map(len, wrapped)) <= 60
 
 
 def test_many_kernels_are_counted_not_listed() -> None:
-    made = report()
-    made.variants[1].compilations[0].kernels = [
+    result = report()
+    result.variants[1].compilations[0].kernels = [
         Kernel(name=f"kernel_{number}", language="extern") for number in range(30)
     ]
-    shown = text.render(made)
+    shown = text.render(result)
     assert "kernel_11 (extern)" in shown
     assert "kernel_12" not in shown
     assert "… and 18 more: .kernels" in shown
 
 
 def test_what_the_cell_compiled_stands_apart() -> None:
-    made = report()
-    made.variants.insert(0, made.variants.pop(1))
-    made.variants[0].name = "as written"
-    shown = text.render(made)
+    result = report()
+    result.variants.insert(0, result.variants.pop(1))
+    result.variants[0].name = "as written"
+    shown = text.render(result)
     assert "compiled by the cell itself" in shown
     assert "as written " not in shown.split("compiled by the cell itself")[0]
 
@@ -125,6 +125,9 @@ def test_figures_are_those_of_the_panel() -> None:
         shown for _, shown in cases["ranges"]
     ]
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
+    assert [units.quantity(value, unit) for value, unit, _ in cases["quantities"]] == [
+        shown for *_, shown in cases["quantities"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,25 +164,25 @@ def test_words_of_what_is_not_known() -> None:
 
 
 def test_a_problem_of_several_variants_is_told_once() -> None:
-    made = report()
-    made.variants[1].problems = list(made.variants[2].problems)
-    assert "error: [python, cpp] No compiler." in text.render(made)
-    assert text.render(made).count("No compiler.") == 1
+    result = report()
+    result.variants[1].problems = list(result.variants[2].problems)
+    assert "error: [python, cpp] No compiler." in text.render(result)
+    assert text.render(result).count("No compiler.") == 1
 
 
 def test_links_are_not_broken() -> None:
-    made = report()
+    result = report()
     link = "https://example.org/" + "long-" * 30
-    made.problems[0].remedy = f"See {link}"
-    assert link in text.render(made, width=60)
+    result.problems[0].remedy = f"See {link}"
+    assert link in text.render(result, width=60)
 
 
 def test_a_reason_that_was_not_understood_is_told_as_torch_has_it() -> None:
-    made = report()
-    for compilation in made.compilations:
+    result = report()
+    for compilation in result.compilations:
         assert compilation.recompile is not None
         compilation.recompile.failures = []
-    assert "  recompiled: tensor 'x' size mismatch at index 0\n" in text.render(made)
+    assert "  recompiled: tensor 'x' size mismatch at index 0\n" in text.render(result)
 
 
 def test_only_what_differs_is_told_of_the_settings() -> None:

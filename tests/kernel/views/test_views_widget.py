@@ -240,8 +240,8 @@ def test_switches_that_are_missing_are_told(
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with display.Display(session) as place:
         place.show(session.report)
-    told = published[0][1]["text/plain"]
-    assert told.endswith("no switches: ipywidgets is not installed (pip install ipywidgets).")
+    item = published[0][1]["text/plain"]
+    assert item.endswith("no switches: ipywidgets is not installed (pip install ipywidgets).")
     assert "text/html" in published[-1][1]
 
 

@@ -15,6 +15,7 @@ from ...report.contents import (
     VariantSummary,
 )
 from ..figures.intervals import known_interval
+from ..problems.breaks import frame_name
 from .texts import listed
 
 
@@ -103,6 +104,7 @@ def compilation_summary(compilation: Compilation) -> CompilationSummary:
     return CompilationSummary(
         id=compilation.id,
         frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
+        name="" if frame is None else frame_name(frame.function),
         artifacts=[text.artifact() for text in listed(compilation)],
         guards=counts.get("guards", len(compilation.guards)),
         breaks=len(compilation.breaks),

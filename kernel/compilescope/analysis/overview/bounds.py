@@ -9,6 +9,22 @@ from .conflicts import conflict
 from .spent import sums
 from .wrapper import called_us, trusted
 
+TITLES: dict[LimitedBy, str] = {
+    "launch": "launch-bound",
+    "overhead": "overhead-bound",
+    "memory": "memory-bound",
+    "compute": "compute-bound",
+    "noisy": "too noisy to judge",
+    "unclear": "not clear",
+}
+_MEANINGS: dict[LimitedBy, str] = {
+    "launch": "Most time is spent on the host, launching kernels.",
+    "overhead": "Most time is spent on the host, around the kernels.",
+    "memory": "Moving fewer bytes would be faster.",
+    "compute": "Less arithmetic would be faster.",
+    "noisy": "The figures contradict each other.",
+    "unclear": "No single limit stands out.",
+}
 _NOT_THE_SAME_CALLS = (
     "The breakdown took calls of {whole}, against {median} when they were timed: something else "
     "kept the machine busy."
@@ -31,6 +47,14 @@ def disturbance(variant: VariantReport) -> str:
     whole = duration(called_us(variant))
     median = duration(variant.timing.median_us) if variant.timing is not None else "none"
     return _NOT_THE_SAME_CALLS.format(whole=whole, median=median)
+
+
+def add_words(variant: VariantReport) -> None:
+    """Put the limit of a variant's verdict into words."""
+    verdict = variant.verdict
+    if verdict is not None:
+        limit = limited_by(variant, verdict)
+        verdict.title, verdict.meaning = TITLES[limit], _MEANINGS[limit]
 
 
 def limited_by(variant: VariantReport, verdict: Verdict) -> LimitedBy:

@@ -6,17 +6,11 @@ from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
 from ...report.units import duration
 from ..figures.wording import percent
-from .bounds import disturbance, limited_by
+from .bounds import TITLES, disturbance, limited_by
 from .spent import GROUPS, Spent, spent, sums
 from .variants import title
 from .wrapper import called_us, matches_timing
 
-_TITLES: dict[Limited, str] = {
-    "launch": "Launch-bound",
-    "overhead": "Overhead-bound",
-    "memory": "Memory-bound",
-    "compute": "Compute-bound",
-}
 _LEAST = 0.005
 """Of a call; a part below that is not seen."""
 
@@ -50,7 +44,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         return limits
     limits.parts = _parts(variant)
     if noise := disturbance(variant):
-        limits.headline, limits.text, limits.parts = "Too noisy to judge.", noise, []
+        limits.headline, limits.text, limits.parts = _sentence(TITLES["noisy"]), noise, []
         limits.remedy = REMEDY
         return limits
     limits.basis = "estimated" if verdict.estimated else "measured"
@@ -83,16 +77,21 @@ def _headline(bound: Limited, call: Spent | None) -> str:
     """The limit, with the share of a call that the evidence has too."""
     if bound in ("launch", "overhead"):
         if call is None:
-            return f"{_TITLES[bound]}."
+            return _sentence(TITLES[bound])
         what = "the wrapper and its kernels run" if call.with_wrapper else "kernels run"
         # Kernels that take next to nothing may be measured as nothing.
-        return f"{_TITLES[bound]}: {what} for {percent(call.inside or _LEAST / 2)} of a call."
+        share = percent(call.inside or _LEAST / 2)
+        return f"{TITLES[bound].capitalize()}: {what} for {share} of a call."
     if bound in ("memory", "compute"):
-        return f"{_TITLES[bound]}."
+        return _sentence(TITLES[bound])
     if call is None:
-        return "Not clear."
+        return _sentence(TITLES["unclear"])
     what = "The wrapper with its kernels takes" if call.with_wrapper else "Kernels take"
     return f"{what} {percent(call.inside)} of a call."
+
+
+def _sentence(words: str) -> str:
+    return f"{words.capitalize()}."
 
 
 def _leave_open(limits: Limit, variant: VariantReport) -> None:

@@ -9,7 +9,9 @@ from ..figures.speedups import over_baseline
 
 
 def add_verdicts(sweep: Sweep) -> None:
-    """Fill `Sweep.verdicts`, once the winners are known."""
+    """Fill `Sweep.verdicts`, once the winners are known, and `SweepCell.result`."""
+    for cell in sweep.cells:
+        cell.result = _result(cell)
     cells = {cell.key: cell for cell in sweep.cells}
     sweep.verdicts = {
         shape: _verdict(cells[key], sweep)
@@ -26,6 +28,15 @@ def is_candidate(cell: SweepCell) -> bool:
 def latency_us(cell: SweepCell) -> float:
     """A call's time; infinite where it was not measured."""
     return cell.timing.median_us if cell.timing is not None else float("inf")
+
+
+def _result(cell: SweepCell) -> str:
+    if not cell.accuracy:
+        return ""
+    largest = max(error.max_abs for error in cell.accuracy)
+    if cell.accurate is False:
+        return f"wrong, by {largest:.1e}"
+    return "equal" if largest == 0 else f"within {largest:.1e}"
 
 
 def _verdict(winner: SweepCell, sweep: Sweep) -> str:

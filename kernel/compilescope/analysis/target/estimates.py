@@ -14,6 +14,7 @@ from ...report.devices import Device
 from ...report.variant import Variant
 from ..graphs.operation_counts import is_product
 from ..kernels.estimates import DIFFERENT
+from ..kernels.launch_times import add_launch_times
 from ..kernels.rates import rate_of, specified
 from ..text.brackets import split_list
 from ..text.sizes import BYTES
@@ -91,6 +92,7 @@ def estimate(
         for launch in counted:
             launch.estimated_launch_us = launching_us / len(counted)
         starts += launching_us
+    add_launch_times(compilations, device.name)
     total.launch_us = starts
     if total.launches and total.unknown <= MOST_UNKNOWN * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..measurements.timings import LaunchTime
+from ..measurements.timings import KernelTime, LaunchTime
 from ..problem import SourceLine, Struct
 from ..target import Decision, KernelCheck, KernelConfig
 from ..variant import Variant
@@ -106,6 +106,9 @@ class Code(Struct):
     only once."""
 
 
+LaunchBound = Literal["", "launch", "memory", "compute"]
+
+
 class Launch(Struct):
     """A call of a kernel in a wrapper."""
 
@@ -127,8 +130,13 @@ class Launch(Struct):
     estimated_bound: Literal["", "memory", "compute"] = ""
     """The resource that bounds that estimate."""
     estimated_launch_us: float | None = None
-    """An estimate of the processor's time to launch it there. Views show the longer of the two: a
-    kernel takes a call no less."""
+    """An estimate of the processor's time to launch it there."""
+    least_us: float | None = None
+    """The longer of the two estimates: the launch takes no less of a call."""
+    least_bound: LaunchBound = ""
+    """What limits it to that."""
+    estimate: str = ""
+    """That estimate in a sentence; empty if there is none."""
 
 
 class Kernel(Struct):
@@ -174,6 +182,8 @@ class Kernel(Struct):
     """The sizes and values that its code assumes."""
     descriptors: list[Descriptor] = []
     """The TMA descriptors that it uses."""
+    time: KernelTime | None = None
+    """The measured time of its launches in the variant's own wrapper, if any."""
 
 
 class GuardManager(Struct):

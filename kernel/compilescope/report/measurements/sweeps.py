@@ -46,6 +46,8 @@ class SweepCell(Struct, kw_only=True):
     the process on the CPU."""
     accuracy: list[OutputError] = []
     accurate: bool | None = None
+    result: str = ""
+    """The comparison with eager in words: ``within 1.2e-06``; empty if it was not made."""
     effective: list[Effective] = []
     """Settings whose effective value differs from the request."""
     problem: Problem | None = None
@@ -72,6 +74,8 @@ class Sweep(Struct, kw_only=True):
     executor: str = ""
     started_s: float | None = None
     took_s: float | None = None
+    left: str = ""
+    """About how long the cells that are left take, in words; empty if unknown."""
     winner: str = ""
     """The key of the fastest cell with correct results; per shape, see `winners`."""
     winners: dict[str, str] = {}

@@ -178,6 +178,9 @@ class Layers(Struct):
     device: str = "cpu"
 
 
+Peak = Literal["", "memory", "compute", "cache"]
+
+
 class LaunchTime(Struct):
     """How long a launch of a kernel takes."""
 
@@ -194,6 +197,28 @@ class LaunchTime(Struct):
     """The share of the device's peak, from 0; above 1 if data come from a cache."""
     compute_share: float | None = None
     how: str = ""
+    peak: Peak = ""
+    """The peak rate that it comes nearest to; cache: it is faster than the memory can be."""
+    peak_share: float | None = None
+    """The share of that peak."""
+    text: str = ""
+    """Everything above, in lines of words."""
+
+
+class KernelTime(Struct):
+    """How long the launches of a kernel take together, in one wrapper."""
+
+    us: float
+    launches: int
+    """How many of the launches were measured."""
+    bytes_per_s: float | None = None
+    """The mean over the time of the launches, as the other rates."""
+    operations_per_s: float | None = None
+    peak: Peak = ""
+    """As in `LaunchTime`."""
+    peak_share: float | None = None
+    text: str = ""
+    """The figures in words: of the only launch, or of what the sum is."""
 
 
 class Peaks(Struct):
@@ -244,6 +269,10 @@ class Verdict(Struct):
     limited_by: LimitedBy = ""
     """The form of ``bound`` that views show, with separate kinds of host work. noisy: the figures
     contradict each other, and ``evidence`` says how. Empty in reports of earlier versions."""
+    title: str = ""
+    """That limit in words: ``memory-bound``."""
+    meaning: str = ""
+    """What it means, in a sentence."""
 
 
 class Startup(Struct):

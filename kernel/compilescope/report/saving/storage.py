@@ -145,6 +145,8 @@ def complete(report: Report) -> None:
             completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)
+        completing["launches"](variant)
+        completing["bound"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
     if report.sweep is not None and not report.sweep.verdicts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...report import Sweep, SweepCell
+from ...report.units import quantity
 from .. import wording
 from .table import Column, Table
 
@@ -87,15 +88,6 @@ def verdicts(sweep: Sweep) -> list[str]:
     return sentences
 
 
-def quantity(value: float, unit: str) -> str:
-    """A figure with three digits and the prefix that fits: ``1.25 GB``, ``1.6 M images/s``."""
-    between = "" if len(unit) == 1 else " "
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= factor * 0.9995:
-            return f"{value / factor:.3g} {prefix}{between}{unit}"
-    return f"{value:.3g} {unit}"
-
-
 def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
     timing, compiled = cell.timing, cell.compile_time
     ratio = wording.speedup(timing) if timing else ""
@@ -109,19 +101,10 @@ def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
         compile=wording.duration(compiled.total_s * 1e6) if compiled is not None else "",
         throughput=quantity(speed, f"{sweep.unit}/s") if speed is not None else "",
         memory=wording.size(cell.memory_bytes) if cell.memory_bytes is not None else "",
-        accuracy=_accuracy(cell),
+        accuracy=cell.result,
         effective=", ".join(f"{setting.setting}: {setting.actual}" for setting in cell.effective),
         why=cell.problem.what if cell.problem is not None and cell.state != "done" else "",
     )
-
-
-def _accuracy(cell: SweepCell) -> str:
-    if not cell.accuracy:
-        return ""
-    largest = max(error.max_abs for error in cell.accuracy)
-    if cell.accurate is False:
-        return f"wrong, by {largest:.1e}"
-    return "equal" if largest == 0 else f"within {largest:.1e}"
 
 
 def _state(cell: SweepCell, sweep: Sweep) -> str:

@@ -20,9 +20,9 @@ from ...report import (
     TargetReport,
     VariantReport,
 )
+from ...report.units import quantity
 from .. import wording
 from ..wrapper_pairs import compared
-from .sweep import quantity
 from .table import Column, Table
 
 _LANGUAGES = {
@@ -303,9 +303,8 @@ def configuration(config: KernelConfig) -> str:
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
-    taken = [least for launch in launches if (least := _least(launch)) is not None]
-    estimates = [us for us, _ in taken]
-    bounds = sorted({bound for _, bound in taken if bound})
+    estimates = [launch.least_us for launch in launches if launch.least_us is not None]
+    bounds = sorted({launch.least_bound for launch in launches if launch.least_bound})
     complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
     return TABLE.row(
@@ -327,16 +326,6 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
         occupancy=_occupancy(kernel),
         check=_check(kernel.check),
     )
-
-
-def _least(launch: Launch) -> tuple[float, str] | None:
-    """Return what a launch takes of a call at least, and by what."""
-    if launch.estimated_us is None:
-        return None
-    launching_us = launch.estimated_launch_us or 0.0
-    if launching_us > launch.estimated_us:
-        return launching_us, "launch"
-    return launch.estimated_us, launch.estimated_bound
 
 
 def _figure(kernel: Kernel, name: str) -> str:

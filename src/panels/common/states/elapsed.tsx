@@ -69,10 +69,7 @@ export function formatWaiting(
 /**
  * Whole seconds as text: `12 s`, `1 min 05 s`.
  */
-export function formatElapsed(
-  seconds: number,
-  trans: TranslationBundle
-): string {
+function formatElapsed(seconds: number, trans: TranslationBundle): string {
   return seconds < 60
     ? trans.__('%1 s', seconds)
     : trans.__(

@@ -9,7 +9,7 @@ export type LoadStep = LoadSpan['step'];
 /**
  * What a step is called.
  */
-export function stepTitle(step: LoadStep, trans: TranslationBundle): string {
+function stepTitle(step: LoadStep, trans: TranslationBundle): string {
   switch (step) {
     case 'compile':
       return trans.__('compiled');

@@ -163,7 +163,7 @@ export interface IOutlineRow {
 /**
  * The lines of the outline, with what open groups hold.
  */
-export function outlineRows(
+function outlineRows(
   { graph, grouping }: IPrepared,
   open: ReadonlySet<string>
 ): IOutlineRow[] {

@@ -353,7 +353,7 @@ export function Drawing(props: {
           onClose={() => choose(null)}
         />
       )}
-      <div className="jp-Compilescope-graph-live" aria-live="polite">
+      <div className="jp-Compilescope-hidden" aria-live="polite">
         {isFocused && focus !== null
           ? describe(prepared, focus, open, trans)
           : ''}

@@ -74,7 +74,7 @@ export function inTime(
 /**
  * Whether a frame was compiled again.
  */
-export function isRecompile({ recompile }: Compilation): boolean {
+function isRecompile({ recompile }: Compilation): boolean {
   return recompile !== null;
 }
 
@@ -183,7 +183,7 @@ export function subjectOf(failure: Failure): string {
 /**
  * A source without Dynamo's scopes: `L['x'].weight` is `x.weight`.
  */
-export function shortSource(source: string): string {
+function shortSource(source: string): string {
   return source.replace(/\b[LG]\['([A-Za-z_]\w*)'\]/g, '$1');
 }
 

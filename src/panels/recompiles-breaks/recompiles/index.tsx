@@ -2,7 +2,8 @@ import * as React from 'react';
 import type { Compilation, VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
 import { Check, ReportView, ShowAll } from '../../common';
-import { formatFrame, formatSeconds } from '../../../words/format';
+import { formatSeconds } from '../../../words/format';
+import { frameName } from '../../../words/frames';
 import type { IViewContext } from '../../views';
 import { RecompileCard } from './card';
 import { Compare } from './compare';
@@ -151,9 +152,8 @@ export class RecompilesView extends ReportView<VariantReport> {
           <p className="jp-Compilescope-muted">
             {trans.__(
               '%1 was compiled once.',
-              frame.where
-                ? formatFrame(frame.where.function, trans)
-                : trans.__('Frame %1', frame.key)
+              frameName(this.model, frame.compilations[0].id) ||
+                trans.__('Frame %1', frame.key)
             )}
           </p>
         )}

@@ -1,7 +1,8 @@
 import * as React from 'react';
 import type { Compilation } from '../../../protocol/types';
 import { useRows, useWidth } from '../../common';
-import { formatFrame, formatPlace, formatSeconds } from '../../../words/format';
+import { formatPlace, formatSeconds } from '../../../words/format';
+import { frameName } from '../../../words/frames';
 import type { IViewContext } from '../../views';
 import type { IFrame } from './frames';
 import { reasonOf } from './frames';
@@ -112,9 +113,8 @@ function FrameName(props: {
   const { frame, context } = props;
   const { trans, model } = context;
   const { where, compilations, key } = frame;
-  const name = where?.function
-    ? formatFrame(where.function, trans)
-    : trans.__('frame %1', key);
+  const name =
+    frameName(model, compilations[0].id) || trans.__('frame %1', key);
   const place = where
     ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))
     : '';

@@ -1,0 +1,130 @@
+"""What the times of launches say: the peak that limits them, the sums of a kernel, and words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...report import Compilation, KernelTime, Launch, LaunchTime, VariantReport
+from ...report.compilation.artifacts import LaunchBound
+from ...report.measurements.timings import Peak
+from ...report.units import duration, duration_range, quantity
+from ..figures.wording import count, percent
+from ..wrapper.launches import launches_of
+
+_LIMITS = {"launch": "the launch", "memory": "memory bandwidth", "compute": "arithmetic"}
+
+
+def add_to_variant(variant: VariantReport) -> None:
+    """Fill in what follows from the times and the estimates of a variant's launches."""
+    device = variant.target.device.name if variant.target is not None else ""
+    add_launch_times(variant.compilations, device)
+
+
+def add_launch_times(compilations: Sequence[Compilation], device: str = "") -> None:
+    """Fill in what follows from the times and the estimates of launches.
+
+    Parameters
+    ----------
+    device
+        The name of the device that the estimates are for.
+    """
+    for compilation in compilations:
+        own: dict[int, list[Launch]] = {}
+        for kernel, launch in launches_of(compilation):
+            own.setdefault(id(kernel), []).append(launch)
+        for kernel in compilation.kernels:
+            for launch in kernel.launches:
+                _complete(launch, device)
+            kernel.time = _sum(own.get(id(kernel), []))
+
+
+class _Nearest(NamedTuple):
+    peak: Peak
+    share: float | None
+
+
+def _nearest(bandwidth: float | None, compute: float | None) -> _Nearest:
+    """The peak that a launch comes nearest to. Faster than the memory, it read from a cache."""
+    if bandwidth is None and compute is None:
+        return _Nearest("", None)
+    if (compute or 0.0) > (bandwidth or 0.0):
+        return _Nearest("compute", compute)
+    share = bandwidth or 0.0
+    return _Nearest("cache" if share > 1 else "memory", share)
+
+
+def _complete(launch: Launch, device: str) -> None:
+    least = _least(launch)
+    launch.least_us, launch.least_bound = least or (None, "")
+    launch.estimate = ""
+    if least is not None:
+        limit = f", limited by {_LIMITS[least[1]]}" if least[1] else ""
+        launch.estimate = (
+            f"Estimated, not measured: at least {duration(least[0])} on {device}{limit}."
+        )
+    time = launch.time
+    if time is not None:
+        time.peak, time.peak_share = _nearest(time.bandwidth_share, time.compute_share)
+        time.text = _text(time)
+
+
+def _least(launch: Launch) -> tuple[float, LaunchBound] | None:
+    """What a launch takes of a call at least, and what limits it."""
+    if launch.estimated_us is None:
+        return None
+    launching_us = launch.estimated_launch_us or 0.0
+    if launching_us > launch.estimated_us:
+        return launching_us, "launch"
+    return launch.estimated_us, launch.estimated_bound
+
+
+def _sum(launches: Sequence[Launch]) -> KernelTime | None:
+    times = [launch.time for launch in launches if launch.time is not None]
+    if not times:
+        return None
+    all_us = [time.us for time in times]
+    bandwidth = _mean([(time.us, time.bandwidth_share) for time in times])
+    compute = _mean([(time.us, time.compute_share) for time in times])
+    peak = _nearest(bandwidth, compute)
+    timed = count(len(launches), "launch", "launches")
+    if len(times) < len(launches):
+        timed = f"{len(times)} of {timed}"
+    text = (
+        f"{duration(sum(all_us))} measured: Σ of {timed}, "
+        f"{duration(min(all_us))} to {duration(max(all_us))} each"
+    )
+    return KernelTime(
+        us=sum(all_us),
+        launches=len(times),
+        bytes_per_s=_mean([(time.us, time.bytes_per_s) for time in times]),
+        operations_per_s=_mean([(time.us, time.operations_per_s) for time in times]),
+        peak=peak.peak,
+        peak_share=peak.share,
+        text=times[0].text if len(launches) == 1 else text,
+    )
+
+
+def _mean(rates: Sequence[tuple[float, float | None]]) -> float | None:
+    """The mean by time of the launches whose rate is known."""
+    known = [(us, rate) for us, rate in rates if rate is not None]
+    total = sum(us for us, _ in known)
+    return sum(us * rate for us, rate in known) / total if total > 0 else None
+
+
+def _text(time: LaunchTime) -> str:
+    """Everything that was measured of a launch, in lines."""
+    interval = f" ({duration_range(*time.interval_us)})" if time.interval_us else ""
+    lines = [f"{duration(time.us)}{interval}, measured over {count(time.calls, 'call')}"]
+    if time.bytes_per_s is not None:
+        cached = " (served from a cache)" if (time.bandwidth_share or 0.0) > 1 else ""
+        of_peak = _of_peak(time.bandwidth_share, f"of peak bandwidth{cached}")
+        lines.append(f"{quantity(time.bytes_per_s, 'B')}/s{of_peak}")
+    if time.operations_per_s is not None:
+        of_peak = _of_peak(time.compute_share, "of peak arithmetic")
+        lines.append(f"{quantity(time.operations_per_s, 'FLOP')}/s{of_peak}")
+    return "\n".join([*lines, *filter(None, [time.how])])
+
+
+def _of_peak(share: float | None, words: str) -> str:
+    return "" if share is None else f", {percent(share)} {words}"

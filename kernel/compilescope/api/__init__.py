@@ -1,0 +1,1 @@
+"""The public functions, by subject. `compilescope` exports them."""

@@ -1,0 +1,353 @@
+"""Measures many variants and shapes, and inspects many ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..report import Report, Sweep, SweepCell, Variant
+    from ..report.devices import Device
+    from ..sweep.plan import Plan
+    from ..sweep.result import SweepResult
+
+
+def sweep(
+    fn: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    variants: object = None,
+    shapes: Mapping[str, Any] | None = None,
+    executor: Executor | Literal["gpus"] | None = None,
+    workers: int = 1,
+    timeout_s: float | None = 300.0,
+    memory_gb: float | None = None,
+    seconds: float = 2.0,
+    items: float = 1.0,
+    unit: str = "calls",
+    folder: str | Path | None = None,
+    resume: bool = True,
+    progress: Callable[[Sweep, SweepCell], None] | None = None,
+) -> SweepResult:
+    """Measures a call under many variants and shapes, each cold in a process of its own.
+
+    A cell compiles one variant with empty caches, and is measured there in turns with eager:
+    latency, throughput, memory, compile time, accuracy, settings that torch carried out otherwise.
+    One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C ends the
+    sweep: the cells that are finished are in the result, and kept for the next time.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call, as for `inspect`. It goes to the processes by cloudpickle.
+    factory
+        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
+        large models, and for what cannot be pickled.
+    variants
+        As for `inspect`; `grid` makes combinations of switches. Every mode under both wrappers if
+        None.
+    shapes
+        Name → ``(args, kwargs)``, or a function that makes them where they are needed; every
+        variant is measured on each. In place of ``args`` and ``kwargs``.
+    executor
+        Any of ``concurrent.futures``: a Dask ``client.get_executor()``. This machine if None;
+        ``"gpus"`` is a process at a time on each of its GPUs, and each sees its GPU alone.
+    workers
+        Without an executor, how many cells are compiled at once. They are measured one at a time
+        all the same, while nothing compiles on that device.
+    timeout_s, memory_gb
+        What a cell may take, in seconds and in GB of all its processes together; None is no limit.
+    seconds
+        How long a cell is timed, eager's share included.
+    items, unit
+        How many things a call works on, and what they are called, for the throughput.
+    folder
+        Where finished cells are kept; a folder of this call in torch's cache folder if None.
+    resume
+        Take over the finished cells that are kept there.
+    progress
+        Called here with the sweep and each cell that has moved on.
+
+    Returns
+    -------
+    SweepResult
+        Displays itself: a table, the winner and its code. Its ``report`` saves and loads as all do.
+
+    Raises
+    ------
+    CompilescopeError
+        The call cannot be pickled, a variant is none, or a number is out of range.
+
+    Examples
+    --------
+    >>> variants = cs.grid(dynamic=(None, True))
+    >>> result = cs.sweep(fn, (x,), variants=variants)          # doctest: +SKIP
+    >>> print(result.code)                                    # doctest: +SKIP
+    """
+    from ..session.lazy import session
+    from ..views.progress import Line
+
+    the_session = session()
+    from ..sweep.result import SweepResult
+    from ..sweep.wait import follow
+
+    plan = _plan(
+        fn,
+        args,
+        kwargs,
+        factory=factory,
+        variants=variants,
+        shapes=shapes,
+        timeout_s=timeout_s,
+        memory_gb=memory_gb,
+        seconds=seconds,
+        items=items,
+        unit=unit,
+        folder=None if folder is None else Path(folder),
+        resume=resume,
+    )
+    report, running = the_session.sweep(plan, executor=executor, workers=workers)
+    with Line() as line:
+        follow(running, line.show, progress)
+    return SweepResult(report)
+
+
+def plan_sweep(
+    path: str | Path,
+    fn: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    variants: object = None,
+    shapes: Mapping[str, Any] | None = None,
+    timeout_s: float | None = 300.0,
+    memory_gb: float | None = None,
+    seconds: float = 2.0,
+    items: float = 1.0,
+    unit: str = "calls",
+    folder: str | Path | None = None,
+) -> Path:
+    """Writes a sweep to a file, for ``compilescope sweep`` to run, in parts on several machines.
+
+    The file holds the call, pickled: run only plans that you trust.
+
+    Parameters
+    ----------
+    path
+        The file, ``plan.json``, in a folder that all of the machines see.
+    fn, args, kwargs, factory, variants, shapes, timeout_s, memory_gb, seconds, items, unit
+        As for `sweep`.
+    folder
+        Where finished cells are kept; relative to the file's own folder. ``plan-cells`` if None.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    CompilescopeError
+        As for `sweep`.
+
+    Examples
+    --------
+    >>> cs.plan_sweep("plan.json", factory=make, variants=cs.grid())       # doctest: +SKIP
+    PosixPath('plan.json')
+    """
+    from ..sweep import plan_file
+
+    path = Path(path)
+    plan = _plan(
+        fn,
+        args,
+        kwargs,
+        factory=factory,
+        variants=variants,
+        shapes=shapes,
+        timeout_s=timeout_s,
+        memory_gb=memory_gb,
+        seconds=seconds,
+        items=items,
+        unit=unit,
+        folder=Path(f"{path.stem}-cells" if folder is None else folder),
+    )
+    plan_file.write(plan, path)
+    return path
+
+
+def grid(
+    *,
+    modes: Sequence[str | None] = (None,),
+    cpp_wrapper: Sequence[bool] = (False, True),
+    dynamic: Sequence[bool | None] = (None,),
+    fullgraph: Sequence[bool] = (False,),
+    options: Sequence[Mapping[str, Any]] = ({},),
+) -> dict[str, Variant]:
+    """Combines values of switches into variants, for `sweep`.
+
+    Switches that are not given keep torch's default, except that both wrappers are included.
+
+    Parameters
+    ----------
+    modes
+        Names from ``torch._inductor.list_mode_options()``, or None for no mode.
+    cpp_wrapper, dynamic, fullgraph
+        Values of these switches.
+    options
+        Sets of further settings: ``({}, {"max_autotune": True})``.
+
+    Returns
+    -------
+    dict
+        Name → variant.
+
+    Examples
+    --------
+    >>> len(cs.grid(dynamic=(None, True)))
+    4
+    """
+    from ..session.lazy import session
+
+    session()
+    from ..sweep.grid import grid as every
+
+    return every(
+        modes=modes, cpp_wrapper=cpp_wrapper, dynamic=dynamic, fullgraph=fullgraph, options=options
+    )
+
+
+def _plan(
+    fn: Callable[..., Any] | None,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
+    *,
+    variants: object,
+    timeout_s: float | None,
+    memory_gb: float | None,
+    **others: Any,
+) -> Plan:
+    """Return the plan of a sweep; ``others`` are parameters of `compilescope.sweep.plan.make`."""
+    from ..inspection.variants import parse
+    from ..processes.runner import Limits
+    from ..sweep.grid import every_mode
+    from ..sweep.grid import grid as combinations
+    from ..sweep.plan import make
+
+    memory_bytes = None if memory_gb is None else memory_gb * 1e9
+    return make(
+        fn,
+        args,
+        kwargs,
+        variants=combinations(modes=every_mode()) if variants is None else parse(variants),
+        limits=Limits(timeout_s=timeout_s, memory_bytes=memory_bytes),
+        **others,
+    )
+
+
+def ranks(
+    factory: Callable[[], Any],
+    size: int = 2,
+    *,
+    backend: str = "gloo",
+    variants: object = ("python", "cpp"),
+    run: bool = True,
+    timeout_s: float = 300.0,
+) -> list[Report]:
+    """Inspects what ``torch.compile`` generates for a distributed call on every rank.
+
+    Each rank is a separate process on this machine, with the variables that ``torchrun`` sets and
+    the default process group. All ranks make the same calls in step, so none waits forever. Ctrl-C
+    ends all of them. In a script that torchrun started, on one host or several, each of its
+    processes inspects its own rank, and the reports of all ranks come back in each.
+
+    Parameters
+    ----------
+    factory
+        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, where
+        ``torch.distributed.get_rank()`` is known: wrap a model in ``DistributedDataParallel`` here.
+        It goes to the processes by cloudpickle.
+    size
+        How many ranks; under torchrun, as many as it has started.
+    backend
+        Of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with a GPU for each rank.
+    variants
+        As `inspect` takes them.
+    run
+        Build every variant, check it against eager and time it in step with the other ranks.
+        False: the sources only.
+    timeout_s
+        How long the processes may take, and how long a rank waits for the others in a collective.
+
+    Returns
+    -------
+    list of Report
+        One per rank, in rank order. ``report.rank`` has the collectives that the rank's code calls
+        and where it differs from the other ranks.
+
+    Raises
+    ------
+    CompilescopeError
+        The factory cannot be pickled, or there is no such backend or number of devices here.
+
+    Examples
+    --------
+    >>> reports = cs.ranks(factory, size=2)                   # doctest: +SKIP
+    >>> reports[0].rank.differences                           # doctest: +SKIP
+    """
+    from ..session.lazy import session
+    from ..views.progress import Line
+
+    with Line() as line:
+        return session().ranks(
+            factory,
+            size=size,
+            backend=backend,
+            variants=variants,
+            run=run,
+            timeout_s=timeout_s,
+            progress=line.show,
+        )
+
+
+def add_target(name: str, *, like: str, **figures: Any) -> Device:
+    """Adds a GPU to the targets of ``Variant(target=...)``, for this process.
+
+    Parameters
+    ----------
+    name
+        The name of the target. A target that was added earlier under the name is replaced.
+    like
+        The target whose figures are copied, except for those that are given: ``h100``.
+    **figures
+        ``multiprocessors``, ``shared_per_block_bytes``, ``l2_bytes``, ``bandwidth_bytes_per_s``
+        and the other fields of `compilescope.report.devices.Build`; ``products`` and ``vector`` are
+        operations per second by dtype.
+
+    Returns
+    -------
+    Device
+        The target with all its figures.
+
+    Raises
+    ------
+    CompilescopeError
+        The name is taken, there is no such figure, or its value is out of range.
+
+    Examples
+    --------
+    >>> cs.add_target("h100-mig", like="h100", multiprocessors=60).build.multiprocessors
+    60
+    """
+    from ..session.lazy import session
+
+    session()
+    from ..targets import known_devices
+
+    return known_devices.add(name, like=like, **figures)

@@ -1,0 +1,115 @@
+"""Compiles with the Python wrapper first and the C++ wrapper later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..report.tiers import Tiers
+
+
+def tiered(
+    model: Callable[..., Any],
+    *,
+    tiers: Sequence[str] = ("python", "cpp"),
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Any:
+    """``torch.compile`` that begins with the Python wrapper and goes on to the C++ wrapper.
+
+    The C++ wrapper of each graph is built in a process of its own. Once it is ready, a call
+    compares both on its inputs, and the next calls take it. If it cannot be had, or gives another
+    result, the Python wrapper stays and a warning says why. ``torch.compile(model,
+    backend="compilescope")`` is the same.
+
+    Parameters
+    ----------
+    model
+        What ``torch.compile`` takes: a module or a function.
+    tiers
+        ``("python",)`` builds no C++ wrapper.
+    mode, options
+        As ``torch.compile`` takes them.
+    **given
+        ``dynamic``, ``fullgraph`` and whatever else ``torch.compile`` takes.
+
+    Returns
+    -------
+    Callable or Module
+        What ``torch.compile`` returns.
+
+    Raises
+    ------
+    CompilescopeError
+        There are no such tiers.
+
+    Examples
+    --------
+    >>> compiled = cs.tiered(fn, tiers=("python",))
+    >>> torch.allclose(compiled(x), fn(x))
+    True
+    """
+    from ..tiers.backend import tiered as compile_tiered
+
+    return compile_tiered(model, tiers=tiers, mode=mode, options=options, **given)
+
+
+def tiers(compiled: Any = None) -> Tiers:
+    """Says which wrapper serves each graph of a tiered compilation, and why.
+
+    Parameters
+    ----------
+    compiled
+        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``; every graph
+        of this process if None.
+
+    Returns
+    -------
+    Tiers
+        One `GraphTiers` per graph: forward, backward and each recompile. Prints as a table.
+
+    Raises
+    ------
+    CompilescopeError
+        ``compiled`` is not a result of ``torch.compile``.
+
+    Examples
+    --------
+    >>> compiled = cs.tiered(fn)                              # doctest: +SKIP
+    >>> result = compiled(x)                                  # doctest: +SKIP
+    >>> print(cs.tiers(compiled))                             # doctest: +SKIP
+    """
+    from ..tiers.backend import tiers_of
+
+    return tiers_of(compiled)
+
+
+def pin_tier(compiled: Any, tier: str | None) -> Tiers:
+    """Has the graphs of a tiered compilation stay with the Python wrapper, or ends that.
+
+    >>> cs.pin_tier(compiled, "python")                       # doctest: +SKIP
+
+    The C++ wrapper is built all the same. Graphs that are compiled later are not pinned.
+
+    Parameters
+    ----------
+    compiled
+        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``.
+    tier
+        ``"python"``; or None: the C++ wrapper serves as soon as it is built and checked.
+
+    Returns
+    -------
+    Tiers
+        The graphs as they stand now.
+
+    Raises
+    ------
+    CompilescopeError
+        The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
+    """
+    from ..tiers.backend import pin_tier as pin
+
+    return pin(compiled, tier)

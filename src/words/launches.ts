@@ -1,0 +1,36 @@
+import type { Kernel, Launch } from '../protocol/types';
+import type { ISubjectModel } from '../tokens';
+
+/**
+ * Whether a closer look was taken at a variant: `kernels` times its launches.
+ */
+export function isStudied(
+  model: ISubjectModel,
+  variant: string,
+  study: string
+): boolean {
+  return !!model.report?.variants
+    .find(each => each.name === variant)
+    ?.studied.includes(study);
+}
+
+/**
+ * Line → the launch that stands there, in one of the wrappers.
+ *
+ * @param artifact - The wrapper's name, `python` or `backward.cpp`.
+ */
+export function launchesByLine(
+  kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
+  artifact: string
+): ReadonlyMap<number, Launch> {
+  const byLine = new Map<number, Launch>();
+  for (const { direction, launches } of kernels) {
+    const prefix = direction === 'backward' ? 'backward.' : '';
+    for (const launch of launches) {
+      if (prefix + launch.artifact === artifact) {
+        byLine.set(launch.line, launch);
+      }
+    }
+  }
+  return byLine;
+}
