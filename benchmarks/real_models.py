@@ -14,12 +14,16 @@ Each measurement in a process of its own, in turns:
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
   built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
   ``shown``: the same while a panel shows the report, which has the sources generated first.
+  ``run less timing`` leaves out the calls that are timed: they take as long as they are told to,
+  whatever the model, and torch's first calls have no part like them.
 
 Before the clock starts every process imports both packages and inspects a tiny function. The
 figures are ratios of medians, and seconds of ``flip``: a row's processes ran in the same minutes on
-the same machine. The clock is processor time. For models on a GPU (``gpt2``, in half precision) it
-is the wall clock, on a machine with nothing else to do: the processes in which torch compiles
-Triton kernels live on, and the system counts a process's time when it ends.
+the same machine. The clock is processor time. OpenMP's threads sleep while they wait
+(``OMP_WAIT_POLICY``, unless it is set): threads that spin would count as work, the more the busier
+the machine is. For models on a GPU (``gpt2``, in half precision) it is the wall clock, on a machine
+with nothing else to do: the processes in which torch compiles Triton kernels live on, and the
+system counts a process's time when it ends.
 """
 
 from __future__ import annotations
@@ -32,9 +36,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest import mock
 
 from sources import _empty_cache
 
@@ -53,6 +59,20 @@ RATIOS = {
     "run/calls": ("run", "calls"),
     "shown/calls": ("shown", "calls"),
 }
+
+
+LESS_TIMING = {
+    "run less timing/calls": ("run", "calls"),
+    "shown less timing/calls": ("shown", "calls"),
+}
+
+
+class Taken(NamedTuple):
+    """The seconds of a measurement."""
+
+    seconds: float
+    timing: float
+    """The part of them in which calls were timed."""
 
 
 def main() -> None:
@@ -84,26 +104,40 @@ def main() -> None:
         return
     kinds = options.kinds or (*SOURCES, *(BUILDS if options.build else ()))
     ratios = {name: pair for name, pair in RATIOS.items() if set(pair) <= set(kinds)}
-    heads = [*ratios, *(["flip"] if "flip" in kinds else [])]
+    less_timing = {name: pair for name, pair in LESS_TIMING.items() if set(pair) <= set(kinds)}
+    heads = [*ratios, *less_timing, *(["flip"] if "flip" in kinds else [])]
     print(" " * 19, " ".join(f"{head:>11}" for head in heads))
     for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
         for step in [options.only] if options.only else ["forward", "training"]:
-            seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+            taken: dict[str, list[Taken]] = {kind: [] for kind in kinds}
             for repeat in range(options.repeats):
                 turn = repeat % len(kinds)
                 for kind in kinds[turn:] + kinds[:turn]:
-                    taken = _in_a_process(subject, step, kind)
-                    seconds[kind].append(taken)
-                    print(subject, step, kind, f"{taken:.2f} s", file=sys.stderr, flush=True)
-            median = {kind: statistics.median(values) for kind, values in seconds.items()}
+                    latest = _in_a_process(subject, step, kind)
+                    taken[kind].append(latest)
+                    timing = f", timing {latest.timing:.2f} s of it" if latest.timing else ""
+                    line = f"{latest.seconds:.2f} s{timing}"
+                    print(subject, step, kind, line, file=sys.stderr, flush=True)
+            median = {
+                kind: statistics.median(each.seconds for each in values)
+                for kind, values in taken.items()
+            }
+            untimed = {
+                kind: statistics.median(each.seconds - each.timing for each in values)
+                for kind, values in taken.items()
+            }
             figures = [median[over] / median[under] for over, under in ratios.values()]
+            figures += [untimed[over] / median[under] for over, under in less_timing.values()]
             figures += [median["flip"]] if "flip" in kinds else []
-            row = " ".join(f"{figure:11.2f}" for figure in figures)
+            row = " ".join(
+                f"{figure:{max(11, len(head))}.2f}"
+                for head, figure in zip(heads, figures, strict=True)
+            )
             print(f"{subject:10} {step:8} {row}", flush=True)
 
 
 def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> None:
-    """One measurement, in this process; prints the seconds as JSON."""
+    """One measurement, in this process; prints the seconds as JSON, see `Taken`."""
     import torch
     from real_subjects import SUBJECTS
     from subjects import tiny
@@ -130,10 +164,30 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
         if kind in begin:
             begin[kind](fn, args)
         start = clock()
-        run[kind](fn, args)
+        with _timing_counted(clock) as timing:
+            run[kind](fn, args)
         if device.type == "cuda":
             torch.cuda.synchronize()
-        print(json.dumps(clock() - start))
+        print(json.dumps(Taken(clock() - start, sum(timing))))
+
+
+@contextmanager
+def _timing_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
+    """Collects the seconds in which compilescope times calls in the block."""
+    from compilescope.inspection import inspection
+
+    seconds: list[float] = []
+    original = inspection.time_variants
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        start = clock()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            seconds.append(clock() - start)
+
+    with mock.patch.object(inspection, "time_variants", counted):
+        yield seconds
 
 
 def _processor_time() -> float:
@@ -217,7 +271,6 @@ class _GeneratedError(Exception):
 def _torch(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """The first call of ``torch.compile``, which ends before anything is built."""
     from types import SimpleNamespace
-    from unittest import mock
 
     import torch
     from torch._functorch import config as functorch_config
@@ -249,16 +302,16 @@ def _not_built(*_: Any) -> None:
     raise _GeneratedError
 
 
-def _in_a_process(subject: str, step: str, kind: str) -> float:
+def _in_a_process(subject: str, step: str, kind: str) -> Taken:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, __file__, *sys.argv[1:], "--measure", subject, step, kind],
             check=True,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "TMPDIR": folder},
+            env={"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "TMPDIR": folder},
         )
-    return float(json.loads(done.stdout.splitlines()[-1]))
+    return Taken(*json.loads(done.stdout.splitlines()[-1]))
 
 
 if __name__ == "__main__":

@@ -63,13 +63,16 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
     if compilation.guards:
         absent |= {"guard_costs": UNMEASURED, "guard_hits": UNCOUNTED}
     if not compilation.cache:
-        off = any("cache_disabled" in (r.payload or "") for r in records if _is_timing(r))
-        absent["cache"] = (
-            "The compile caches were off." if off else "torch logged no cache hit or miss."
-        )
+        absent["cache"] = uncached(records)
     if compilation.frame is None:
         absent["frame"] = "torch logged no start of this compilation."
     return absent
+
+
+def uncached(records: Sequence[Record]) -> str:
+    """Why a compilation has no cache events."""
+    off = any("cache_disabled" in (r.payload or "") for r in records if _is_timing(r))
+    return "The compile caches were off." if off else "torch logged no cache hit or miss."
 
 
 def _stage(stage: str, *, training: bool, hit: bool, compilation: Compilation) -> str:

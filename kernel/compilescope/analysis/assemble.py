@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
-from ..report import Compilation, Node
-from .absent import explain
+from ..report import CacheEvent, Compilation, Node
+from .absent import explain, uncached
 from .generated_code import Generated, generate
 from .graphs.decompositions import find_decompositions
 from .graphs.origins import find_origins
@@ -89,6 +89,26 @@ def assemble(
     return compilations
 
 
+def assemble_times(records: Sequence[Record]) -> list[Compilation]:
+    """Make only the phases and the caches' answers of compilations, without code or graphs.
+
+    Parameters
+    ----------
+    records
+        In the order in which torch emitted them.
+    """
+    compilations = []
+    for epoch in epochs(records):
+        phases = build_phases(epoch)
+        for compile_id, group in compile_groups(epoch):
+            compilation = Compilation(id=compile_id, cache=_caches(group))
+            compilation.phases = phases.pop(compile_id, [])
+            if not compilation.cache:
+                compilation.absent["cache"] = uncached(group)
+            compilations.append(compilation)
+    return compilations
+
+
 def _compilation(
     compile_id: str,
     records: Sequence[Record],
@@ -131,12 +151,14 @@ def _compilation(
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
             compilation.recompile = parse_recompile(record.payload, known_files)
-        elif record.event == "artifact":
-            cache = parse_cache(record.name, record.payload)
-            if cache:
-                compilation.cache.append(cache)
+    compilation.cache = _caches(records)
     compilation.absent.update(explain(compilation, records))
     return compilation
+
+
+def _caches(records: Sequence[Record]) -> list[CacheEvent]:
+    answers = (parse_cache(r.name, r.payload) for r in records if r.event == "artifact")
+    return [answer for answer in answers if answer is not None]
 
 
 def _final(records: Sequence[Record], attempt: int) -> Sequence[Record]:

@@ -35,7 +35,7 @@ from .kernel_first_runs import add_first_runs
 from .rank_agreement import ALONE, RankAgreement
 from .repeatable_state import State
 from .subject_error import CALL_ERRORS, SubjectError
-from .warm_rebuild import add_warm
+from .warm_rebuild import add_warm, rebuild
 
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed for the cell's first result. A longer measurement may follow."""
@@ -89,15 +89,6 @@ def build_variants(
             yield _called(name, variant, opened[name], builds, snapshot, reference, together)
             continue
         monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
-        make = functools.partial(
-            build,
-            builds.fn,
-            builds.args,
-            builds.kwargs,
-            name=name,
-            variant=variant,
-            backward=snapshot.backward,
-        )
         try:
             folder = caches.new_folder()
         except OSError as error:
@@ -113,7 +104,17 @@ def build_variants(
             code_set = builds.code_set()
             counts = Counts()
             with counting(counts):
-                built = make(code_copies=builds.code_copies, code_set=code_set, folder=folder)
+                built = build(
+                    builds.fn,
+                    builds.args,
+                    builds.kwargs,
+                    name=name,
+                    variant=variant,
+                    code_copies=builds.code_copies,
+                    code_set=code_set,
+                    folder=folder,
+                    backward=snapshot.backward,
+                )
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)
             snapshot.restore()
@@ -147,7 +148,16 @@ def build_variants(
                     fraction=(index + 0.8) / (len(variants) + 1),
                 )
                 again = builds.code_copies.copy()
-                warm = make(code_copies=builds.code_copies, code_set=again, folder=folder)
+                warm = rebuild(
+                    builds.fn,
+                    builds.args,
+                    builds.kwargs,
+                    variant=variant,
+                    code_copies=builds.code_copies,
+                    code_set=again,
+                    folder=folder,
+                    backward=snapshot.backward,
+                )
                 add_warm(report, warm)
                 builds.code_copies.install(code_set)
                 yield report

@@ -13,13 +13,11 @@ import torch
 from ..isolation.code_swap import CodeCopies
 from ..report.variant import Variant
 from .capture_graphs import capture
-from .sources import generate
-
-_ready: set[str] = set()
+from .sources import generate, generated_for
 
 
 def make_ready(device: str) -> None:
-    """Generates the code of a tiny function, unless that was done in this process.
+    """Generates the code of a tiny function, unless this process has generated some before.
 
     Parameters
     ----------
@@ -27,11 +25,10 @@ def make_ready(device: str) -> None:
         The device of the code that is compiled next.
     """
     device = device if device.startswith("cuda") else "cpu"
-    if device not in _ready:
+    if device not in generated_for:
         code_copies = CodeCopies([cast(types.FunctionType, _tiny)])
         captured = capture(_tiny, (torch.ones(4, 4, device=device),), {}, Variant(), code_copies)
         generate(captured, "tiny", Variant())
-        _ready.add(device)
 
 
 def _tiny(x: torch.Tensor) -> torch.Tensor:

@@ -45,6 +45,10 @@ STEPS = {
 """Event that torch traces → the step that begins with it."""
 
 
+generated_for: set[str] = set()
+"""The kinds of devices, ``cpu`` and ``cuda``, that this process has generated code for."""
+
+
 class Sources(msgspec.Struct, kw_only=True):
     """The compilations of a variant with their generated code, and what went wrong."""
 
@@ -209,6 +213,8 @@ def _lowered(
         generated.skips += skips
         if problem is not None:
             generated.problems.append(problem)
+        else:
+            generated_for.add("cpu" if graph.is_on_cpu else "cuda")
         renewed = None if other is None or problem is not None else _renewed(records, other)
         if ahead is None or other is None or renewed is None:
             ahead = None

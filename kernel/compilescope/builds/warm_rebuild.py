@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..analysis.assemble import assemble_times
 from ..analysis.phases.compile_time import split
-from ..report import CacheEvent, VariantReport
-from .build import Built
+from ..capture.live import recording
+from ..capture.records import Record
+from ..capture.renumber import renumber
+from ..isolation.code_swap import CodeCopies, CodeSet
+from ..isolation.muted_output import quiet
+from ..isolation.own_backward import Backward
+from ..report import CacheEvent, Compilation, VariantReport
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.process_state import begin
+from ..torch_api.failures import failures
+from ..torch_api.process import caches
+from ..torch_api.trace.spans import timed
+from .call_result import outcome_of
+from .subject_error import CALL_ERRORS
 
 FAILED = "Compiling again with warm caches failed: {}"
 NOT_CACHED = (
@@ -13,7 +35,47 @@ NOT_CACHED = (
 NO_REASON = "it gave no reason."
 
 
-def add_warm(report: VariantReport, warm: Built) -> None:
+class Rebuilt(msgspec.Struct, kw_only=True):
+    """A variant after its first call with warm caches. Only times and cache events are kept."""
+
+    compilations: list[Compilation] = []
+    call_s: float = 0.0
+    """The call and, for a subject that trains, its backward."""
+    problem: Problem | None = None
+
+
+def rebuild(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    variant: Variant,
+    code_copies: CodeCopies,
+    code_set: CodeSet,
+    folder: Path,
+    backward: Backward,
+) -> Rebuilt:
+    """Compiles a variant by calling it, with the caches in ``folder``; the build is not kept.
+
+    The parameters are those of `build.build`.
+    """
+    begin()
+    code_copies.install(code_set)
+    rebuilt = Rebuilt()
+    records: list[Record] = []
+    with caches.only(folder), recording(records), timed(), quiet():
+        start = time.perf_counter()
+        try:
+            output = compile_callable(fn, **given_by(variant))(*args, **kwargs)
+            outcome_of(output, backward)
+            rebuilt.call_s = time.perf_counter() - start
+        except CALL_ERRORS as error:
+            rebuilt.problem = failures.under_compile(error)
+    rebuilt.compilations = assemble_times(renumber(records))
+    return rebuilt
+
+
+def add_warm(report: VariantReport, warm: Rebuilt) -> None:
     """Adds to a variant's report the time and the cache outcomes of its second compilation.
 
     Parameters
@@ -28,8 +90,12 @@ def add_warm(report: VariantReport, warm: Built) -> None:
     if warm.problem is not None:
         report.absent["warm_compile_time"] = FAILED.format(warm.problem.what)
         return
-    report.warm_compile_time = split(warm.compilations, warm.first_call_s, cold=False)
     again = {compilation.id: compilation for compilation in warm.compilations}
+    for compilation in report.compilations:
+        if compilation.id in again:  # whether a wrapper waits for Triton depends on them
+            again[compilation.id].code = compilation.code
+            again[compilation.id].kernels = compilation.kernels
+    report.warm_compile_time = split(warm.compilations, warm.call_s, cold=False)
     for compilation in report.compilations:
         same = again.get(compilation.id)
         if same is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,12 @@ _GRAPH_ID = re.compile(r"\n\n # graph id: \d+$")
 """The text that torch appends to the graphs around the pre-grad passes."""
 
 
+@functools.lru_cache(maxsize=32)
+def _lines(text: str) -> dict[str, int | None]:
+    """Node → its line in a graph's text. Variants of one capture have the same graphs."""
+    return {node.name: node.line for node in parse_graph(text)}
+
+
 class GraphReader:
     """Creates graphs; parses a text that torch logs twice (before and after a pass) only once."""
 
@@ -39,7 +46,7 @@ class GraphReader:
         live = self.collected(text)
         if live is not None:
             if any(node.line is None for node in live):
-                lines = {node.name: node.line for node in self._parsed(text)}
+                lines = _lines(_GRAPH_ID.sub("", text))
                 for node in live:
                     node.line = node.line or lines.get(node.name)
             return Graph(stage=stage, text=text, nodes=[*live, *self._inner(text, live)])

@@ -43,8 +43,11 @@ def pair(python: Compilation, cpp: Compilation) -> None:
             _realign(ours, theirs, left.direction)
     _exchange(python, cpp)
     for compilation, keys in zip((python, cpp), before, strict=True):
+        now = _keys(compilation)
+        if now == keys and compilation.steps:
+            continue
         compilation.steps = find_steps(compilation)
-        changed = dict(zip(keys, _keys(compilation), strict=True))
+        changed = dict(zip(keys, now, strict=True))
         for memory in compilation.memory:
             memory.keys = [changed.get(key, key) for key in memory.keys]
 
