@@ -174,19 +174,18 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
 @contextmanager
 def _timing_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
     """Collects the seconds in which compilescope times calls in the block."""
-    from compilescope.inspection import inspection
+    from compilescope.builds.build_and_time import time_variants
 
     seconds: list[float] = []
-    original = inspection.time_variants
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         start = clock()
         try:
-            return original(*args, **kwargs)
+            return time_variants(*args, **kwargs)
         finally:
             seconds.append(clock() - start)
 
-    with mock.patch.object(inspection, "time_variants", counted):
+    with mock.patch("compilescope.inspection.inspection.time_variants", counted):
         yield seconds
 
 

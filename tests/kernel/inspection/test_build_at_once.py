@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 import torch
+from compilescope.builds import first_compilation
 from compilescope.builds.capture_graphs import Captured
 from compilescope.builds.sources import Sources, generate
 from compilescope.inspection import code_reports
@@ -120,3 +121,21 @@ def test_builds_alone_say_what_sources_and_builds_say(
         assert list(map(len, guards)) == [len(each.guards) for each in same.compilations]
         assert [error.ok for error in variant.accuracy] == [error.ok for error in same.accuracy]
         assert variant.compile_time is not None or variant.requested.backend is None
+        assert (variant.warm_compile_time is None) == (variant.requested.backend is None)
+        if name == "training":
+            for compilation in variant.compilations:
+                assert compilation.warm_phases
+                assert {event.outcome for event in compilation.warm_cache} == {"hit"}
+
+
+def test_what_is_loaded_already_is_not_loaded_by_a_tiny_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fn, args = training()
+    Session().inspect(fn, args, variants={"python": Variant()}, run=False)
+
+    def unexpected(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("It was generated although Inductor is loaded.")
+
+    monkeypatch.setattr(first_compilation, "capture", unexpected)
+    first_compilation.make_ready("cpu")
