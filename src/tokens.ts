@@ -529,8 +529,17 @@ export interface ICompilescope {
   /**
    * Have a view stand for a model of its own (a report's file): while it is
    * current, so is the model.
+   *
+   * @param open - Opens a view of the model's report, by its id.
    */
-  adopt(view: Widget, model: ISubjectModel): void;
+  adopt(view: Widget, model: ISubjectModel, open: (view: string) => void): void;
+
+  /**
+   * Open a view of the current report, if it has a widget of its own: a file's.
+   *
+   * @returns Whether it has.
+   */
+  openView(view: string): boolean;
 }
 
 /**

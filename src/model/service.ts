@@ -60,13 +60,25 @@ export class Compilescope implements ICompilescope {
     view.disposed.connect(() => this._views.delete(view));
   }
 
-  adopt(view: Widget, model: ISubjectModel): void {
-    this._models.set(view, model);
+  adopt(
+    view: Widget,
+    model: ISubjectModel,
+    open: (view: string) => void
+  ): void {
+    this._models.set(view, { model, open });
     view.disposed.connect(() => {
       this._models.delete(view);
       this._update();
     });
     this._update();
+  }
+
+  openView(view: string): boolean {
+    const own = [...this._models.values()].find(
+      each => each.model === this._current
+    );
+    own?.open(view);
+    return own !== undefined;
   }
 
   private _add(widget: ISource): KernelHandler {
@@ -91,7 +103,7 @@ export class Compilescope implements ICompilescope {
     const { notebooks, consoles, shell } = this._options;
     const widget = shell.currentWidget;
     const source = (widget && this._views.get(widget)) ?? widget;
-    const own = source && this._models.get(source);
+    const own = source && this._models.get(source)?.model;
     const handler =
       (source && this._handlers.get(source as ISource)) ??
       (this._handler?.isDisposed === false ? this._handler : null) ??
@@ -116,7 +128,7 @@ export class Compilescope implements ICompilescope {
   private _still(source: Widget | null | undefined): ISubjectModel | null {
     const isOther = source && this._handlers.has(source as ISource);
     const isOpen = [...this._models.values()].some(
-      each => each === this._current
+      ({ model }) => model === this._current
     );
     return isOpen && !isOther ? this._current : null;
   }
@@ -136,7 +148,7 @@ export class Compilescope implements ICompilescope {
 
   private _handlers = new Map<ISource, KernelHandler>();
   private _views = new Map<Widget, ISource>();
-  private _models = new Map<Widget, ISubjectModel>();
+  private _models = new Map<Widget, IOwn>();
   private _handler: KernelHandler | null = null;
   private _current: ISubjectModel | null = null;
   private _isWatched = false;
@@ -158,6 +170,14 @@ export namespace Compilescope {
     consoles: IConsoleTracker | null;
     shell: JupyterFrontEnd.IShell;
   }
+}
+
+/**
+ * What a widget of its own shows.
+ */
+interface IOwn {
+  readonly model: ISubjectModel;
+  readonly open: (view: string) => void;
 }
 
 /**

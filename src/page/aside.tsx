@@ -6,6 +6,7 @@ import { signalsOf, stateOf } from '../panels/sidebar/state';
 import type { IPartProps, ISidebarActions } from '../panels/sidebar/types';
 import { Variants } from '../panels/sidebar/variants';
 import { Verdict } from '../panels/sidebar/verdict';
+import type { ViewTarget } from '../panels/views';
 import type { ISubjectModel } from '../tokens';
 
 /**
@@ -14,7 +15,8 @@ import type { ISubjectModel } from '../tokens';
 export class Aside extends ReactWidget {
   constructor(
     private _model: ISubjectModel,
-    private _trans: TranslationBundle
+    private _trans: TranslationBundle,
+    private _open: (view: ViewTarget) => void
   ) {
     super();
     this.addClass('jp-Compilescope-sidebar');
@@ -58,8 +60,12 @@ export class Aside extends ReactWidget {
     goOn: this._nothing,
     runAgain: this._nothing,
     cancel: this._nothing,
-    openCode: this._nothing,
-    openChanges: this._nothing,
+    openView: (view, variant) => {
+      if (variant) {
+        this._model.variant = variant;
+      }
+      this._open(view);
+    },
     save: this._nothing,
     forget: this._nothing,
     pinTier: this._nothing,

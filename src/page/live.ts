@@ -25,8 +25,7 @@ function fill(port: MessagePort, look: ILook): void {
   const shell = shellOf(model, trans);
   const sidebar = new Sidebar({
     service: new OneKernel(model),
-    openCode: () => shell.open('code'),
-    openChanges: () => shell.open('changes'),
+    openView: view => shell.open(view),
     save: async format => {
       const { filename, text } = await model.save(format);
       download(filename, text);

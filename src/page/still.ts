@@ -26,7 +26,7 @@ export function showModel(created: string, view?: ViewTarget): IShown {
       shell.pickers,
       new ThemeSwitch(trans)
     ],
-    new Aside(model, trans),
+    new Aside(model, trans, target => shell.open(target)),
     shell
   );
   page.disposed.connect(() => model.dispose());

@@ -18,6 +18,7 @@ import { Revealer } from '../notebook/reveal';
 import { About } from './about';
 import { bar } from './bar';
 import type { ReportDocument } from './reportDocument';
+import type { ViewTarget } from '../panels/views';
 import { ICompilescope } from '../tokens';
 
 const FACTORY = 'Compilescope';
@@ -77,7 +78,9 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
         });
       },
       onLoad: (widget, report) => {
-        service.adopt(widget, report.model);
+        service.adopt(widget, report.model, view =>
+          report.shell.open(view as ViewTarget)
+        );
         const about = new About(report.model, trans);
         widget.toolbar.addItem('about', bar(about, report.shell.pickers));
         widget.toolbar.addItem(

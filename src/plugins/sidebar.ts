@@ -33,9 +33,11 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     const sidebar = new Sidebar({
       service,
       translator: translator ?? undefined,
-      openCode: () => void commands.execute(CommandIDs.openCode),
-      openChanges: () =>
-        void commands.execute(CommandIDs.openView, { view: 'changes' }),
+      openView: view => {
+        if (!service.openView(view)) {
+          void commands.execute(CommandIDs.openView, { view });
+        }
+      },
       save: format => void commands.execute(CommandIDs.saveReport, { format }),
       canRunAgain: () => commands.isEnabled(CommandIDs.runAgain),
       runAgain: () => void commands.execute(CommandIDs.runAgain)

@@ -17,6 +17,7 @@ import { readShown, TraceConnection } from '../model/trace';
 import { Revealer } from '../notebook/reveal';
 import { problem, RequestError } from '../protocol/client';
 import type { Request } from '../protocol/types';
+import type { ViewTarget } from '../panels/views';
 import { ICompilescope } from '../tokens';
 import { About } from './about';
 import { bar } from './bar';
@@ -117,7 +118,9 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         bar(new About(content.model, trans), content.shell.pickers)
       );
       paths.set(widget, path);
-      service.adopt(widget, content.model);
+      service.adopt(widget, content.model, view =>
+        content.shell.open(view as ViewTarget)
+      );
       shell.add(widget, 'main');
       await tracker.add(widget);
       content.lookAt(

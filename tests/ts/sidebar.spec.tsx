@@ -40,8 +40,7 @@ describe('SidebarBody', () => {
       goOn: jest.fn(),
       cancel: jest.fn(),
       runAgain: jest.fn(),
-      openCode: jest.fn(),
-      openChanges: jest.fn(),
+      openView: jest.fn(),
       save: jest.fn(),
       forget: jest.fn(),
       pinTier: jest.fn(),
@@ -426,6 +425,28 @@ describe('SidebarBody', () => {
     expect(actions.goTo).toHaveBeenCalledWith(where);
   });
 
+  it('counts breaks, recompiles and settings that are not in effect', () => {
+    const counts = [
+      { text: '1 graph', view: 'graph', number: 1, warning: false, of: '' },
+      {
+        text: '3 recompiles in the cell',
+        view: 'recompiles',
+        number: 3,
+        warning: true,
+        of: 'in the cell'
+      }
+    ];
+    show({ report: report('f', { overview: overview({ counts }) }) });
+    const section = host.querySelector('.jp-mod-problems')!;
+    expect(section.textContent).toBe('Problems13 recompiles in the cell');
+    click(button('3 recompiles in the cell'));
+    expect(actions.openView).toHaveBeenCalledWith('recompiles', 'in the cell');
+    show({
+      report: report('f', { overview: overview({ counts: [counts[0]] }) })
+    });
+    expect(section.textContent).toContain('No errors or warnings.');
+  });
+
   it('shows the panel’s own problem even before the report', () => {
     show({ report: null, problem: problem({ what: 'no report' }) });
     expect(host.textContent).toContain('no report');
@@ -455,7 +476,7 @@ describe('SidebarBody', () => {
     expect(note.textContent).toContain(changed.summary);
     expect(note.previousElementSibling?.textContent).toContain('mode');
     click(note.querySelector('button')!);
-    expect(actions.openChanges).toHaveBeenCalledWith('max-autotune');
+    expect(actions.openView).toHaveBeenCalledWith('changes', 'max-autotune');
     show({ wanted: variant(), report: report('f', { variants }) });
     expect(host.querySelector('.jp-Compilescope-changed')).toBeNull();
   });

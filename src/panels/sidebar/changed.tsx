@@ -33,7 +33,7 @@ export function Changed(
         type="button"
         className="jp-Compilescope-link"
         title={trans.__('What a variant changed in the code, and why')}
-        onClick={() => actions.openChanges(variant.name)}
+        onClick={() => actions.openView('changes', variant.name)}
       >
         {trans.__('Changes')}
       </button>

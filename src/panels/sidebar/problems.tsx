@@ -1,8 +1,10 @@
 import * as React from 'react';
-import type { Problem } from '../../protocol/types';
+import type { Count, Problem } from '../../protocol/types';
+import { ProblemCard } from '../common/states/problemCard';
+import { joined } from '../common/viewLink';
+import type { ViewTarget } from '../views';
 import { Section } from './section';
 import type { IPartProps } from './types';
-import { ProblemCard } from '../common/states/problemCard';
 
 const RANK: Record<Problem['severity'], number> = {
   error: 0,
@@ -19,7 +21,8 @@ interface IEntry {
 }
 
 /**
- * All problems of the report, the grave ones first.
+ * All problems of the report, the grave ones first; then what costs time or is not as
+ * requested, each a link to the view that shows it whole.
  */
 export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const { report, job, problem } = state;
@@ -31,13 +34,11 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
       variant.problems.map(each => ({ problem: each, variant: variant.name }))
     )
   ].sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
+  const counts = (report?.overview?.counts ?? []).filter(each => each.warning);
+  const number = entries.length + counts.length;
   return (
-    <Section
-      name="problems"
-      title={trans.__('Problems')}
-      count={entries.length}
-    >
-      {entries.length === 0 ? (
+    <Section name="problems" title={trans.__('Problems')} count={number}>
+      {number === 0 ? (
         <p className="jp-Compilescope-hint">
           {trans.__('No errors or warnings.')}
         </p>
@@ -54,8 +55,39 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
               />
             </li>
           ))}
+          {counts.map(each => (
+            <li key={each.view}>
+              <Warning count={each} actions={actions} trans={trans} />
+            </li>
+          ))}
         </ul>
       )}
     </Section>
+  );
+}
+
+/**
+ * What happened that costs time, or is not as requested.
+ */
+function Warning(
+  props: Pick<IPartProps, 'actions' | 'trans'> & { count: Count }
+): JSX.Element {
+  const { count, actions, trans } = props;
+  return (
+    <div className="jp-Compilescope-problem jp-mod-warning">
+      <span
+        className="jp-Compilescope-severity"
+        role="img"
+        aria-label={trans.__('Warning')}
+        title={trans.__('Warning')}
+      />
+      <button
+        type="button"
+        className="jp-Compilescope-link"
+        onClick={() => actions.openView(count.view as ViewTarget, count.of)}
+      >
+        {joined(count.text)}
+      </button>
+    </div>
   );
 }

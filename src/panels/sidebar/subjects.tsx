@@ -52,7 +52,7 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
           <IconButton
             icon={codeIcon}
             label={trans.__('Open the generated code')}
-            onClick={actions.openCode}
+            onClick={() => actions.openView('code')}
             disabled={!report}
           />
           <IconButton

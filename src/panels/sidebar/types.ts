@@ -11,6 +11,7 @@ import type {
   WatchState
 } from '../../protocol/types';
 import type { ISides, IStatus } from '../../tokens';
+import type { ViewTarget } from '../views';
 
 /**
  * What the sidebar shows.
@@ -63,8 +64,14 @@ export interface ISidebarActions {
   goOn(): void;
   cancel(): void;
   runAgain(): void;
-  openCode(): void;
-  openChanges(variant: string): void;
+
+  /**
+   * Open a view of the report.
+   *
+   * @param variant - The variant to show it of; the one that is shown, unless it is
+   * given.
+   */
+  openView(view: ViewTarget, variant?: string): void;
   save(format: 'json' | 'html'): void;
   forget(): void;
   pinTier(number: number, pinned: boolean): void;

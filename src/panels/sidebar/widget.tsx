@@ -6,6 +6,7 @@ import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
+import type { ViewTarget } from '../views';
 import { SidebarBody } from './body';
 import { signalsOf, stateOf } from './state';
 import type { ISidebarActions } from './types';
@@ -85,12 +86,11 @@ export class Sidebar extends ReactWidget {
     goOn: () => void this._model?.goOn(),
     cancel: () => void this._model?.cancel(),
     runAgain: () => this._options.runAgain?.(),
-    openCode: () => this._options.openCode(),
-    openChanges: variant => {
-      if (this._model) {
+    openView: (view, variant) => {
+      if (this._model && variant) {
         this._model.variant = variant;
-        this._options.openChanges();
       }
+      this._options.openView(view);
     },
     save: format => this._options.save(format),
     forget: () => void this._model?.forget(),
@@ -99,7 +99,7 @@ export class Sidebar extends ReactWidget {
     showWatched: (compilation, where) => {
       if (this._model) {
         showWatched(this._model, compilation, where, this);
-        this._options.openCode();
+        this._options.openView('code');
       }
     },
     load: () => void this._model?.load(),
@@ -127,14 +127,9 @@ export namespace Sidebar {
     service: IService;
 
     /**
-     * Opens the code view of the current notebook.
+     * Opens a view of the current report.
      */
-    openCode: () => void;
-
-    /**
-     * Opens the changes view of the current notebook.
-     */
-    openChanges: () => void;
+    openView: (view: ViewTarget) => void;
 
     /**
      * Saves the report.
