@@ -83,10 +83,10 @@ export class KernelHandler implements IDisposable {
       const { execution_state } = (message as KernelMessage.IStatusMsg).content;
       if (execution_state === 'idle') {
         this._mention = null;
-        // The cell may have installed or loaded the package. An attempt from
-        // before it may still wait behind the cells that are queued.
+        // The cell may have loaded the package. The kernel is idle for a moment
+        // also where more cells are queued, behind which a question would wait.
         if (this.model.status.kind !== 'ready') {
-          void this.model.refresh();
+          void this.model.connection?.open(true);
         }
       }
     }

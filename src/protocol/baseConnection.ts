@@ -44,7 +44,7 @@ export abstract class BaseConnection implements IConnection {
 
   abstract interrupt(): Promise<void>;
 
-  abstract open(): Promise<void>;
+  abstract open(isExpected?: boolean): Promise<void>;
 
   dispose(): void {
     if (this._isDisposed) {

@@ -108,7 +108,7 @@ export class Connection extends BaseConnection {
     return this._kernel.interrupt();
   }
 
-  async open(): Promise<void> {
+  async open(isExpected = false): Promise<void> {
     const attempt = ++this._attempt;
     const isStale = () => this.isDisposed || attempt !== this._attempt;
     if (!this._requests?.isOpen || !this._events?.isOpen) {
@@ -118,21 +118,8 @@ export class Connection extends BaseConnection {
           return;
         }
         this._close();
-        await this._settled();
-        if (isStale()) {
+        if (!isExpected && !(await this._mayServe(isStale))) {
           return;
-        }
-        // No threads for a kernel that serves nobody. One that is busy answers
-        // only when its cell is done: there the comms are simply tried.
-        if (this._kernel.status === 'idle') {
-          const presence = await probe(this._kernel);
-          if (isStale()) {
-            return;
-          }
-          if (presence !== 'serving') {
-            this.setStatus({ kind: presence });
-            return;
-          }
         }
         await this._openChannels(isStale);
       } catch (error) {
@@ -183,6 +170,23 @@ export class Connection extends BaseConnection {
       kernel.statusChanged.connect(look);
       look();
     });
+  }
+
+  /**
+   * No threads for a kernel that serves nobody. One that is busy answers only when
+   * its cell is done: there the comms are simply tried.
+   */
+  private async _mayServe(isStale: () => boolean): Promise<boolean> {
+    await this._settled();
+    if (isStale() || this._kernel.status !== 'idle') {
+      return !isStale();
+    }
+    const presence = await probe(this._kernel);
+    if (isStale() || presence === 'serving') {
+      return !isStale();
+    }
+    this.setStatus({ kind: presence });
+    return false;
   }
 
   private async _isPython(): Promise<boolean> {

@@ -51,6 +51,9 @@ export interface IConnection extends IDisposable {
 
   /**
    * Open the comms, or say hello again if they are open.
+   *
+   * @param isExpected - Whether the package is probably loaded: the kernel is not asked
+   * first, whose answer would wait behind the cells that are queued.
    */
-  open(): Promise<void>;
+  open(isExpected?: boolean): Promise<void>;
 }

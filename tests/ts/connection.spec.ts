@@ -146,6 +146,23 @@ describe('Connection', () => {
     expect(fake.kernel.requestExecute).not.toHaveBeenCalled();
   });
 
+  it('tries the comms at once where the package was just loaded', async () => {
+    fake = fakeKernel();
+    connection = new Connection(fake.kernel);
+    // As between two cells of several that are queued: no answer comes.
+    fake.setStatus('idle');
+    jest
+      .mocked(fake.kernel.requestExecute)
+      .mockReturnValue({ done: new Promise(() => {}) } as never);
+    void connection.open();
+    await turn();
+    expect(fake.comms).toEqual([]);
+    void connection.open(true);
+    await turn();
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+  });
+
   it('passes on events, but not those it does not know', async () => {
     await open();
     const seen: EventOf[] = [];
