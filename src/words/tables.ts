@@ -526,12 +526,12 @@ export const TABLES = {
       kind: 'words' as const
     },
     count: {
-      title: trans.__('%1, steps'),
+      title: trans.__('{wrapper}, steps'),
       note: trans.__("Steps of this kind in the wrapper's code"),
       kind: 'figure' as const
     },
     time: {
-      title: trans.__('%1, time'),
+      title: trans.__('{wrapper}, time'),
       note: trans.__('Host time of these steps in one call'),
       kind: 'figure' as const
     },

@@ -80,9 +80,13 @@ describe('planOf', () => {
   });
 
   it('guesses how long it takes by what cells took', () => {
-    expect(durationOf(4, 2, null)).toBe(68);
+    expect(durationOf(4, 2, null, [])).toBe(68);
+    const slow = [60, 90].map(compile_s =>
+      variantSummary('python', {}, { compile_s })
+    );
+    expect(durationOf(4, 2, null, slow)).toBe(340);
     const known = sweep([done('cpp', 20, 5), cell('python')]);
-    expect(durationOf(4, 2, known)).toBe(48);
+    expect(durationOf(4, 2, known, slow)).toBe(48);
   });
 });
 

@@ -52,6 +52,7 @@ export function SweepBody(props: {
   const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
   const plan = planOf(form, trans);
   const standing = sweep && standingOf(sweep, rows, trans);
+  const variants = report?.variants ?? [];
   const subject = report?.subject;
   return (
     <>
@@ -60,7 +61,7 @@ export function SweepBody(props: {
           form={form}
           onChange={setForm}
           plan={plan}
-          duration={durationOf(plan.cells, form.seconds, sweep)}
+          duration={durationOf(plan.cells, form.seconds, sweep, variants)}
           modes={model.choices.modes}
           name={subject?.name ?? ''}
           own={(subject?.arguments ?? []).map(argumentName).filter(Boolean)}

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isFinished } from '../../model/sweep';
 import { DEFAULT_VARIANT } from '../../model/variants';
-import type { Sweep, Variant } from '../../protocol/types';
+import type { Sweep, Variant, VariantSummary } from '../../protocol/types';
 import { parseOptions } from './options';
 
 /**
@@ -155,26 +155,36 @@ function whyNot(form: IForm, trans: TranslationBundle): string {
 }
 
 /**
- * What a cell takes besides its measurement where none was finished yet, in
- * seconds: a process, torch, a compile time.
+ * What a cell takes besides its first call and its measurement where none was
+ * finished yet, in seconds: a process that imports torch, a call of eager.
  */
-const OVERHEAD = 15;
+const START = 8;
+
+/**
+ * What a first call takes where none was measured, in seconds.
+ */
+const FIRST_CALL = 7;
 
 /**
  * How long cells will take, one after the other, in seconds: as those that are
- * finished did.
+ * finished did, else as the first calls of the report's variants.
  */
 export function durationOf(
   cells: number,
   seconds: number,
-  sweep: Sweep | null
+  sweep: Sweep | null,
+  variants: readonly VariantSummary[]
 ): number {
+  const firstCalls = variants.flatMap(({ compile_s }) => compile_s ?? []);
   const took = (sweep?.cells ?? []).flatMap(cell =>
     isFinished(cell) && cell.took_s ? [cell.took_s] : []
   );
-  const each =
-    took.length > 0
-      ? took.reduce((sum, duration) => sum + duration, 0) / took.length
-      : OVERHEAD + seconds;
+  const each = mean(took) ?? START + (mean(firstCalls) ?? FIRST_CALL) + seconds;
   return cells * each;
+}
+
+function mean(values: readonly number[]): number | null {
+  return values.length > 0
+    ? values.reduce((sum, value) => sum + value, 0) / values.length
+    : null;
 }

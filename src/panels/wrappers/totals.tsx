@@ -37,7 +37,7 @@ export function Totals(props: {
   const headsOf = (wrapper: string, timed: boolean): Heads => {
     const { count, time, share } = columns;
     return (timed ? [count, time, share] : [count]).map(column => ({
-      label: column.title.replace('%1', wrapper),
+      label: column.title.replace('{wrapper}', wrapper),
       title: column.note,
       isNumber: true
     }));

@@ -14,12 +14,12 @@ TABLE = Table(
     "steps",
     (
         Column("step", "step"),
-        Column("count", "%1, steps", "Steps of this kind in the wrapper's code", "figure"),
-        Column("time", "%1, time", "Host time of these steps in one call", "figure"),
+        Column("count", "{wrapper}, steps", "Steps of this kind in the wrapper's code", "figure"),
+        Column("time", "{wrapper}, time", "Host time of these steps in one call", "figure"),
         Column("share", "share", "Of the sum of all steps", "figure"),
     ),
 )
-"""The last three are there for each wrapper, with its name for ``%1``."""
+"""The last three are there for each wrapper, with its name in the title."""
 
 
 class Graph(NamedTuple):
@@ -60,7 +60,7 @@ def columns(graph: Graph) -> list[Column]:
     return [
         step,
         *(
-            column._replace(title=column.title.replace("%1", name))
+            column._replace(title=column.title.format(wrapper=name))
             for name, _ in graph.wrappers
             for column in of_wrapper
         ),
