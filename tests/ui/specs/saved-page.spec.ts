@@ -171,6 +171,28 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     expect(await rowsOf(table, 'variant', 'over eager')).toEqual(overEager);
     const verdict = timings.getByRole('region', { name: 'Verdict' });
     expect(figuresIn(await verdict.innerText())).toEqual([wrappers]);
+    // At the ends of the lines, the slower one below.
+    const chart = timings.getByRole('img', { name: /^Running ratio/ });
+    const labels = chart.locator('.annotation-text', { hasText: '×' });
+    await expect(labels).toHaveCount(2);
+    const texts = (await labels.allTextContents()).join('\n');
+    expect(figuresIn(texts)).toEqual([python, cpp]);
+    const charts = timings.getByRole('img', { name: /in figures below/ });
+    await expect(charts).toHaveCount(2);
+    for (const each of await charts.all()) {
+      const spoken = (await each.getAttribute('aria-label'))!;
+      expect(figuresIn(spoken)).toEqual([python, cpp]);
+    }
+  });
+
+  await test.step('in a sweep', async () => {
+    const sweep = await openView(page.locator('body'), 'Compare');
+    for (const [name, figure] of Object.entries(overEager)) {
+      const row = sweep.getByRole('row', { name: new RegExp(`^${name} `) });
+      expect(figuresIn(await row.innerText()), name).toEqual([figure]);
+    }
+    const all = new Set(figuresIn(await sweep.innerText()));
+    expect(all).toEqual(new Set([python, cpp]));
   });
 
   await test.step('and no view has another', async () => {
