@@ -235,7 +235,9 @@ function Targets(props: {
               title={each.title}
               context={context}
             />{' '}
-            <span className="jp-Compilescope-muted">{each.device}</span>{' '}
+            {!each.title.includes(each.device) && (
+              <span className="jp-Compilescope-muted">{each.device} </span>
+            )}
             <ViewLink view="targets" isPlain context={context}>
               {each.text}
             </ViewLink>

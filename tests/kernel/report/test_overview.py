@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import statistics
@@ -922,6 +923,38 @@ def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them(
     size = suggestion_of(report, "Avoid recompile 0/1")
     assert size.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
     assert (size.code, size.of) == ("torch._dynamo.mark_dynamic(batch, 0)", "in the cell")
+
+
+def test_what_the_cell_compiled_counts_until_its_call_is_compiled() -> None:
+    report = cs.load(REPORTS / "recompiles.compilescope.json")
+    report.variants = [report.variant("in the cell")]
+    waiting = overview(report)
+    assert waiting.headline.startswith("4 compilations: 3 recompiles and 0 graph breaks")
+    assert [each.text for each in waiting.counts if each.warning] == ["3 recompiles"]
+
+
+def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> None:
+    report = cs.load(REPORTS / "targets.compilescope.json")
+    (cpp,) = [each for each in overview(report).suggestions if each.what == "C++ wrapper"]
+    assert (cpp.gain, cpp.basis) == ("not estimated", "unknown")
+    tried = copy.deepcopy(report.variant("python on h100"))
+    tried.name = "cpp on h100"
+    tried.requested = Variant(cpp_wrapper=True, target="h100")
+    assert tried.target is not None
+    assert tried.target.estimate is not None
+    tried.target.estimate.call_us = 16.0
+    report.variants.append(tried)
+    found = overview(report)
+    (cpp,) = [each for each in found.suggestions if each.what == "C++ wrapper"]
+    assert cpp.gain == "about 16.0 µs instead of 22.0 µs per call"
+    assert (cpp.basis, cpp.variant) == ("estimated", "cpp on h100")
+    assert [each.title for each in found.targets] == [
+        "Python wrapper on H100 SXM",
+        "Python wrapper on Instinct MI300X",
+        "C++ wrapper on H100 SXM",
+    ]
+    tried.target.estimate.call_us = 23.0
+    assert "C++ wrapper" not in [each.what for each in overview(report).suggestions]
 
 
 def suggestion_of(report: Report, begin: str) -> Suggestion:

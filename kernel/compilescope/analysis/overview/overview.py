@@ -194,7 +194,7 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         first = min(estimated, key=lambda target: target.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
-        return "Nothing is compiled yet."
+        return _happened(report) if report.compilations else "Nothing is compiled yet."
     return "Code is generated; nothing is measured yet."
 
 
@@ -212,8 +212,11 @@ def _happened(report: Report) -> str:
 
 
 def _counts(report: Report, now: VariantReport | None) -> list[Count]:
-    """What happened, of the variant that the overview is about."""
-    if report.subject.kind in _WITHOUT_CALL:
+    """What happened, of the variant that the overview is about.
+
+    Of all that was compiled where there is no call, or its own compilation is yet to come.
+    """
+    if report.subject.kind in _WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
         effective = [setting for variant in report.variants for setting in variant.effective]

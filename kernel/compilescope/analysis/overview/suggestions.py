@@ -66,7 +66,9 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         rankeds += _measured(report, now)
         tried = {ranked.suggestion.variant for ranked in rankeds}
         rankeds += [
-            candidate for candidate in _helps(now) if candidate.suggestion.variant not in tried
+            candidate
+            for candidate in _helps(now, report)
+            if candidate.suggestion.variant not in tried
         ]
         rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
@@ -168,7 +170,7 @@ def _switch(variant: VariantReport) -> str:
     return with_article(name)
 
 
-def _helps(now: VariantReport) -> Iterator[Ranked]:
+def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
     """What usually helps against what binds it, as far as it was not measured."""
     verdict = now.verdict
     if verdict is None or (now.layers and not trusted(now)):
@@ -182,6 +184,13 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
         whole = sum(layers.whole_us for layers in now.layers)
         # Nothing can be measured on a device that is not there.
         gain, promise = "not measured" if now.target is None else "not estimated", 0.05
+        estimates = _estimates(now, help_, report)
+        if estimates is not None:
+            us, tried_us = estimates
+            if tried_us >= us:
+                continue
+            gain = f"about {duration(tried_us)} instead of {duration(us)} per call"
+            promise = 0.5 * (1 - tried_us / us)
         if saved is not None and whole > 0:
             if saved / whole < (SMALL if help_.what == CPP[0] else _LEAST):
                 continue
@@ -193,7 +202,7 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
                 what=help_.what,
                 why=help_.why,
                 gain=gain,
-                basis="unknown" if saved is None else "estimated",
+                basis="unknown" if saved is None and estimates is None else "estimated",
                 code=help_.code,
                 variant=help_.variant,
                 requested=help_.requested,
@@ -201,6 +210,21 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
                 view="verdict",
             ),
         )
+
+
+def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, float] | None:
+    """Estimates of a call on a device that is not there: of the variant, and of what was tried."""
+    tried = _find(report, help_.requested)
+    pair = [
+        variant.target.estimate.call_us
+        for variant in (now, tried)
+        if variant is not None
+        and variant.target is not None
+        and variant.target.estimate is not None
+    ]
+    if len(pair) < 2 or pair[0] is None or pair[1] is None:
+        return None
+    return pair[0], pair[1]
 
 
 _LEAST = 0.01

@@ -12,8 +12,13 @@ _TITLES = {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}
 
 def title(variant: VariantReport) -> str:
     """What a variant is called in a sentence: ``Python wrapper``, else by its name."""
-    if _TITLES.get(variant.name) == variant.requested:
-        return "C++ wrapper" if variant.requested.cpp_wrapper else "Python wrapper"
+    requested, target = variant.requested, variant.target
+    wrapper = "C++ wrapper" if requested.cpp_wrapper else "Python wrapper"
+    if _TITLES.get(variant.name) == requested:
+        return wrapper
+    here = msgspec.structs.replace(requested, target=None)
+    if target is not None and here in _TITLES.values():
+        return f"{wrapper} on {target.device.name}"
     return variant.name
 
 
@@ -55,4 +60,4 @@ def sibling(report: Report, variant: VariantReport, **changes: object) -> Varian
 
 def with_article(name: str) -> str:
     """A variant's title within a sentence: "the C++ wrapper", but "max-autotune"."""
-    return f"the {name}" if name.endswith("wrapper") else name
+    return f"the {name}" if name.startswith(("Python wrapper", "C++ wrapper")) else name
