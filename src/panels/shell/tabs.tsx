@@ -96,7 +96,9 @@ function TabRow(
           title={trans.__('More views')}
           onClick={event => props.showMenu(event.currentTarget, listed)}
         >
-          {trans.__('More')}
+          <span className="jp-Compilescope-tabMenuLabel">
+            {trans.__('More')}
+          </span>
           <caretDownIcon.react tag="span" elementSize="normal" />
         </button>
       )}

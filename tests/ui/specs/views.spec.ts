@@ -1,5 +1,6 @@
 import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
+import type { Locator, Page } from '@playwright/test';
 import * as fs from 'fs';
 import * as path from 'path';
 import { editors, openSidebar, sidebar } from '../helpers/compilescope';
@@ -146,6 +147,58 @@ test('all tabs are in sight at any width, and the rest in a menu', async ({
   const tab = tabs(panel).filter({ hasText: 'Autotune' });
   await expect(tab).toHaveAttribute('aria-selected', 'true');
   await expect(tab).toBeInViewport({ ratio: 0.95 });
+});
+
+/**
+ * Give a panel a width, whatever JupyterLab has around it.
+ */
+async function setWidth(
+  page: Page,
+  panel: Locator,
+  width: number,
+  height: number
+): Promise<void> {
+  const around = await panel.evaluate(
+    node => window.innerWidth - node.clientWidth
+  );
+  await page.setViewportSize({ width: width + around, height });
+  await expect.poll(() => panel.evaluate(node => node.clientWidth)).toBe(width);
+}
+
+test('ten tabs stand in one line beside a notebook', async ({
+  page,
+  tmpPath
+}) => {
+  const panel = await openReport(page, 'targets', tmpPath);
+  await expect(tabs(panel)).toHaveCount(IN_THE_BAR.length + 1);
+  // Of screens of 1280 and 1920.
+  for (const width of [549, 876]) {
+    await setWidth(page, panel, width, 800);
+    for (const name of ['Overview', 'Targets']) {
+      await openView(panel, name);
+      const tops = () =>
+        tabs(panel).evaluateAll(all => [
+          ...new Set(all.map(each => each.getBoundingClientRect().top))
+        ]);
+      await expect.poll(tops).toHaveLength(1);
+    }
+  }
+});
+
+test('the Overview fits 900 × 700', async ({ page, tmpPath }) => {
+  // Ordinary ones: up to three variants, and as many suggestions as there can be.
+  for (const name of ['mlp', 'training', 'recompiles', 'targets', 'breaks']) {
+    const panel = await openReport(page, name, tmpPath);
+    const overview = await openView(panel, 'Overview');
+    // Higher than the view, so that no scroll bar takes a part of its width.
+    await setWidth(page, panel, 900, 1000);
+    const height = () =>
+      overview
+        .locator('.jp-Compilescope-overviewBody')
+        .evaluate(node => node.scrollHeight);
+    await expect.poll(height, { message: name }).toBeLessThanOrEqual(700);
+    await takePicture(page, `overview-900-${name}`);
+  }
 });
 
 test('a file that is no report says so', async ({ page, tmpPath }) => {
