@@ -64,7 +64,7 @@ const FULL: Partial<Overview> = {
   targets: [
     {
       variant: 'h100',
-      title: 'h100',
+      title: 'Python wrapper on H100 SXM',
       device: 'H100 SXM',
       call_us: 11,
       text: 'about 11.0 µs per call, limited by launches'
@@ -246,7 +246,7 @@ describe('The Overview', () => {
     expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper']);
     expect(texts('.jp-mod-up')).toEqual(['2.50× faster']);
     expect(texts('.jp-Compilescope-estimates li')[0]).toContain(
-      'H100 SXM about 11.0 µs per call'
+      'Python wrapper on H100 SXM about 11.0 µs per call'
     );
     const bars = page.all('.jp-Compilescope-stackBar > span');
     expect(bars.map(each => each.style.width)).toEqual(['75%', '25%']);

@@ -59,7 +59,7 @@ class TargetResult(Struct):
     call_us: float | None = None
     """An estimate: the time of kernels or of launches, whichever is longer."""
     text: str = ""
-    """``about 16 µs a call, most of it launches``."""
+    """``about 16 µs per call, limited by launches``."""
 
 
 class Answer(Struct):

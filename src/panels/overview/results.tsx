@@ -235,9 +235,6 @@ function Targets(props: {
               title={each.title}
               context={context}
             />{' '}
-            {!each.title.includes(each.device) && (
-              <span className="jp-Compilescope-muted">{each.device} </span>
-            )}
             <ViewLink view="targets" isPlain context={context}>
               {each.text}
             </ViewLink>

@@ -99,8 +99,11 @@ def _result(variant: VariantReport) -> Result:
 def _target(variant: VariantReport) -> TargetResult:
     target = variant.target
     assert target is not None, "the caller has looked"
+    name, device = title(variant), target.device.name
     target_result = TargetResult(
-        variant=variant.name, title=title(variant), device=target.device.name
+        variant=variant.name,
+        title=name if device in name else f"{name} ({device})",
+        device=device,
     )
     estimate = target.estimate
     if variant.stage == "failed":

@@ -68,7 +68,7 @@ def _rows(results: list[Result]) -> list[Result]:
 
 
 def _targets(targets: list[TargetResult]) -> str:
-    return " · ".join(f"{target.title} ({target.device}), {target.text}" for target in targets)
+    return " · ".join(f"{target.title}, {target.text}" for target in targets)
 
 
 def _left_out(overview: Overview) -> str:
