@@ -102,6 +102,18 @@ test('a busy kernel still answers the panel', async ({ page }) => {
   await waitForKernel(page);
 });
 
+test('the panel opens while queued cells run', async ({ page }) => {
+  const cells = [...SUBJECT, 'import time\nwhile True: time.sleep(0.1)'];
+  await openNotebook(page, SHARED, 'queued.ipynb', cells);
+  await waitForKernel(page);
+  // The kernel is idle for a moment between them.
+  await command(page, 'notebook:run-all-cells');
+  await expect(page.getByRole('region', { name: 'Overview' })).toBeVisible();
+  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
+  await command(page, 'notebook:interrupt-kernel');
+  await waitForKernel(page);
+});
+
 test('a restarted kernel is followed, and a dead one leaves its report', async ({
   page
 }) => {
