@@ -125,7 +125,7 @@ describe('rowsOf', () => {
     expect(totalsOf(all).bytes).toBe(value);
     const { trans } = contextOf(new ViewModel());
     expect(sumText(all[1].bytes, String, trans)).toBe(
-      'Σ of 2 of 3 launches: the others have no estimate, 1024 to 3072 each'
+      'Total of 2 of 3 launches: the others have no estimate, 1024 to 3072 each'
     );
   });
 
@@ -303,7 +303,7 @@ describe('KernelsBody', () => {
       '≈ about 1.02 k',
       '≈ about 0.25'
     ]);
-    expect(estimates[0].title).toContain('Σ of 2 launches, 2.00 KiB each');
+    expect(estimates[0].title).toContain('Total of 2 launches, 2.00 KiB each');
   });
 
   it('shows what was measured, and does not mark it as an estimate', () => {

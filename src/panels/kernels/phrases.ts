@@ -59,7 +59,7 @@ export function resourceText(
 }
 
 /**
- * Of what launches a sum is: `Σ of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty
+ * Of what launches a sum is: `Total of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty
  * where there is just one.
  */
 export function sumText(
@@ -76,11 +76,11 @@ export function sumText(
   const launches =
     known < of
       ? trans.__(
-          'Σ of %1 of %2 launches: the others have no estimate',
+          'Total of %1 of %2 launches: the others have no estimate',
           known,
           of
         )
-      : trans.__('Σ of %1 launches', of);
+      : trans.__('Total of %1 launches', of);
   const each =
     least === most
       ? trans.__('%1 each', format(least))

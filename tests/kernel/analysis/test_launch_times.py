@@ -56,7 +56,7 @@ def test_the_launches_of_a_kernel_are_summed_with_rates_weighted_by_time() -> No
     assert time is not None
     assert (time.us, time.launches, time.bytes_per_s) == (40, 2, 2.5e9)
     assert (time.peak, time.peak_share) == ("memory", 0.5)
-    assert time.text == "40.0 µs measured: Σ of 2 of 3 launches, 10.0 µs to 30.0 µs each"
+    assert time.text == "40.0 µs measured: total of 2 of 3 launches, 10.0 µs to 30.0 µs each"
 
 
 def test_what_is_estimated_is_the_longer_of_the_kernel_and_its_launch() -> None:

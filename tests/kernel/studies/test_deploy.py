@@ -20,6 +20,7 @@ from compilescope.studies.deploy.way_process import _is_accurate, blame
 from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
 from compilescope.views.html import report as html
+from compilescope.views.rows import deploy as rows
 from compilescope.views.text import report as text
 from torch import nn
 
@@ -375,3 +376,12 @@ def test_the_table_is_in_the_text_and_in_the_page() -> None:
     assert "recommends for 'latency' fast" in " ".join(shown.split())
     assert "AOTInductor is not measured: torch.export takes a module." in shown
     assert "ways to deploy" in html.render(report)
+
+
+def test_a_machine_that_was_not_as_fast_for_each_way_is_named() -> None:
+    (even,) = report_of(EAGER, FAST).variants
+    slowed = measured("slowed", 2.0, 0.5, 50.0, eager_us=210.0)
+    (uneven,) = report_of(EAGER, slowed).variants
+    said = "the machine was faster for some ways than for others"
+    assert not any(said in line for line in rows.remarks(even))
+    assert any(said in line for line in rows.remarks(uneven))

@@ -91,7 +91,7 @@ def _sum(launches: Sequence[Launch]) -> KernelTime | None:
     if len(times) < len(launches):
         timed = f"{len(times)} of {timed}"
     text = (
-        f"{duration(sum(all_us))} measured: Σ of {timed}, "
+        f"{duration(sum(all_us))} measured: total of {timed}, "
         f"{duration(min(all_us))} to {duration(max(all_us))} each"
     )
     return KernelTime(

@@ -20,8 +20,8 @@ TITLES: dict[LimitedBy, str] = {
 _MEANINGS: dict[LimitedBy, str] = {
     "launch": "Most time is spent on the host, launching kernels.",
     "overhead": "Most time is spent on the host, around the kernels.",
-    "memory": "Moving fewer bytes would be faster.",
-    "compute": "Less arithmetic would be faster.",
+    "memory": "Moving fewer bytes would make the call faster.",
+    "compute": "Less arithmetic would make the call faster.",
     "noisy": "The figures contradict each other.",
     "unclear": "No single limit stands out.",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import DeployWay, Report, VariantReport
+from ...report import DeployWay, Report, VariantReport, units
 from ...report.measurements.recommendation import OBJECTIVES
 from .. import wording
 from .table import Column, Table
@@ -78,7 +78,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, the restrictions of each way, and why some have no figure."""
-    lines = [HOW, *_recommended(variant)]
+    lines = [HOW, *_recommended(variant), *_uneven(variant)]
     for way in variant.ways:
         if way.problem is not None:
             lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
@@ -105,6 +105,19 @@ def _recommended(variant: VariantReport) -> Iterator[str]:
     ]
     if best:
         yield f"report.best() recommends {', '.join(best)}."
+
+
+def _uneven(variant: VariantReport) -> Iterator[str]:
+    """Whether the machine was as fast for one way as for another, by what eager took."""
+    eager = [way.eager_us for way in variant.ways if way.eager_us]
+    if eager and max(eager) > _UNEVEN * min(eager):
+        yield (
+            f"Eager took {units.duration_range(min(eager), max(eager))} in these processes: the "
+            "machine was faster for some ways than for others. Compare the factors, not the times."
+        )
+
+
+_UNEVEN = 1.25
 
 
 def _accurate(way: DeployWay) -> str:
