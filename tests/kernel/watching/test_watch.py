@@ -280,3 +280,15 @@ def test_the_code_is_known_and_not_kept_alive() -> None:
     assert watch.code_of(name) is code
     del code
     assert watch.code_of(name) is None
+
+
+def test_the_text_says_in_words_what_recompiled() -> None:
+    compiled = torch.compile(scaled, **EAGER)
+    with cs.watch() as report:
+        compiled(torch.ones(3), 1)
+        compiled(torch.ones(3), 2)
+    assert str(report).splitlines()[-1].endswith("scale was 1 and is 2")
+
+
+def scaled(x: torch.Tensor, scale: int) -> torch.Tensor:
+    return x * scale

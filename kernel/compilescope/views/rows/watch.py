@@ -65,8 +65,7 @@ def causes(report: Report) -> list[tuple[str, str]]:
 def _recompiled(function: str, recompiles: list[Recompile]) -> str:
     times = f", {len(recompiles)} times" if len(recompiles) > 1 else ""
     latest = recompiles[-1]
-    cause = deviations.failure(latest.failures[0]) if latest.failures else _reason(latest)
-    return f"{function}{times}; {'the last time ' if times else ''}because {cause}"
+    return f"{function}{times}; {'the last time ' if times else ''}because {_cause(latest)}"
 
 
 def _broken(graph_break: DistinctBreak) -> str:
@@ -111,7 +110,7 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
         call=wording.place(compilation.call),
         seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
         breaks=str(len(compilation.breaks)) if compilation.breaks else "",
-        why=_reason(compilation.recompile) if compilation.recompile else "",
+        why=_cause(compilation.recompile) if compilation.recompile else "",
     )
 
 
@@ -120,5 +119,9 @@ def _frame(compilation: Compilation) -> str:
     return f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
 
 
-def _reason(recompile: Recompile) -> str:
-    return recompile.reasons[0].splitlines()[0] if recompile.reasons else ""
+def _cause(recompile: Recompile) -> str:
+    """The first guard that failed: in words, or else as torch has it, without the line of code."""
+    if recompile.failures:
+        return deviations.failure(recompile.failures[0])
+    first = recompile.reasons[0].splitlines()[0] if recompile.reasons else ""
+    return first.partition("  # ")[0].rstrip()
