@@ -12,7 +12,7 @@ from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
 from ..report.saving.storage import load
 
-FILE = "a report saved as .json, a TORCH_TRACE log or folder of logs, or a .pt2 package"
+FILE = "a report saved as .json or .html, a TORCH_TRACE log or folder of logs, or a .pt2 package"
 """The kinds of files that `read` accepts, for the commands' help."""
 
 

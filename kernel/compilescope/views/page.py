@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from ..report import Report
 from ..report.errors import CompilescopeError
+from ..report.saving.saved_pages import LARGE, packed
 from .html import report as html
 from .html.templating import render as render_template
-from .packing import LARGE, packed
 
 _BUILT = Path(__file__).parent / "built"
 _POLICY = (

@@ -472,6 +472,9 @@ def test_a_report_is_written_as_a_page_to_open(
         # A saved page is opened as it is.
         assert main(["open", str(page), "--no-browser"]) == 0
         assert capsys.readouterr().out.strip() == str(page)
+        # The report in it is read by the other commands.
+        assert main(["diff", str(saved), str(page)]) == 0
+        assert "kernels           2 → 2" in capsys.readouterr().out
     finally:
         page.unlink()
         page.parent.rmdir()

@@ -28,6 +28,7 @@ from compilescope.report.errors import CompilescopeError
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer
+from compilescope.views import page
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -75,16 +76,32 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A saved page, but for its scripts, which the front end's build makes."""
+    parts = page._Parts(script="", worker="", style="", licenses="")
+    monkeypatch.setattr(page, "_parts", lambda: parts)
+    return report().save(tmp_path / "whole.html").read_bytes()
+
+
 @pytest.mark.parametrize("name", ["report.html", "renamed.json"])
-@pytest.mark.parametrize("most", [None, 2000], ids=["whole", "cut short"])
-def test_a_page_is_written_but_not_read(tmp_path: Path, name: str, most: int | None) -> None:
-    page = report().save(tmp_path / "report.html").read_bytes()
+def test_a_page_is_read_too(tmp_path: Path, name: str, a_page: bytes) -> None:
     path = tmp_path / name
-    path.write_bytes(page[:most])
-    with pytest.raises(cs.CompilescopeError) as error:
-        cs.load(path)
-    assert str(error.value).startswith(f"{path} is a page, not a report. ")
-    assert "Save the report as .compilescope.json too" in str(error.value)
+    path.write_bytes(a_page)
+    assert cs.load(path) == from_json(report().to_json())
+
+
+def test_a_page_that_is_cut_off_says_so(tmp_path: Path, a_page: bytes) -> None:
+    start = a_page.index(b"<script")
+    for length, what in [
+        (start, "is a page without a report. It is cut off"),
+        (start + 100, "is damaged. The page is cut off."),
+    ]:
+        path = tmp_path / f"{length}.html"
+        path.write_bytes(a_page[:length])
+        with pytest.raises(cs.CompilescopeError) as error:
+            cs.load(path)
+        assert str(error.value).startswith(f"{path} {what}")
 
 
 def test_options_that_are_not_json_are_kept_as_text() -> None:

@@ -6,23 +6,16 @@ import base64
 import gzip
 import json
 import re
-from base64 import b64decode
-from itertools import accumulate
 from pathlib import Path
 
 import compilescope as cs
 import pytest
+from compilescope.report.saving import saved_pages
+from compilescope.report.saving.saved_pages import packed, unpacked
+from compilescope.report.saving.storage import from_json
 from compilescope.views import page
-from compilescope.views.packing import packed
 
 LOG = Path(__file__).parents[2] / "data" / "traces" / "h200-torch2.11-train_mlp_python.log.gz"
-
-
-def unpacked(text: str) -> str:
-    """As the page's own script does it."""
-    steps, _, pieces = gzip.decompress(b64decode(text)).decode().partition("\n")
-    texts = pieces.split(r"\n")
-    return r"\n".join(texts[number] for number in accumulate(map(int, steps.split(","))))
 
 
 @pytest.mark.parametrize("text", ["", "{}", json.dumps(["a\nb\na\nb", "\\n\\\n", "ä\n\n\n"])])
@@ -38,9 +31,36 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
     monkeypatch.setattr(page, "LARGE", 1 << 20)
     parts = page._Parts(script="", worker="", style="", licenses="")
     monkeypatch.setattr(page, "_parts", lambda: parts)
-    match = re.search(r'id="packed-report">([^<]*)<', page.render(report))
+    shown = page.render(report)
+    match = re.search(r'id="packed-report">([^<]*)<', shown)
     assert match is not None
     assert unpacked(match[1]) == text
+    assert from_json(shown) == from_json(text)
     assert len(match[1]) < len(text) / 5
     # Base64 adds a third.
     assert len(base64.b64decode(match[1])) < LOG.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (packed("{}")[:-8], "cut off"),
+        ("é", "ASCII"),
+        (base64.b64encode(b"no gzip").decode(), "header"),
+        (base64.b64encode(gzip.compress(b"0,7\n{}")).decode(), "missing"),
+        (base64.b64encode(gzip.compress(b"-1\n{}")).decode(), "missing"),
+        (base64.b64encode(gzip.compress(b"x\n{}")).decode(), "invalid literal"),
+    ],
+)
+def test_what_is_damaged_says_so(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        unpacked(text)
+
+
+@pytest.mark.parametrize("repeated", [b"0\n" + b"a" * 200, b"0" + b",0" * 100 + b"\naaa"])
+def test_little_that_unpacks_to_too_much_is_refused(
+    repeated: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_pages, "MOST", 150 if b"aaaa" in repeated else 290)
+    with pytest.raises(ValueError, match="too large"):
+        unpacked(base64.b64encode(gzip.compress(repeated)).decode())

@@ -15,12 +15,13 @@ from ..measurements.timings import Timing, too_few
 from ..report import SCHEMA_VERSION, Report, completing
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
+from .saved_pages import report_in_page
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of msgspec for text that is truncated, not text at all, or nested too deep."""
 
 
-_WHAT = "a file that report.save('….json') wrote"
+_WHAT = "a file that report.save wrote"
 
 
 class _Version(msgspec.Struct):
@@ -41,12 +42,12 @@ _START = 1024
 
 
 def load(path: str | Path) -> Report:
-    """Reads a report that `Report.save` wrote as JSON.
+    """Reads a report that `Report.save` wrote, as JSON or as a page.
 
     Parameters
     ----------
     path
-        The file, such as ``run.compilescope.json``.
+        The file, such as ``run.compilescope.json`` or ``run.html``.
 
     Returns
     -------
@@ -56,8 +57,8 @@ def load(path: str | Path) -> Report:
     Raises
     ------
     CompilescopeError
-        The file does not exist or cannot be read, is not a report, is a saved page, is damaged, or
-        was written by a newer compilescope.
+        The file does not exist or cannot be read, is not a report, is damaged, or was written by a
+        newer compilescope.
 
     Examples
     --------
@@ -66,8 +67,6 @@ def load(path: str | Path) -> Report:
     'fn'
     """
     file = given_path(path, _WHAT)
-    if file.suffix in (".html", ".htm"):
-        raise _page(str(path))
     with reading(file, _WHAT):
         if file.exists() and not file.is_file():
             # A device or a pipe may never end.
@@ -80,18 +79,14 @@ def load(path: str | Path) -> Report:
     return from_json(text, name=str(path))
 
 
-def _page(name: str) -> CompilescopeError:
-    return CompilescopeError(
-        f"{name} is a page, not a report.",
-        "A saved page is for browsers.",
-        "Save the report as .compilescope.json too, and give that file.",
-    )
-
-
 def from_json(text: str | bytes, name: str = "The text") -> Report:
-    """The report that `Report.to_json` wrote; ``name`` stands in the error messages."""
+    """The report that `Report.to_json` wrote, or the one in a saved page.
+
+    ``name`` stands in the error messages.
+    """
     if text[:_START].lstrip()[:1] in ("<", b"<"):
-        raise _page(name)
+        page = text if isinstance(text, bytes) else text.encode()
+        text = report_in_page(page, name)
     with _first_use:
         version_decoder, report_decoder = _decoders()
     try:
@@ -100,7 +95,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         raise CompilescopeError(
             f"{name} is not a report.",
             f"{error}.",
-            "Give a file that report.save('….json') wrote; one cut short must be written again.",
+            "Give a file that report.save wrote; one cut short must be written again.",
         ) from None
     if version > SCHEMA_VERSION:
         raise CompilescopeError(
