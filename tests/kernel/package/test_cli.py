@@ -210,7 +210,6 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["show", __file__], "is no trace"),
         (["diff", __file__, str(PYTHON)], "is no trace"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
-        (["show", "page.html"], "Save the report as .compilescope.json too"),
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),

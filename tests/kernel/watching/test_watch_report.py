@@ -77,7 +77,7 @@ def test_it_shows_a_table() -> None:
         compiled(torch.ones(4))
     text, html = str(report), report._repr_html_()
     assert "2 compilations, 1 recompile, 0 graph breaks" in text
-    assert "expected 3, actual 4" in text
+    assert "size 0 of x was 3 and is 4" in text
     assert "plain (watch_subjects.py:" in text
     assert "plain (watch_subjects.py:" in html
     assert "<script" not in html
