@@ -181,14 +181,18 @@ def run_step(step: Step) -> Outcome:
     return Outcome(step, status == 0, seconds, used.ru_utime + used.ru_stime, note)
 
 
-FAILURES = re.compile(r"^(?:FAILED|ERROR|FAIL) .*|^ +\d+\) .*|^\s*●.*|.*\berror\b.*", re.MULTILINE)
-"""How pytest, Playwright, jest and the checks begin the line that names what failed."""
+FAILURES = re.compile(
+    r"^(?:FAILED|ERROR|FAIL) .*|^ +\d+\) .*|^\s*●.*|.*\berror\b.*"
+    r"|^\s*(?:Error: |Expected|Received|> *\d+ \|).*",
+    re.MULTILINE,
+)
+"""How pytest, Playwright, jest and the checks begin the lines that name what failed and why."""
 
 
 def named_failures(text: str) -> list[str]:
     """The first lines of a failed step's output that name what failed, without repetition."""
     lines = (line.strip()[:160] for line in FAILURES.findall(text))
-    return list(dict.fromkeys(lines))[:5]
+    return list(dict.fromkeys(lines))[:10]
 
 
 def last_line(text: str) -> str:

@@ -85,6 +85,8 @@ export async function picture(
     await page.theme.setLightTheme();
   }
   const size = page.viewportSize()!;
+  const clientWidth = () => region.evaluate(node => node.clientWidth);
+  const before = await clientWidth();
   const isSidebarOpen = await sidebar(page).isVisible();
   // A notebook beside it takes a half, and the sidebar all but a strip.
   if (isSidebarOpen) {
@@ -94,14 +96,13 @@ export async function picture(
     .locator('.jp-Compilescope-document:visible')
     .count();
   await page.setViewportSize({ width: isAlone ? 460 : 700, height: 900 });
-  await expect
-    .poll(() => region.evaluate(node => node.clientWidth))
-    .toBeLessThan(420);
+  await expect.poll(clientWidth).toBeLessThan(420);
   await fits('narrow');
   await page.setViewportSize(size);
   if (isSidebarOpen) {
     await setSidebar(page, 'right', true);
   }
+  await expect.poll(clientWidth).toBe(before);
 }
 
 /**

@@ -10,26 +10,38 @@ import { expect, test } from '../helpers/test';
 const REPORTS = path.resolve(__dirname, '../../data/reports');
 
 /**
- * Where a node is on the screen.
+ * Where a node is on the screen, once it stays there: a graph is fitted anew in the
+ * frames after its view has another size.
  */
 async function placeOf(view: Locator, name: string): Promise<[number, number]> {
   const canvas = view.locator('.jp-Compilescope-graph-canvas').first();
-  const place = await canvas.evaluate((node, name) => {
-    const { compilescopeCanvas: own } = node as unknown as IHost;
-    const { scene } = own.picture!;
-    const box = scene.box(scene.graph.at.get(name)!);
-    return (
-      box && [
-        (box.x + box.width / 2 - own.camera.x) * own.camera.scale,
-        (box.y + box.height / 2 - own.camera.y) * own.camera.scale
-      ]
-    );
+  const place = await canvas.evaluate(async (node, name) => {
+    const current = (): [number, number] | null => {
+      const { camera, picture } = (node as unknown as IHost).compilescopeCanvas;
+      const { scene } = picture!;
+      const box = scene.box(scene.graph.at.get(name)!);
+      const frame = node.getBoundingClientRect();
+      return (
+        box && [
+          frame.x + (box.x + box.width / 2 - camera.x) * camera.scale,
+          frame.y + (box.y + box.height / 2 - camera.y) * camera.scale
+        ]
+      );
+    };
+    const nextFrame = () => new Promise(done => requestAnimationFrame(done));
+    let before = current();
+    for (let unchanged = 0; unchanged < 3;) {
+      await nextFrame();
+      const now = current();
+      unchanged = String(now) === String(before) ? unchanged + 1 : 0;
+      before = now;
+    }
+    return before;
   }, name);
-  const frame = await canvas.boundingBox();
-  if (!place || !frame) {
+  if (!place) {
     throw new Error(`${name} cannot be seen`);
   }
-  return [frame.x + place[0], frame.y + place[1]];
+  return place;
 }
 
 /**

@@ -48,7 +48,7 @@ export function Chart(props: {
   const probes = React.useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const palette = usePalette(probes);
-  const [hover, setHover] = React.useState<IHover | null>(null);
+  const [pointer, setPointer] = React.useState<IPoint | null>(null);
   const drag = React.useRef<{ x: number; start: IWindow; on: boolean } | null>(
     null
   );
@@ -57,6 +57,18 @@ export function Chart(props: {
     () => chart.lanes.map(lane => laneTitle(lane, trans)),
     [chart]
   );
+
+  /** The span at a point of the chart, as it is drawn now. */
+  const spanUnder = ({ x, y }: IPoint): IPlace | null => {
+    const perPixel = (window.end - window.start) / width;
+    const below = y - AXIS_HEIGHT + (scroller.current?.scrollTop ?? 0);
+    return y < AXIS_HEIGHT || width === 0
+      ? null
+      : hit(chart, layout, window.start + x * perPixel, below, perPixel);
+  };
+  // Asked for again at every drawing: a zoom puts another span under a pointer
+  // that rests.
+  const hovered = pointer && spanUnder(pointer);
 
   const draw = useFrame(() => {
     const node = canvas.current;
@@ -84,7 +96,7 @@ export function Chart(props: {
         ...scene,
         scroll: box.scrollTop,
         selected: place,
-        hovered: hover?.place ?? null,
+        hovered,
         title: lane => titles[lane]
       },
       colours
@@ -111,24 +123,15 @@ export function Chart(props: {
   };
   React.useEffect(() => bring(place), [place, chart]);
 
-  /** Where the pointer is: as a part of the width, and the span below it. */
-  const locate = (event: { clientX: number; clientY: number }) => {
+  const pointOf = (event: { clientX: number; clientY: number }): IPoint => {
     const box = scroller.current!.getBoundingClientRect();
-    const x = event.clientX - box.left;
-    const y = event.clientY - box.top;
-    const perPixel = (window.end - window.start) / width;
-    const below = y - AXIS_HEIGHT + scroller.current!.scrollTop;
-    const span =
-      y < AXIS_HEIGHT
-        ? null
-        : hit(chart, layout, window.start + x * perPixel, below, perPixel);
-    return { x, y, perPixel, span };
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
 
   // React listens to the wheel passively: the page would zoom along.
   const wheel = React.useRef<(event: WheelEvent) => void>(() => undefined);
   wheel.current = event => {
-    const { x } = locate(event);
+    const { x } = pointOf(event);
     const next = onWheel(event, window, x / width, width, total);
     if (next) {
       event.preventDefault();
@@ -144,7 +147,7 @@ export function Chart(props: {
 
   const span = spanAt(chart, place);
   const figures = figuresOf(chart, place, trans);
-  const hovered = figuresOf(chart, hover?.place ?? null, trans);
+  const hoveredFigures = figuresOf(chart, hovered, trans);
   return (
     <div className="jp-Compilescope-timeChart">
       <div ref={probes} className="jp-Compilescope-timeProbes" />
@@ -192,7 +195,6 @@ export function Chart(props: {
         }}
         onPointerMove={event => {
           const { current } = drag;
-          const { x, y, perPixel, span } = locate(event);
           if (current && event.buttons & 1) {
             const by = current.x - event.clientX;
             if (!current.on && Math.abs(by) > DRAG_FROM) {
@@ -200,24 +202,24 @@ export function Chart(props: {
               event.currentTarget.setPointerCapture(event.pointerId);
             }
             if (current.on) {
-              setHover(null);
+              const perPixel = (window.end - window.start) / width;
+              setPointer(null);
               props.onWindow(pan(current.start, by * perPixel, total));
             }
             return;
           }
-          setHover(span && { place: span, x, y });
+          setPointer(pointOf(event));
         }}
         onPointerUp={event => {
           const isClick = drag.current && !drag.current.on;
           drag.current = null;
           if (isClick) {
-            props.onPlace(locate(event).span);
+            props.onPlace(spanUnder(pointOf(event)));
           }
         }}
-        onPointerLeave={() => setHover(null)}
+        onPointerLeave={() => setPointer(null)}
         onDoubleClick={event => {
-          const { span } = locate(event);
-          const target = spanAt(chart, span);
+          const target = spanAt(chart, spanUnder(pointOf(event)));
           props.onWindow(
             target
               ? around(target.start, target.duration, total)
@@ -243,15 +245,15 @@ export function Chart(props: {
           </span>
         )}
       </div>
-      {hover && hovered && (
-        <Tip figures={hovered} x={hover.x} y={hover.y} width={width} />
+      {pointer && hoveredFigures && (
+        <Tip figures={hoveredFigures} {...pointer} width={width} />
       )}
     </div>
   );
 }
 
-interface IHover {
-  readonly place: IPlace;
+/** In pixels from the chart's upper left corner. */
+interface IPoint {
   readonly x: number;
   readonly y: number;
 }
