@@ -1,5 +1,27 @@
-import type { Widget } from '@lumino/widgets';
+import type { TabBar, Widget } from '@lumino/widgets';
 import { DockLayout, DockPanel } from '@lumino/widgets';
+
+/**
+ * The bar that holds the tab of a widget; null outside of a dock panel.
+ */
+export function tabBarOf(widget: Widget): TabBar<Widget> | null {
+  const dock = widget.parent;
+  if (!(dock instanceof DockPanel)) {
+    return null;
+  }
+  const bars = [...dock.tabBars()];
+  return bars.find(({ titles }) => titles.includes(widget.title)) ?? null;
+}
+
+/**
+ * Show a widget instead of the others in its tab bar. The focus stays where it is.
+ */
+export function bringToFront(widget: Widget): void {
+  const bar = tabBarOf(widget);
+  if (bar) {
+    bar.currentTitle = widget.title;
+  }
+}
 
 /**
  * How far apart the edges of neighbours may be, in pixels.

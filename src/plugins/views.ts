@@ -16,7 +16,7 @@ import { keepInView } from '../notebook/anchor';
 import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';
 import type { ReportWidget } from './reportWidget';
-import { divide } from './split';
+import { bringToFront, divide, tabBarOf } from './split';
 import type { ViewTarget } from '../panels/views';
 import { ICompilescope } from '../tokens';
 
@@ -103,16 +103,19 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       const inspected = model.subjects.find(
         each => each.subject.id === model.subject
       );
+      const other = place === 0 ? panelOfNeighbour(notebook) : undefined;
       keepInView(notebook, inspected?.subject.cell, () =>
         shell.add(widget, 'main', {
-          mode: 'split-right',
-          ref: find(notebook, 0)?.id ?? notebook.id,
+          mode: other ? 'tab-after' : 'split-right',
+          ref: (other ?? find(notebook, 0) ?? notebook).id,
           activate: false,
           type: 'Compilescope'
         })
       );
       await tracker.add(widget);
-      if (isRestored && place === 0) {
+      if (other) {
+        bringToFront(widget);
+      } else if (isRestored && place === 0) {
         requestAnimationFrame(() => divide(notebook, widget, SHARE));
       }
       return widget;
@@ -120,6 +123,16 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
 
     const find = (notebook: NotebookPanel, place: number) =>
       tracker.find(each => each.notebook === notebook && each.place === place);
+    // Notebooks that share a tab bar share the place beside it: another column for
+    // each would leave none of them wide enough.
+    const panelOfNeighbour = (notebook: NotebookPanel) =>
+      tracker.find(
+        each =>
+          each.place === 0 &&
+          each.notebook !== notebook &&
+          tabBarOf(each.notebook) === tabBarOf(notebook) &&
+          tabBarOf(each) !== tabBarOf(notebook)
+      );
     const free = (notebook: NotebookPanel) => {
       let place = 1;
       while (find(notebook, place)) {
@@ -152,6 +165,15 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       }
       return widget;
     };
+
+    // The panel in front belongs to the notebook in front.
+    notebooks.currentChanged.connect((_, notebook) => {
+      const panel = notebook && find(notebook, 0);
+      const shown = panel && tabBarOf(panel)?.currentTitle?.owner;
+      if (panel && tracker.find(each => each === shown)) {
+        bringToFront(panel);
+      }
+    });
 
     addViewCommands({
       commands,

@@ -32,7 +32,9 @@ test('two tabs on one kernel see the same', async ({ page }) => {
   });
 });
 
-test('the sidebar follows the notebook in front', async ({ page }) => {
+test('the sidebar and the panel follow the notebook in front', async ({
+  page
+}) => {
   await openSidebar(page);
   await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await runAll(page, SUBJECT.length);
@@ -44,9 +46,18 @@ test('the sidebar follows the notebook in front', async ({ page }) => {
   );
   await runAll(page, SUBJECT.length);
   const subject = subjects(page).first();
+  const notebook = (name: string) =>
+    page.getByRole('tab', { name, exact: true });
+  const panel = (name: string) =>
+    page.getByRole('tab', { name: `Overview of ${name}`, exact: true });
   await expect(subject).toContainText('other');
-  await page.getByRole('tab', { name: 'pages.ipynb', exact: true }).click();
+  // Beside the notebooks, which share a tab bar, their panels share one too.
+  await expect(panel('second.ipynb')).toHaveAttribute('aria-selected', 'true');
+  await expect(page.locator('.lm-DockPanel-tabBar:visible')).toHaveCount(2);
+  await notebook('pages.ipynb').click();
   await expect(subject).toContainText('attend');
-  await page.getByRole('tab', { name: 'second.ipynb', exact: true }).click();
+  await expect(panel('pages.ipynb')).toHaveAttribute('aria-selected', 'true');
+  await notebook('second.ipynb').click();
   await expect(subject).toContainText('other');
+  await expect(panel('second.ipynb')).toHaveAttribute('aria-selected', 'true');
 });
