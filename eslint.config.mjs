@@ -4,7 +4,7 @@ import prettier from 'eslint-config-prettier';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
-// Rules that need types are oxlint's: see .oxlintrc.json.
+// Rules that need types, and unused variables, are oxlint's: see .oxlintrc.json.
 export default tseslint.config(
   { ignores: ['node_modules', 'lib', 'coverage', '**/*.js', '**/*.d.ts'] },
   js.configs.recommended,
@@ -17,16 +17,16 @@ export default tseslint.config(
       globals: globals.browser
     },
     rules: {
-      '@typescript-eslint/naming-convention': [
+      // What naming-convention would say, in a tenth of the time.
+      'no-restricted-syntax': [
         'error',
         {
-          selector: 'interface',
-          format: ['PascalCase'],
-          custom: { regex: '^I[A-Z]', match: true }
+          selector: 'TSInterfaceDeclaration[id.name!=/^I[A-Z]/]',
+          message: 'The name of an interface begins with I.'
         }
       ],
       '@typescript-eslint/no-namespace': 'off',
-      '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      '@typescript-eslint/no-unused-vars': 'off',
       // The code view is loaded when it is first opened; all else is needed at
       // the start.
       'jupyter/prefer-lazy-imports': 'off',
