@@ -106,7 +106,7 @@ def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str, most: int) 
             if size > most:
                 return _too_large(name, most)
     except _damage_errors():
-        return _damaged(name)
+        return _damaged(name) if size else _unreadable(name)
     return None
 
 
@@ -151,6 +151,15 @@ def _damaged(name: str) -> Problem:
         what=f"{name} is cut or damaged: what comes behind the damage is not read.",
         why="The compressed file ends too early, or a piece of it is not what was written.",
         remedy="What could be unpacked is shown. Copy the trace again to have all.",
+    )
+
+
+def _unreadable(name: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"{name} cannot be unpacked.",
+        why="It begins as a compressed file, but its first bytes are damaged or cut off.",
+        remedy="Copy the trace again.",
     )
 
 
