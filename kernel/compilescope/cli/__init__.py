@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        print(f"{error.filename or 'A file'}: {error.strerror or error}.", file=sys.stderr)
+        print(f"{error.filename or 'The output'}: {error.strerror or error}.", file=sys.stderr)
         return 2
     return status
 

@@ -221,6 +221,7 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
+        (["reproduce", str(PYTHON)], "Give --kernel NAME or --graph STAGE"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(
