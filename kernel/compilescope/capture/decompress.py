@@ -7,7 +7,7 @@ import gzip
 import importlib.util
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -21,6 +21,8 @@ _MOST_TIMES = 100
 _ALWAYS_BYTES = 1 << 24
 """The limit of the decompressed size of any file."""
 _PIECE = 1 << 20
+_ZSTD_PIECE = 1 << 12
+"""A larger piece might decompress to more than the memory holds: to up to 32,768 times its size."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = {codecs.BOM_UTF16_LE: 3, codecs.BOM_UTF16_BE: 2}
 """The file's first bytes → the positions of zero bytes, since a trace begins in ASCII."""
@@ -63,10 +65,10 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
             # One read of the stream at a time, to keep the data before any damage.
             return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name, most)
         if magic.startswith(_ZSTD):
-            opened = _open_zstd(file)
-            if opened is None:
+            module = _zstd()
+            if module is None:
                 return _no_zstd(path.name)
-            return _copy(opened.read, target, path.name, most)
+            return _copy(_zstd_reader(module, file), target, path.name, most)
         while piece := file.read(_PIECE):
             target.write(piece)
     return None
@@ -104,7 +106,7 @@ def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str, most: int) 
             if size > most:
                 return _too_large(name, most)
     except _damage_errors():
-        return _damaged(name)
+        return _damaged(name) if size else _unreadable(name)
     return None
 
 
@@ -122,15 +124,25 @@ def _zstd() -> Any:
     return next((importlib.import_module(name) for name in installed), None)
 
 
-def _open_zstd(file: BinaryIO) -> BinaryIO | None:
-    """The decompressed file, if Python can decompress it."""
-    module = _zstd()
-    if module is None:
-        return None
+def _zstd_reader(module: Any, file: BinaryIO) -> Callable[[int], bytes]:
+    """Read a file with one of the modules of `_zstd`."""
     if hasattr(module, "ZstdFile"):
-        return cast(BinaryIO, module.ZstdFile(file))
-    reader = module.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return cast(BinaryIO, reader)
+        return cast(BinaryIO, module.ZstdFile(file)).read
+    pieces = _zstd_pieces(module, file)
+    return lambda size: next(pieces, b"")
+
+
+def _zstd_pieces(module: Any, file: BinaryIO) -> Iterator[bytes]:
+    """Decompress with zstandard, whose own reader ends silently where a frame is cut off."""
+    data = file.read(_ZSTD_PIECE)
+    while data:
+        frame = module.ZstdDecompressor().decompressobj()
+        while not frame.eof:
+            if not data:
+                raise EOFError
+            if piece := frame.decompress(data):
+                yield piece
+            data = frame.unused_data or file.read(_ZSTD_PIECE)
 
 
 def _damaged(name: str) -> Problem:
@@ -139,6 +151,15 @@ def _damaged(name: str) -> Problem:
         what=f"{name} is cut or damaged: what comes behind the damage is not read.",
         why="The compressed file ends too early, or a piece of it is not what was written.",
         remedy="What could be unpacked is shown. Copy the trace again to have all.",
+    )
+
+
+def _unreadable(name: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"{name} cannot be unpacked.",
+        why="It begins as a compressed file, but its first bytes are damaged or cut off.",
+        remedy="Copy the trace again.",
     )
 
 

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -279,6 +280,8 @@ def _named(value: Any, interned: dict[int, str]) -> Any:
             key: interned.get(item, str(item))
             if key == "filename" and isinstance(item, int)
             else _named(item, interned)
+            if isinstance(item, (dict, list))
+            else item
             for key, item in value.items()
         }
     if isinstance(value, list):
@@ -308,6 +311,12 @@ def compile_id(autograd: Any, frame: Any, compilation: Any) -> str | None:
     if frame is not None and compilation is not None:
         parts += [str(frame), str(compilation)]
     return "/".join(parts) or None
+
+
+@lru_cache(maxsize=64)
+def known_id(autograd: int | None, frame: int | None, compilation: int | None) -> str | None:
+    """`compile_id` of a decoded head: neighbouring records are of the same few compilations."""
+    return compile_id(autograd, frame, compilation)
 
 
 def _true_times(records: list[Record]) -> list[Record]:

@@ -2,8 +2,8 @@
 
 It uses argparse, so that a training node needs no further package. Results go to standard output
 and everything else to standard error, so that both can be piped. The exit status is 0 on success, 1
-if a check failed, and 2 if the command could not run: a wrong option, or a file that cannot be
-read. ``compilescope run`` exits with its script's status.
+if a check failed, 2 if the command could not run (a wrong option, or a file that cannot be read),
+and 130 after Ctrl-C. ``compilescope run`` exits with its script's status.
 """
 
 from __future__ import annotations
@@ -83,8 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader closed the pipe, as ``| head`` does. Python would fail again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:
-        print(f"{error.filename or 'A file'}: {error.strerror or error}.", file=sys.stderr)
+        print(f"{error.filename or 'The output'}: {error.strerror or error}.", file=sys.stderr)
         return 2
     return status
 

@@ -86,6 +86,13 @@ def command(options: argparse.Namespace) -> int:
     if are_folders:
         return _of_folders(options)
     difference = report_difference(files.read(options.before), files.read(options.after))
+    if options.fail_on and not difference.variants:
+        raise CompilescopeError(
+            "--fail-on compares nothing: the two have no variant of the same name.",
+            f"Before: {', '.join(difference.only_before)}. After: "
+            f"{', '.join(difference.only_after)}.",
+            "Give two reports of the same script, or two traces.",
+        )
     if options.json:
         files.print_json(difference)
     else:
@@ -198,6 +205,8 @@ def _of_traces(options: argparse.Namespace) -> int:
             f"--fail-on {_ONLY_REPORTS} compares latencies, and a trace has none.",
             remedy="Leave it out, or give two reports of measured calls.",
         )
+    if options.output is not None:
+        files.check_output(options.output)
     every = options.all or not {"more-kernels", "more-guards"}.isdisjoint(options.fail_on)
     with (
         Trace(options.before, show_progress) as before,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,6 +103,40 @@ def refuse_no_trace(processes: Sequence[object], problems: Sequence[Problem]) ->
         raise CompilescopeError(error.what, error.why, error.remedy)
 
 
+def check_output(path: Path) -> None:
+    """Refuse a file that cannot be written, before the work that it is the result of.
+
+    Raises
+    ------
+    CompilescopeError
+        Its ending is neither .html nor .json, or its folder cannot be written to.
+    """
+    if path.suffix not in (".json", *_PAGES):
+        raise CompilescopeError(
+            f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise CompilescopeError(
+            f"{path.parent} is no folder that can be written to.", remedy="Give another with -o."
+        )
+
+
+def check_growth(paths: Sequence[Path]) -> None:
+    """Refuse to follow logs that are compressed: nothing is ever added to them.
+
+    Raises
+    ------
+    CompilescopeError
+        Each path is a compressed file.
+    """
+    if all(path.is_file() and path.suffix in (".gz", ".zst") for path in paths):
+        raise CompilescopeError(
+            f"{paths[0].name} cannot be followed: it is compressed.",
+            "A running job writes to a plain .log.",
+            "Leave out --follow, or give the folder that TORCH_TRACE names.",
+        )
+
+
 def write(report: Report, path: Path, *, redact: bool = False) -> None:
     """Save a report and say where, on standard error.
 
@@ -147,6 +182,11 @@ def summary(report: Report) -> Summary:
 def print_json(value: object) -> None:
     """Print a struct as indented JSON."""
     print(msgspec.json.format(msgspec.json.encode(value, enc_hook=repr)).decode())
+
+
+def print_json_line(value: object) -> None:
+    """Print a struct as a line of JSON."""
+    print(msgspec.json.encode(value, enc_hook=repr).decode())
 
 
 def print_note(text: str) -> None:

@@ -2,64 +2,158 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from ..readers.lazy_trace import ProcessLog, Trace
+from ..readers.log_files import is_log
 from ..readers.outlines import Events
 from ..readers.trace_summary import compilation_lines
-from . import trace_text
+from ..report.traces import CompilationLine
+from . import files, trace_text
 from .terminal import Paint
 
 _INTERVAL_S = 0.5
 """How often the files are checked."""
+_CLEAR = "\r\033[K"
 
 
-def follow(trace: Trace) -> None:
+def wait_for_logs(paths: Sequence[Path]) -> None:
+    """Wait until each folder holds a log: the job may not have compiled anything yet."""
+    is_announced = False
+    for folder in filter(Path.is_dir, paths):
+        while not any(is_log(name) for _, _, names in os.walk(folder) for name in names):
+            if not is_announced:
+                files.print_note(f"waits for a log in {folder}")
+                is_announced = True
+            time.sleep(_INTERVAL_S)
+
+
+def follow(trace: Trace, *, rank: str | None, redact: bool, as_json: bool) -> None:
     """Print each compilation when it ends, until the user presses Ctrl-C.
 
     Parameters
     ----------
     trace
         A trace opened as incomplete: reading waits for the rest of an unfinished record.
+    rank
+        The name of one process, to print its compilations alone. None: all.
+    redact
+        Leave out folders' names, source code and quoted values.
+    as_json
+        Print each compilation as a line of JSON.
     """
-    printed: set[tuple[str, str]] = set()
-    print(f"compilescope: follows {trace.path}; Ctrl-C ends with the summary", file=sys.stderr)
+    follower = _Follower(trace, rank, redact=redact, as_json=as_json)
+    files.print_note(
+        f"follows {trace.path}: each compilation as it ends, with the time since the first one "
+        "began, and its own. Ctrl-C ends."
+    )
     try:
         changed: Iterable[tuple[ProcessLog, Events]] = (
             (log, events) for log in trace.processes for events in log.events.values()
         )
         while True:
-            print_ended(changed, printed)
+            follower.print_ended(changed)
+            follower.show_unfinished()
             time.sleep(_INTERVAL_S)
             changed = trace.read_on()
     except KeyboardInterrupt:
         # New records, and the last one, which nothing follows.
-        print_ended(trace.finish(), printed)
-        print()
+        follower.print_ended(trace.finish())
+        if not as_json:
+            print()
 
 
-def print_ended(
-    changed: Iterable[tuple[ProcessLog, Events]], printed: set[tuple[str, str]]
-) -> None:
-    """Print the compilations that have ended and were not printed yet.
+class _Follower:
+    """What was printed of a trace so far. For the parameters, see `follow`."""
 
-    Parameters
-    ----------
-    changed
-        The compilations with new records.
-    printed
-        The process and compile id of each printed compilation; updated with new ones.
-    """
-    logs: dict[str, tuple[ProcessLog, set[str]]] = {}
-    for log, events in changed:
-        if events.is_done and (log.name, events.id) not in printed:
-            printed.add((log.name, events.id))
-            logs.setdefault(log.name, (log, set()))[1].add(events.id)
-    for log, ids in logs.values():
-        for line in compilation_lines(log.report()):
-            if line.id in ids:
-                print(trace_text.compilation(line, Paint(sys.stdout)), flush=True)
-                if line.recompile:
-                    print(f"          {line.recompile.partition(chr(10))[0]}", flush=True)
+    def __init__(self, trace: Trace, rank: str | None, *, redact: bool, as_json: bool) -> None:
+        self._trace = trace
+        self._rank = rank
+        self._redact = redact
+        self._as_json = as_json
+        self._printed: dict[ProcessLog, set[str]] = {}
+        self._first_s: float | None = None
+        """When the first compilation began."""
+        self._is_status_shown = False
+
+    def print_ended(self, changed: Iterable[tuple[ProcessLog, Events]]) -> None:
+        """Print those of some compilations that have ended and were not printed yet."""
+        ended: dict[str, set[str]] = {}
+        for log, events in changed:
+            printed = self._printed.setdefault(log, set())
+            if events.is_done and events.id not in printed and self._is_followed(log):
+                printed.add(events.id)
+                ended.setdefault(log.name, set()).add(events.id)
+        if not ended:
+            return
+        report = self._trace.report()
+        if self._redact:
+            report = report.redacted()
+        lines = []
+        why: dict[tuple[str, str], str] = {}
+        for variant in report.variants:
+            ids = ended.get(variant.name, set())
+            lines += [line for line in compilation_lines(variant) if line.id in ids]
+            for problem in variant.problems:
+                why.update(((variant.name, name), problem.what) for name in problem.compilations)
+        lines.sort(key=lambda line: line.started_s or 0.0)
+        self._clear_status()
+        for line in lines:
+            self._print(line, why.get((line.process, line.id), ""))
+        sys.stdout.flush()
+
+    def show_unfinished(self) -> None:
+        """Name the compilation that began last and has not ended, on a terminal."""
+        if not sys.stderr.isatty():
+            return
+        self._clear_status()
+        unfinished = [
+            (log.outline(events).started_s or 0.0, log, events.id)
+            for log in self._trace.processes
+            if self._is_followed(log)
+            for events in log.events.values()
+            if events.starts and not events.is_done
+        ]
+        if not unfinished:
+            return
+        started_s, log, compile_id = max(unfinished, key=lambda begun: begun[0])
+        name = f"{log.name} {compile_id}" if self._is_scoped() else compile_id
+        more = f", and {len(unfinished) - 1} more" if len(unfinished) > 1 else ""
+        # The clock of another machine may be ahead of this one.
+        elapsed_s = max(0.0, time.time() - started_s)
+        text = f"{name} not finished after {elapsed_s:.0f} s{more}"
+        columns = shutil.get_terminal_size().columns
+        print(text[: columns - 1], end="", file=sys.stderr, flush=True)
+        self._is_status_shown = True
+
+    def _print(self, line: CompilationLine, why: str) -> None:
+        if self._as_json:
+            files.print_json_line(line)
+            return
+        if self._first_s is None:
+            self._first_s = line.started_s
+        since_s = None
+        if self._first_s is not None and line.started_s is not None:
+            since_s = max(0.0, line.started_s - self._first_s)
+        for text in trace_text.ended(
+            line, why, since_s, Paint(sys.stdout), scoped=self._is_scoped()
+        ):
+            print(text)
+
+    def _clear_status(self) -> None:
+        if self._is_status_shown:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+            self._is_status_shown = False
+
+    def _is_scoped(self) -> bool:
+        """Whether lines name their process: there are several, or ranks that may yet come."""
+        processes = self._trace.processes
+        return len(processes) > 1 or any(log.origin.rank is not None for log in processes)
+
+    def _is_followed(self, log: ProcessLog) -> bool:
+        return self._rank in (None, log.name.partition(",")[0])

@@ -91,10 +91,14 @@ def _serve(paths: Sequence[Path], options: argparse.Namespace) -> int:
     from .terminal import show_progress
 
     *before, shown = paths
+    if options.follow:
+        files.check_growth([shown])
     answers = TraceAnswers(
         shown, show_progress, before=before[0] if before else None, follow=options.follow
     )
     try:
+        if not options.follow:
+            files.refuse_no_trace(answers.report.variants, answers.report.problems)
         with PageServer(answers, options.port) as server:
             print(server.url, flush=True)
             files.print_note("the page is served until Ctrl-C")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..report.errors import CompilescopeError
 from . import files
 
 
@@ -38,6 +39,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Write the program, and print how its run ended."""
+    if (options.kernel is None) == (options.graph is None) and not options.minify:
+        raise CompilescopeError(
+            "A program runs one kernel or one graph.",
+            remedy="Give --kernel NAME or --graph STAGE; compilescope show FILE --list has both.",
+        )
     from .. import reproducer
 
     program = reproducer(

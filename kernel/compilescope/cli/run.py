@@ -22,7 +22,6 @@ from . import files
 from .joined_page import JoinedPage
 
 _PACKAGE = str(PACKAGE.resolve())
-_ENDINGS = (".html", ".htm", ".json")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -105,14 +104,7 @@ def _output(options: argparse.Namespace, name: str) -> Path:
     """The path of the report; checked before the script runs, which may take hours."""
     stem = name.rpartition(".")[2] if options.module else Path(name).stem
     path: Path = (options.output or Path(f"{stem}.html")).absolute()
-    if path.suffix not in _ENDINGS:
-        raise CompilescopeError(
-            f"A report cannot be saved as {path.name!r}.", remedy="Use .html or .json."
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise CompilescopeError(
-            f"{path.parent} is no folder that can be written to.", remedy="Give another with -o."
-        )
+    files.check_output(path)
     return path
 
 

@@ -5,13 +5,26 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from ..report import WRAPPERS, Compilation, Report
+from ..report import WRAPPERS, Compilation, Report, Struct
 from ..report.errors import CompilescopeError
 from . import files
 from .terminal import show_progress
 
 _THINGS = ("code", "kernel", "graph", "guards", "shapes", "raw")
 """Options that each name a text of one compilation."""
+
+
+class Parts(Struct):
+    """The names of a compilation's parts, as ``--list --json`` prints them."""
+
+    variant: str
+    """Empty if ``--compilation`` named the compilation alone."""
+    compilation: str
+    code: list[str]
+    graphs: list[str]
+    kernels: list[str]
+    shapes: list[str]
+    raw: list[str]
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,7 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="of a trace: what torch logged as EVENT and no view reads, as it is",
     )
     thing.add_argument("--list", action="store_true", help="what can be named here")
-    thing.add_argument("--json", action="store_true", help="the summary as JSON")
+    parser.add_argument("--json", action="store_true", help="the summary or list as JSON")
     parser.add_argument(
         "--compilation", metavar="ID", help="torch's compile id, as 0/0; alone: what it has"
     )
@@ -47,23 +60,47 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     one_thing = any(getattr(options, name) for name in _THINGS)
-    if one_thing or (options.compilation and not options.json):
+    if one_thing and options.json:
+        raise CompilescopeError(
+            "--json prints the summary or the list, and no text.", remedy="Leave it out."
+        )
+    if one_thing:
+        print(_text(_compilation(options), options).rstrip("\n"))
+        return 0
+    if options.compilation:
         compilation = _compilation(options)
-        text = _text(compilation, options) if one_thing else "\n".join(_listing(compilation))
-        print(text.rstrip("\n"))
+        if options.json:
+            files.print_json(_parts(compilation, options.variant or ""))
+        else:
+            print("\n".join(_listing(compilation)))
         return 0
     report = files.read(options.file)
-    if options.json:
+    if options.variant:
+        report.variants = [report.variant(options.variant)]
+    if options.list:
+        _print_list(report, options)
+    elif options.json:
         files.print_json(files.summary(report))
-    elif options.list:
-        for variant in report.variants:
-            print(variant.name)
-            for compilation in variant.compilations:
-                for line in _listing(compilation):
-                    print(f"  {line}")
     else:
         print(report)
     return 0
+
+
+def _print_list(report: Report, options: argparse.Namespace) -> None:
+    if options.json:
+        files.print_json(
+            [
+                _parts(compilation, variant.name)
+                for variant in report.variants
+                for compilation in variant.compilations
+            ]
+        )
+        return
+    for variant in report.variants:
+        print(variant.name)
+        for compilation in variant.compilations:
+            for line in _listing(compilation):
+                print(f"  {line}")
 
 
 def _compilation(options: argparse.Namespace) -> Compilation:
@@ -161,17 +198,25 @@ def _missing(compilation: Compilation, thing: str, names: list[str]) -> Compiles
     )
 
 
+def _parts(compilation: Compilation, variant: str) -> Parts:
+    return Parts(
+        variant=variant,
+        compilation=compilation.id,
+        code=[name for name in WRAPPERS if getattr(compilation.code, name) is not None],
+        graphs=list(compilation.graphs),
+        kernels=[kernel.name for kernel in compilation.kernels],
+        shapes=[symbol.name for symbol in compilation.symbols],
+        raw=[event.name for event in compilation.raw],
+    )
+
+
 def _listing(compilation: Compilation) -> list[str]:
-    """The names of a compilation's parts."""
-    code = [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
-    lines = [compilation.id]
-    for title, names in (
-        ("code", code),
-        ("graphs", list(compilation.graphs)),
-        ("kernels", [kernel.name for kernel in compilation.kernels]),
-        ("shapes", [symbol.name for symbol in compilation.symbols]),
-        ("raw", [event.name for event in compilation.raw]),
-    ):
-        if names:
-            lines.append(f"  {title}: {', '.join(names)}")
-    return lines
+    """The names of a compilation's parts, a line for each kind that it has."""
+    parts = _parts(compilation, "")
+    titles = ("code", "graphs", "kernels", "shapes", "raw")
+    lines = [
+        f"  {title}: {', '.join(getattr(parts, title))}"
+        for title in titles
+        if getattr(parts, title)
+    ]
+    return [compilation.id, *lines]

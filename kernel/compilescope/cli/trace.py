@@ -15,7 +15,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.traces import CompilationLine
 from . import files, trace_text
-from .follow import follow
+from .follow import follow, wait_for_logs
 from .terminal import Paint, show_progress
 
 _CACHE_ORDER = ("bypass", "miss", "hit")
@@ -62,7 +62,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="print compilations as a running job logs them; Ctrl-C ends with the summary",
+        help="print compilations as a running job logs them; Ctrl-C ends with the summary, or with "
+        "--json without it",
     )
     listing = parser.add_argument_group("list of compilations")
     listing.add_argument("--list", action="store_true", help="list every compilation")
@@ -88,22 +89,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print the summary or the list, and write the requested file."""
     rank = None if options.rank is None else f"rank {options.rank}"
+    if options.output is not None:
+        files.check_output(options.output)
+    if options.search == "":
+        raise CompilescopeError("--search looks for a text, and this one is empty.")
     for path in options.paths:
         if not files.is_trace(path):
             raise CompilescopeError(
                 f"{path.name} is no trace.",
                 remedy="compilescope show, diff and open read reports and packages.",
             )
+    if options.follow:
+        files.check_growth(options.paths)
+        wait_for_logs(options.paths)
     with Trace(options.paths, show_progress, whole=not options.follow) as trace:
-        if not options.follow:
-            files.refuse_no_trace(trace.processes, trace.problems)
+        if options.follow:
+            follow(trace, rank=rank, redact=options.redact, as_json=options.json)
+        files.refuse_no_trace(trace.processes, trace.problems)
         names = [log.name for log in trace.processes]
         if rank is not None and rank not in names:
             raise CompilescopeError(
                 f"The trace has no rank {options.rank}.", remedy=f"It has: {', '.join(names)}."
             )
-        if options.follow:
-            follow(trace)
         if options.search:
             return _search(trace, rank, options)
         if options.stacks:
@@ -111,17 +118,21 @@ def command(options: argparse.Namespace) -> int:
         chosen = options.only or options.function or options.min_nodes
         if options.list or options.sort or chosen:
             _list(trace, rank, options)
-        else:
-            trace_summary = summary_of(trace, rank=rank, redact=options.redact)
-            if options.json:
-                files.print_json(trace_summary)
-            else:
-                for line in trace_text.summary(trace_summary, Paint(sys.stdout)):
-                    print(line)
+        elif not (options.follow and options.json):
+            _summarize(trace, rank, options)
     if options.output is not None:
         report = _whole(options.paths, rank)
         files.write(report, options.output, redact=options.redact)
     return 0
+
+
+def _summarize(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
+    trace_summary = summary_of(trace, rank=rank, redact=options.redact)
+    if options.json:
+        files.print_json(trace_summary)
+        return
+    for line in trace_text.summary(trace_summary, Paint(sys.stdout)):
+        print(line)
 
 
 def _search(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
@@ -174,6 +185,8 @@ def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
     if options.json:
         files.print_json(lines)
         return
+    if not lines:
+        files.print_note("no compilation matches")
     for text in trace_text.compilations(lines, Paint(sys.stdout), scoped=len(report.variants) > 1):
         print(text)
 

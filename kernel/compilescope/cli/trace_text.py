@@ -70,10 +70,25 @@ def stacks(trees: Sequence[Stacks], paint: Paint) -> Iterator[str]:
             yield f"… and {count(tree.left_out, 'more compilation')}"
 
 
-def compilation(line: CompilationLine, paint: Paint) -> str:
-    """One line of a log that is followed."""
-    time, compile_id, rest = _row(line, paint, scoped=True)
-    return f"{time:>8}  {compile_id}  {rest}".rstrip()
+def ended(
+    line: CompilationLine, why: str, since_s: float | None, paint: Paint, *, scoped: bool
+) -> Iterator[str]:
+    """Yield a compilation of a log that is followed, and the reason below it if it has one.
+
+    Parameters
+    ----------
+    line, why
+        The compilation, and why it failed or was left to eager; empty if it was compiled.
+    since_s
+        When it began, from the first compilation on.
+    """
+    time, compile_id, rest = _row(line, paint, scoped=scoped)
+    since = "" if since_s is None else f"+{since_s:.1f} s"
+    yield f"{since:>9}  {time:>8}  {compile_id}  {rest}".rstrip()
+    reason = (why or line.recompile).partition("\n")[0]
+    if reason:
+        style = {"failed": "error", "eager": "warning"}.get(line.outcome, "dim")
+        yield f"{'':21}{paint(style, reason)}"
 
 
 def compilation_name(line: CompilationLine) -> str:

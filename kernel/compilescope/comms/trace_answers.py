@@ -98,6 +98,11 @@ class TraceAnswers:
         """What the trace is called."""
         return self._report.subject.name
 
+    @property
+    def report(self) -> Report:
+        """The trace in outline."""
+        return self._report
+
     def close(self) -> None:
         """Close the files."""
         with self._lock:

@@ -48,9 +48,11 @@ def is_log(name: str) -> bool:
 
 def paths_of(given: str | Path | Sequence[Path]) -> list[Path]:
     """The paths of a trace; several are absolute, so that one folder holds them."""
-    if isinstance(given, (str, Path)):
-        return [Path(given)]
-    return list(given) if len(given) == 1 else [path.absolute() for path in given]
+    paths = [Path(given)] if isinstance(given, (str, Path)) else list(given)
+    if len(paths) == 1:
+        # "." and ".." are no names to call a trace after.
+        return [path if path.name.strip(".") else path.resolve() for path in paths]
+    return [path.absolute() for path in paths]
 
 
 def common_path(paths: Sequence[Path]) -> Path:
@@ -80,7 +82,7 @@ def _logs_at(path: Path) -> LogFiles:
     if not log_files.logs:
         raise CompilescopeError(
             f"There is no trace at {str(path)!r}.",
-            "It is neither a file nor a folder with files that end in .log or .log.gz.",
+            "It is neither a file nor a folder with files that end in .log, .log.gz or .log.zst.",
             "Give the file that torch wrote, or the folder that TORCH_TRACE named.",
         )
     return log_files

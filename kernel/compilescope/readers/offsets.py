@@ -14,7 +14,7 @@ import msgspec
 from ..capture.heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
-from ..capture.tracelog import Damages, clock_shift, compile_id, moved, parse_records
+from ..capture.tracelog import Damages, clock_shift, known_id, moved, parse_records
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem
 from .epochs import Epochs, with_id
@@ -171,9 +171,7 @@ class Offsets:
                     self._intern(number, text)
                     continue
                 head = decode_head(text)
-                torch_id = compile_id(
-                    head.compiled_autograd_id, head.frame_id, head.frame_compile_id
-                )
+                torch_id = known_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
             except (msgspec.DecodeError, ValueError, RecursionError):
                 continue  # damage, which `Outlines` counts
             if event == b"dynamo_start" and torch_id is not None and not head.attempt:

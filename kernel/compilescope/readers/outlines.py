@@ -20,9 +20,9 @@ from ..capture.records import LOOSE, Record
 from ..capture.tracelog import (
     Damages,
     clock_shift,
-    compile_id,
     first_span,
     intern_name,
+    known_id,
     name_files,
     seconds_of,
     whole_quarters,
@@ -225,28 +225,28 @@ class Outlines:
             # Before the others: the year may differ, and not all metrics have a time.
             self._shift_s = clock_shift(first_span(block, self._year)) or None
         for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
-            event, text = match[8], match[7]
+            event = match[8]
+            if event is None:
+                self._add_foreign(block, match.start())
+                continue
+            end = block.line_end(match.end())
+            text = bytes(block.buffer[match.start(7) : end])
             try:
-                if event is None:
-                    self._add_foreign(block, match.start())
-                else:
-                    self._add(block, match, event.decode())
+                self._add(block, match, event.decode(), text, end)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
                 self._damages.add("cannot be read", 0, text, str(error))
 
     def _add_foreign(self, block: Block, start: int) -> None:
-        end = block.buffer.find(b"\n", start + 1, block.end)
-        line = bytes(block.buffer[start + 1 : block.end if end < 0 else end])
+        line = bytes(block.buffer[start + 1 : block.line_end(start + 1)])
         if line.strip():
             self._damages.add("is no trace record", 0, line)
 
-    def _add(self, block: Block, match: re.Match[bytes], event: str) -> None:
-        text = match[7]
+    def _add(self, block: Block, match: re.Match[bytes], event: str, text: bytes, end: int) -> None:
         if event == "str":
             intern_name(msgspec.json.decode(text), self._names)
             return
         head, metadata, name = self._decoded(event, text)
-        torch_id = compile_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
+        torch_id = known_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
         if event == "dynamo_start" and torch_id is not None and not head.attempt:
             self._epochs.start(torch_id)
         shown = None if torch_id is None else self._epochs.name(torch_id)
@@ -267,7 +267,7 @@ class Outlines:
         record = Record(
             event=event,
             metadata=metadata,
-            payload=block.payload_at(match.end()).decode("utf-8", "replace") if has_text else None,
+            payload=block.payload_at(end).decode("utf-8", "replace") if has_text else None,
             compile_id=shown,
             attempt=head.attempt or 0,
             time_s=self._time(match),

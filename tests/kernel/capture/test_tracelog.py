@@ -191,7 +191,43 @@ def test_a_small_compressed_file_unpacks_to_a_hundred_times_its_size(tmp_path):
     assert "the rest is not read" in stored.problems[0].what
 
 
-def test_what_cannot_be_unpacked_says_so(tmp_path):
+def test_zstd_is_read_whole_in_several_frames(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    payloads = [hashlib.sha256(b"%d" % number).hexdigest() * 1000 for number in range(40)]
+    texts = [line({"artifact": {"name": "x"}}, payload) for payload in payloads]
+    frames = [zstandard.ZstdCompressor().compress(text.encode()) for text in texts]
+    stored = read(log(tmp_path, b"".join(frames)))
+    assert stored.problems == []
+    assert [record.payload for record in stored.records] == payloads
+
+
+@pytest.mark.parametrize("damage", ["cut", "overwritten", "followed by something else"])
+def test_damaged_zstd_is_read_up_to_the_damage(tmp_path, damage):
+    zstandard = pytest.importorskip("zstandard")
+    text = "".join(line({"str": [hashlib.sha256(b"%d" % n).hexdigest(), n]}) for n in range(20_000))
+    packed = zstandard.ZstdCompressor().compress(text.encode())
+    half = len(packed) // 2
+    damaged = {
+        "cut": packed[:half],
+        "overwritten": packed[:half] + b"\xff" * 5000 + packed[half + 5000 :],
+        "followed by something else": packed + b"something else",
+    }
+    stored = read(log(tmp_path, damaged[damage]))
+    assert stored.problems[0].what.startswith("trace.log is cut or damaged")
+    assert stored.records
+
+
+def test_a_small_zstd_file_unpacks_to_a_hundred_times_its_size(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    text = line({"str": ["a", 0]}) + (" " * (1 << 20) + "\n") * 40
+    packed = zstandard.ZstdCompressor().compress(text.encode())
+    stored = read(log(tmp_path, packed))
+    assert [record.event for record in stored.records] == ["str"]
+    assert "the rest is not read" in stored.problems[0].what
+
+
+def test_what_cannot_be_unpacked_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(decompress, "_zstd", lambda: None)
     stored = read(log(tmp_path, b"\x28\xb5\x2f\xfd1234"))
     assert [problem.what for problem in stored.problems] == ["trace.log cannot be unpacked."]
     assert "zstd -d" in stored.problems[0].remedy

@@ -21,6 +21,7 @@ from compilescope.cli.terminal import Paint
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
 LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+REPORTS = TRACES.parent / "reports"
 CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
 
 SCRIPT = """
@@ -202,7 +203,7 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
     ("arguments", "says"),
     [
         (["run", "missing.py"], "no script 'missing.py'"),
-        (["run", "-o", "x.txt", __file__], "Use .html or .json"),
+        (["run", "-o", "x.txt", __file__], "Use .json or .html"),
         (["run", "-o", "no/such/folder/x.html", __file__], "is no folder that can be written to"),
         (["trace", "missing.log"], "no trace at 'missing.log'"),
         (["trace", __file__], "is no trace"),
@@ -210,9 +211,17 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["show", __file__], "is no trace"),
         (["diff", __file__, str(PYTHON)], "is no trace"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
+        (["trace", str(PYTHON), "--search", ""], "this one is empty"),
+        (["trace", str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
+        (["trace", str(PYTHON), "--follow"], "cannot be followed: it is compressed"),
+        (["diff", str(PYTHON), str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
+        (["show", str(PYTHON), "--variant", "rank 7"], "no variant 'rank 7'"),
+        (["show", str(PYTHON), "--guards", "--json"], "--json prints the summary or the list"),
+        (["open", __file__, "--no-browser"], "is no trace"),
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
+        (["reproduce", str(PYTHON)], "Give --kernel NAME or --graph STAGE"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(
@@ -261,6 +270,50 @@ def test_logs_at_several_paths_are_one_trace_and_say_once_what_all_of_them_have(
     assert [variant.name for variant in cs.load(report).variants] == ["rank 0", "rank 1"]
     assert main(["trace", str(logs[0]), str(tmp_path / "nothing")]) == 2
     assert "There is no trace at" in capsys.readouterr().err
+
+
+def test_a_log_that_cannot_be_unpacked_is_not_called_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "x.log.gz"
+    log.write_bytes(gzip.compress(b"")[:12])
+    for command in ("trace", "show", "open"):
+        assert main([command, str(log)]) == 2
+        assert "x.log.gz cannot be unpacked." in capsys.readouterr().err
+
+
+def test_a_trace_is_called_after_the_folder_that_a_dot_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.log").write_bytes(gzip.decompress(LIMIT.read_bytes()))
+    monkeypatch.chdir(tmp_path)
+    assert main(["trace", "."]) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path.name}\n")
+
+
+def test_a_command_ends_on_ctrl_c_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compilescope.cli.trace.Trace", interrupted)
+    assert main(["trace", str(LIMIT)]) == 130
+
+
+def test_the_parts_of_a_trace_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(PYTHON), "--list", "--json"]) == 0
+    (parts,) = json.loads(capsys.readouterr().out)
+    assert parts["code"] == ["python"]
+    assert parts["kernels"]
+    assert main(["show", str(PYTHON), "--compilation", parts["compilation"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == parts | {"variant": ""}
+
+
+def test_a_regression_is_not_looked_for_where_nothing_is_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report = str(REPORTS / "mlp.compilescope.json")
+    assert main(["diff", str(LIMIT), report, "--fail-on", "recompile"]) == 2
+    assert "--fail-on compares nothing" in capsys.readouterr().err
 
 
 def test_an_empty_log_holds_no_compilations(
@@ -322,12 +375,59 @@ def test_a_growing_trace_is_followed_until_ctrl_c(
     monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
     assert main(["trace", str(path), "--follow"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert lines[:3] == [
-        "136 ms  growing 0/0  f, program.py:36",
-        "77.0 ms  growing 0/1  f, program.py:36  recompiled",
+    assert lines[:5] == [
+        "+0.0 s    136 ms  0/0  f, program.py:36",
+        "+0.1 s   77.0 ms  0/1  f, program.py:36  recompiled",
         "0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3",
+        "+0.2 s   3.99 ms  0/2  -  left to eager, recompiled",
+        "0/2 was left to eager: Dynamo recompile limit exceeded",
     ]
     assert any(line.startswith("3 compilations in 217 ms") for line in lines)
+
+
+def test_a_rank_is_followed_from_before_its_log_exists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[int | None] = [None, 0, 1]
+
+    def sleep(seconds: float) -> None:
+        if not steps:
+            raise KeyboardInterrupt
+        rank = steps.pop(0)
+        if rank is not None:
+            path = tmp_path / f"trace_rank_{rank}_x.log"
+            path.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    options = ["--rank", "1", "--redact", "--json"]
+    assert main(["trace", str(tmp_path), "--follow", *options]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"compilescope: waits for a log in {tmp_path}\n")
+    lines = [json.loads(line) for line in printed.out.splitlines()]
+    assert [(line["process"], line["id"]) for line in lines] == [
+        ("rank 1", "0/0"),
+        ("rank 1", "0/1"),
+        ("rank 1", "0/2"),
+    ]
+    assert "/case/program.py" not in printed.out
+
+
+def test_a_followed_trace_names_what_is_not_finished_on_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = gzip.decompress(LIMIT.read_bytes())
+    path = tmp_path / "growing.log"
+    # Of the second compilation; the line that is cut off is not read.
+    end = text.index(b'{"compilation_metrics": ', text.index(b'"frame_compile_id": 1'))
+    path.write_bytes(text[:end])
+
+    def sleep(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["trace", str(path), "--follow"]) == 0
+    assert re.search(r"^0/1 not finished after \d+ s", capsys.readouterr().err, re.M)
 
 
 def test_a_redacted_trace_prints_no_message_of_the_users(

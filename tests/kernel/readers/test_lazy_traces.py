@@ -374,6 +374,19 @@ def test_zstd_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "pip install zstandard" in Trace(path).problems[0].remedy
 
 
+def test_zstd_is_read(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    (tmp_path / "plain.log").write_bytes(text)
+    (tmp_path / "packed.log.zst").write_bytes(zstandard.ZstdCompressor().compress(text))
+    with Trace(tmp_path) as trace:
+        assert trace.problems == []
+        packed, plain = trace.processes
+        assert packed.report().compilations == plain.report().compilations
+        assert packed.compilation("0/1").compilation.guards
+    assert cs.read_trace(tmp_path / "packed.log.zst").compilations
+
+
 def test_utf16_and_torchruns_prefixes_are_read(tmp_path: Path) -> None:
     text = text_of("cpu-torch2.13-backend.log.gz").decode()
     (tmp_path / "power.log").write_text(text, encoding="utf-16")
