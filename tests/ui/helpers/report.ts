@@ -89,6 +89,7 @@ export function tabs(panel: Locator): Locator {
 export async function openView(panel: Locator, name: string): Promise<Locator> {
   const label = new RegExp(`^${name}(\\d|$)`);
   const tab = tabs(panel).filter({ hasText: label });
+  await expect(tabs(panel).first()).toBeVisible();
   if ((await tab.count()) > 0) {
     await tab.click();
   } else {

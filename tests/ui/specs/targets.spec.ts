@@ -209,10 +209,10 @@ test('a cell for a target, and the switch', async ({ page }) => {
  */
 async function resizeSidebar(page: Page, width: number): Promise<void> {
   const handle = page.locator('#jp-main-split-panel > .lm-SplitPanel-handle');
+  // It waits until the handle stays at its place.
+  await handle.filter({ visible: true }).last().hover();
   const edge = await sidebar(page).boundingBox();
-  const box = await handle.filter({ visible: true }).last().boundingBox();
-  const y = box!.y + box!.height / 2;
-  await page.mouse.move(box!.x + box!.width / 2, y);
+  const y = edge!.y + edge!.height / 2;
   await page.mouse.down();
   await page.mouse.move(edge!.x + edge!.width - width, y, { steps: 4 });
   await page.mouse.up();
