@@ -245,17 +245,17 @@ def reproducer(
     True
     """
     from ..progress.progress import Progress
+    from ..reproducers.program import Request
     from ..reproducers.reproduce import reproduce
     from ..views.progress import Line
 
+    request = Request(
+        kernel=kernel,
+        graph=graph,
+        compilation=compilation,
+        variant=variant,
+        run=run,
+        minify=minify,
+    )
     with Line() as line:
-        return reproduce(
-            report,
-            kernel=kernel,
-            graph=graph,
-            compilation=compilation,
-            variant=variant,
-            run=run,
-            minify=minify,
-            stepped=lambda step: line.show(Progress(step=step)),
-        )
+        return reproduce(report, request, stepped=lambda step: line.show(Progress(step=step)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ..report.devices import Device
     from ..sweep.plan import Plan
     from ..sweep.result import SweepResult
+    from ..sweep.settings import Settings
 
 
 def sweep(
@@ -37,7 +39,7 @@ def sweep(
     """Measures a call under many variants and shapes, each cold in a process of its own.
 
     A cell compiles one variant with empty caches, and is measured there in turns with eager:
-    latency, throughput, memory, compile time, accuracy, settings that torch carried out otherwise.
+    latency, throughput, memory, compile time, accuracy, settings that did not take effect.
     One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C ends the
     sweep: the cells that are finished are in the result, and kept for the next time.
 
@@ -94,15 +96,10 @@ def sweep(
 
     the_session = session()
     from ..sweep.result import SweepResult
+    from ..sweep.settings import Settings
     from ..sweep.wait import follow
 
-    plan = _plan(
-        fn,
-        args,
-        kwargs,
-        factory=factory,
-        variants=variants,
-        shapes=shapes,
+    settings = Settings(
         timeout_s=timeout_s,
         memory_gb=memory_gb,
         seconds=seconds,
@@ -111,6 +108,7 @@ def sweep(
         folder=None if folder is None else Path(folder),
         resume=resume,
     )
+    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
     report, running = the_session.sweep(plan, executor=executor, workers=workers)
     with Line() as line:
         follow(running, line.show, progress)
@@ -162,15 +160,10 @@ def plan_sweep(
     PosixPath('plan.json')
     """
     from ..sweep import plan_file
+    from ..sweep.settings import Settings
 
     path = Path(path)
-    plan = _plan(
-        fn,
-        args,
-        kwargs,
-        factory=factory,
-        variants=variants,
-        shapes=shapes,
+    settings = Settings(
         timeout_s=timeout_s,
         memory_gb=memory_gb,
         seconds=seconds,
@@ -178,6 +171,7 @@ def plan_sweep(
         unit=unit,
         folder=Path(f"{path.stem}-cells" if folder is None else folder),
     )
+    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
     plan_file.write(plan, path)
     return path
 
@@ -216,38 +210,46 @@ def grid(
     from ..session.lazy import session
 
     session()
-    from ..sweep.grid import grid as every
+    from ..inspection.variants import name_of, parse
+    from ..report import Variant
 
-    return every(
-        modes=modes, cpp_wrapper=cpp_wrapper, dynamic=dynamic, fullgraph=fullgraph, options=options
-    )
+    variants = {}
+    for mode, cpp, sizes, whole, more in itertools.product(
+        modes, cpp_wrapper, dynamic, fullgraph, options
+    ):
+        variant = Variant(
+            mode=None if mode == "default" else mode,
+            cpp_wrapper=cpp,
+            dynamic=sizes,
+            fullgraph=whole,
+            options=dict(more),
+        )
+        variants[name_of(variant)] = variant
+    return parse(variants)
 
 
 def _plan(
     fn: Callable[..., Any] | None,
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
-    *,
+    factory: Callable[[], Any] | None,
     variants: object,
-    timeout_s: float | None,
-    memory_gb: float | None,
-    **others: Any,
+    shapes: Mapping[str, Any] | None,
+    settings: Settings,
 ) -> Plan:
-    """Return the plan of a sweep; ``others`` are parameters of `compilescope.sweep.plan.make`."""
+    """Returns the plan of a sweep: of every mode under both wrappers if ``variants`` is None."""
     from ..inspection.variants import parse
-    from ..processes.runner import Limits
-    from ..sweep.grid import every_mode
-    from ..sweep.grid import grid as combinations
     from ..sweep.plan import make
+    from ..torch_api.dynamo import compile_variant
 
-    memory_bytes = None if memory_gb is None else memory_gb * 1e9
     return make(
         fn,
         args,
         kwargs,
-        variants=combinations(modes=every_mode()) if variants is None else parse(variants),
-        limits=Limits(timeout_s=timeout_s, memory_bytes=memory_bytes),
-        **others,
+        factory=factory,
+        variants=grid(modes=compile_variant.modes()) if variants is None else parse(variants),
+        shapes=shapes,
+        settings=settings,
     )
 
 

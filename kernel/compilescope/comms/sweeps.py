@@ -9,13 +9,13 @@ import msgspec
 from ..guards.ask import runs
 from ..inspection.inspection import Inspection
 from ..inspection.variants import check, name_of
-from ..processes.runner import Limits
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep, SweepCell
 from ..session.session import Session
 from ..subject import arguments, notebook_globals
 from ..subject.typed_arguments import evaluate_arguments
 from ..sweep import plan
+from ..sweep.settings import Settings
 from . import messages
 
 _AT_ONCE = 40
@@ -35,12 +35,12 @@ def start(session: Session, request: messages.StartSweep) -> messages.SweepResul
         inspection.kwargs,
         variants={name_of(variant): variant for variant in request.variants},
         shapes=_shapes(inspection, request.shapes) if request.shapes else None,
-        limits=Limits(
+        settings=Settings(
             timeout_s=request.timeout_s,
-            memory_bytes=None if request.memory_gb is None else request.memory_gb * 1e9,
+            memory_gb=request.memory_gb,
+            seconds=request.seconds,
+            resume=request.resume,
         ),
-        seconds=request.seconds,
-        resume=request.resume,
         modes=inspection.modes,
     )
     sweep_plan.subject = inspection.report.subject

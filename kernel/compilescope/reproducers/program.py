@@ -11,6 +11,18 @@ from ..report.saving.given_files import given_path, writing
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What of a report is reproduced; the fields are parameters of `compilescope.reproducer`."""
+
+    kernel: str | None = None
+    graph: str | None = None
+    compilation: str | None = None
+    variant: str | None = None
+    run: bool = True
+    minify: bool = False
+
+
 @dataclass
 class Program:
     """A program that reproduces a part of a report, before its trial."""

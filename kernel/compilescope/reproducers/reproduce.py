@@ -24,7 +24,7 @@ from .graph_program import (
 from .kernel_program import kernel_program
 from .minify_process import COMMAND as MINIFY
 from .minify_process import Minified
-from .program import Program, Reproducer
+from .program import Program, Reproducer, Request
 from .trial_process import COMMAND, Trial
 
 TIMEOUT_S = 600.0
@@ -36,17 +36,12 @@ CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 def reproduce(
     report: Report,
+    request: Request,
     *,
-    kernel: str | None = None,
-    graph: str | None = None,
-    compilation: str | None = None,
-    variant: str | None = None,
-    run: bool = True,
-    minify: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
     stepped: Callable[[str], None] = lambda step: None,
 ) -> Reproducer:
-    """Returns the program of one kernel or graph of a report; see `compilescope.reproducer`.
+    """Returns the program of one kernel or graph of a report.
 
     Parameters
     ----------
@@ -56,35 +51,29 @@ def reproduce(
     Raises
     ------
     CompilescopeError
-        Not exactly one of the two was passed, the report lacks it, or it cannot run alone; or it
+        Not exactly one of the two was requested, the report lacks it, or it cannot run alone; or it
         is to be made smaller and alone it does not fail as in the report.
     """
-    if minify:
-        if kernel is not None or not run:
+    kernel, graph = request.kernel, request.graph
+    if request.minify:
+        if kernel is not None or not request.run:
             raise CompilescopeError(
                 "Only a graph is made smaller, by compiling parts of it.",
                 remedy="Give minify=True with neither kernel nor run=False.",
             )
-        return smaller(
-            report,
-            graph=graph,
-            compilation=compilation,
-            variant=variant,
-            cancelled=cancelled,
-            stepped=stepped,
-        )
+        return smaller(report, request, cancelled=cancelled, stepped=stepped)
     if (kernel is None) == (graph is None):
         raise CompilescopeError(
             "A reproducer runs one kernel or one graph.",
             remedy="Give kernel='cpp_fused_add_0', or graph='post_grad'.",
         )
     if kernel is not None:
-        program = kernel_program(report, kernel, compilation, variant)
+        program = kernel_program(report, kernel, request.compilation, request.variant)
     else:
         assert graph is not None, "one of the two is given"
-        program = graph_program(report, graph, compilation, variant)
+        program = graph_program(report, graph, request.compilation, request.variant)
     reproducer = Reproducer(**asdict(program))
-    if not run:
+    if not request.run:
         reproducer.why = "It was not tried: run=False."
         return reproducer
     stepped(RUNNING)
@@ -94,10 +83,8 @@ def reproduce(
 
 def smaller(
     report: Report,
+    request: Request,
     *,
-    graph: str | None = None,
-    compilation: str | None = None,
-    variant: str | None = None,
     seconds: float = MINIFY_S,
     cancelled: Callable[[], bool] = lambda: False,
     stepped: Callable[[str], None] = lambda step: None,
@@ -116,8 +103,8 @@ def smaller(
     CompilescopeError
         The report lacks the graph, it cannot run alone, or alone it does not fail as in the report.
     """
-    failed = _failed_variant(report, variant)
-    whole = failing_program(report, graph, compilation, failed)
+    failed = _failed_variant(report, request.variant)
+    whole = failing_program(report, request.graph, request.compilation, failed)
     ended = run(
         ("-c", MINIFY),
         whole.code.encode(),

@@ -11,7 +11,7 @@ from ..jobs.jobs import Job, Jobs
 from ..jobs.runner import Work
 from ..report import Report
 from ..report.errors import CompilescopeError
-from ..reproducers.program import Reproducer
+from ..reproducers.program import Reproducer, Request
 from ..reproducers.reproduce import reproduce
 from ..watching.watch import Watch
 
@@ -94,13 +94,16 @@ class Reproducers:
         # The job has the error, and the panel shows it.
         with suppress(CompilescopeError), self._jobs.running(job) as monitor:
             monitor.step("writing the program", variant=variant)
-            program = reproduce(
-                report,
+            request = Request(
                 kernel=work.kernel or None,
                 graph=work.graph or None,
                 compilation=work.compilation,
                 variant=variant,
                 minify=work.minify,
+            )
+            program = reproduce(
+                report,
+                request,
                 cancelled=lambda: monitor.cancelled,
                 stepped=lambda step: monitor.step(step, variant=variant),
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..isolation.global_state import SavedModes
@@ -20,6 +19,7 @@ from ..targets import target_variants
 from ..torch_api.process import caches, portable_settings
 from ..torch_api.process.environment import environment
 from . import cell_ids
+from .settings import Settings
 
 
 @dataclass
@@ -48,24 +48,24 @@ def make(
     factory: Callable[[], Any] | None = None,
     variants: Mapping[str, Variant],
     shapes: Mapping[str, Any] | None = None,
-    limits: Limits,
-    seconds: float,
-    items: float = 1.0,
-    unit: str = "calls",
-    folder: Path | None = None,
-    resume: bool = True,
+    settings: Settings,
     modes: Sequence[Any] | None = None,
 ) -> Plan:
     """Packs the subject and lists the cells, by shape and then by variant.
 
-    The parameters are those of `compilescope.sweep`; ``modes`` are torch's, this thread's if None.
+    ``modes`` are torch's, this thread's if None.
 
     Raises
     ------
     CompilescopeError
         The subject cannot be pickled, does not take the arguments, or a number is out of range.
     """
-    _check(fn, factory, limits, seconds, items)
+    if (fn is None) == (factory is None):
+        raise CompilescopeError(
+            "A sweep takes a subject or a factory, one of the two.",
+            remedy="Write sweep(fn, args), or sweep(factory=make) where make() returns (fn, args).",
+        )
+    settings.check()
     target_variants.refuse(variants, "swept")
     if shapes is not None and not shapes:
         raise CompilescopeError("shapes is empty.", remedy="Leave it out, or name some arguments.")
@@ -93,19 +93,28 @@ def make(
             for name, variant in variants.items()
         ]
     _tell_apart(cells)
-    store_folder = folder if folder is not None else caches.own_folder() / "sweeps" / base[:16]
+    folder = settings.folder or caches.own_folder() / "sweeps" / base[:16]
     sweep = Sweep(
         cells=cells,
         shapes=list(sets),
-        items=items,
-        unit=unit,
-        folder=str(store_folder),
+        items=settings.items,
+        unit=settings.unit,
+        folder=str(folder),
     )
     packed = {
         shape: pickled_subject.pack(fn, arguments, factory=factory, modes=modes)
         for shape, arguments in sets.items()
     }
-    return Plan(subject, call, sweep, packed, pickled_subject.header(), limits, seconds, resume)
+    return Plan(
+        subject,
+        call,
+        sweep,
+        packed,
+        pickled_subject.header(),
+        settings.limits,
+        settings.seconds,
+        settings.resume,
+    )
 
 
 def _tell_apart(cells: Sequence[SweepCell]) -> None:
@@ -115,22 +124,6 @@ def _tell_apart(cells: Sequence[SweepCell]) -> None:
         while cell.key in seen:
             cell.key = cell_ids.key(cell.key, cell.variant, f"{cell.name} {cell.shape}", ())
         seen.add(cell.key)
-
-
-def _check(fn: object, factory: object, limits: Limits, seconds: float, items: float) -> None:
-    if (fn is None) == (factory is None):
-        raise CompilescopeError(
-            "A sweep takes a subject or a factory, one of the two.",
-            remedy="Write sweep(fn, args), or sweep(factory=make) where make() returns (fn, args).",
-        )
-    for name, value in (
-        ("timeout_s", limits.timeout_s),
-        ("memory_gb", limits.memory_bytes),
-        ("seconds", seconds),
-        ("items", items),
-    ):
-        if value is not None and not value > 0:
-            raise CompilescopeError(f"{name} is {value:g}.", remedy="It takes a positive number.")
 
 
 def _read(value: object) -> object:

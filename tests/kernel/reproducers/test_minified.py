@@ -14,6 +14,7 @@ from compilescope.report import Problem, Report
 from compilescope.reproducers import reproduce
 from compilescope.reproducers.failure import signature
 from compilescope.reproducers.graph_program import failing_program
+from compilescope.reproducers.program import Request
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +59,7 @@ def test_the_part_that_fails_is_left_and_fails_in_a_new_process(
 
 def test_after_the_time_the_smallest_that_was_reached_is_offered(report: Report) -> None:
     steps: list[str] = []
-    program = reproduce.smaller(report, seconds=0, stepped=steps.append)
+    program = reproduce.smaller(report, Request(), seconds=0, stepped=steps.append)
     assert program.tried == "fails", program.output
     assert program.why.startswith("It is the whole graph. The time was over after 0 attempts.")
     assert "softmax" in program.code or "exp" in program.code
@@ -89,7 +90,7 @@ def test_a_failure_of_another_kind_is_told(report: Report) -> None:
     variant.problems = [Problem(severity="error", what="Something else failed.")]
     try:
         with pytest.raises(cs.CompilescopeError, match="otherwise than in the report"):
-            reproduce.smaller(report, seconds=0)
+            reproduce.smaller(report, Request(), seconds=0)
     finally:
         variant.problems = [problem]
 
@@ -98,7 +99,7 @@ def test_cancelled_it_offers_the_whole_graph(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_POLL_S", 0.01)
-    program = reproduce.smaller(report, cancelled=lambda: True)
+    program = reproduce.smaller(report, Request(), cancelled=lambda: True)
     assert program.tried == "not tried"
     assert program.why == "It was not made smaller: the work was cancelled."
 

@@ -17,8 +17,8 @@ from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import FAULT
 from compilescope.sweep import cell_ids, ranking
-from compilescope.sweep.grid import every_mode, grid
 from compilescope.sweep.store import FILE, Store, StoredCell
+from compilescope.torch_api.dynamo import compile_variant
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -63,11 +63,11 @@ def swept(draw: st.DrawFn) -> Sweep:
 
 
 def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() -> None:
-    result = grid(dynamic=(None, True), options=({}, {"max_autotune": True}))
+    result = cs.grid(dynamic=(None, True), options=({}, {"max_autotune": True}))
     assert len(result) == 8
     assert {variant.mode for variant in result.values()} == {None}
-    assert set(every_mode()) >= {None, "max-autotune", "reduce-overhead"}
-    assert len(grid(modes=every_mode())) == 2 * len(every_mode())
+    assert set(compile_variant.modes()) >= {"default", "max-autotune", "reduce-overhead"}
+    assert len(cs.grid(modes=compile_variant.modes())) == 2 * len(compile_variant.modes())
 
 
 @given(swept())
@@ -126,7 +126,7 @@ def test_keys_go_by_code_shapes_and_settings_and_not_by_identity_or_numbers() ->
     assert cell_ids.identity(nn.Linear(2, 2)) == cell_ids.identity(nn.Linear(2, 2))
     assert cell_ids.identity(nn.Linear(2, 2)) != cell_ids.identity(nn.Linear(2, 2).eval())
     settings = [
-        cell_ids.key(same, variant, "", []) for variant in grid(dynamic=(None, True)).values()
+        cell_ids.key(same, variant, "", []) for variant in cs.grid(dynamic=(None, True)).values()
     ]
     assert len(set(settings)) == len(settings)
 
@@ -222,7 +222,7 @@ def test_the_code_to_paste(variant: cs.Variant, code: str) -> None:
 
 
 def test_every_code_of_the_grid_is_what_torch_takes_and_means_the_same() -> None:
-    for variant in grid(options=({}, {"epilogue_fusion": False})).values():
+    for variant in cs.grid(options=({}, {"epilogue_fusion": False})).values():
         space: dict[str, Any] = {"torch": torch, "fn": lambda x: x}
         exec(code_of(variant), space)
         config = space["compiled"].get_compiler_config()
