@@ -85,7 +85,7 @@ export function SweepBody(props: {
           trans={trans}
         />
       )}
-      <div className="jp-Compilescope-sweepBody">
+      <div className="jp-Compilescope-parts">
         {isTried && model.problem && (
           <ProblemCard problem={model.problem} trans={trans} />
         )}
