@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
@@ -147,16 +148,27 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     assert session.inspection(subject).report.variant(name).compilations[0].code.python
 
 
+@pytest.fixture
+def fail_next_capture(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Has the next capture raise an error, and those after it run as usual."""
+    capture = Inspection.capture
+
+    def patch(error: BaseException) -> None:
+        def fail(self: Any, wanted: Any, monitor: Any) -> None:
+            monkeypatch.setattr(Inspection, "capture", capture)
+            raise error
+
+        monkeypatch.setattr(Inspection, "capture", fail)
+
+    return patch
+
+
 def test_a_fault_of_ours_on_the_main_thread_ends_the_whole_job(
-    monkeypatch: pytest.MonkeyPatch,
+    fail_next_capture: Callable[[BaseException], None],
 ) -> None:
     session = Session()
     subject = inspected(session)
-
-    def fail(self: Any, wanted: Any, monitor: Any) -> None:
-        raise LookupError("a fault of ours")
-
-    monkeypatch.setattr(Inspection, "capture", fail)
+    fail_next_capture(LookupError("a fault of ours"))
     _, job = in_thread(lambda: session.sources(subject, cs.Variant(dynamic=True)))
     session.run_pending()
     assert (job.state, job.aside, session.jobs.aside) == ("done", False, [])
@@ -204,16 +216,12 @@ def test_a_variant_that_is_gone_when_its_job_runs_is_left_out() -> None:
     assert job.state == "done"
 
 
-def test_a_fault_of_ours_is_told_and_the_next_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_is_reported_and_the_next_job_runs(
+    fail_next_capture: Callable[[BaseException], None],
+) -> None:
     session = Session()
     subject = inspected(session)
-    capture = Inspection.capture
-
-    def fail(self: Any, wanted: Any, monitor: Any) -> None:
-        monkeypatch.setattr(Inspection, "capture", capture)
-        raise LookupError("a fault of ours")
-
-    monkeypatch.setattr(Inspection, "capture", fail)
+    fail_next_capture(LookupError("a fault of ours"))
     _, first = session.sources(subject, cs.Variant(dynamic=True))
     _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
     session.run_pending()
@@ -229,17 +237,11 @@ def test_a_fault_of_ours_is_told_and_the_next_job_runs(monkeypatch: pytest.Monke
 
 
 def test_an_interrupt_ends_the_job_that_runs_and_only_that(
-    monkeypatch: pytest.MonkeyPatch,
+    fail_next_capture: Callable[[BaseException], None],
 ) -> None:
     session = Session()
     subject = inspected(session)
-    capture = Inspection.capture
-
-    def interrupt(self: Any, wanted: Any, monitor: Any) -> None:
-        monkeypatch.setattr(Inspection, "capture", capture)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Inspection, "capture", interrupt)
+    fail_next_capture(KeyboardInterrupt())
     _, first = session.sources(subject, cs.Variant(dynamic=True))
     _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
     session.run_pending()
