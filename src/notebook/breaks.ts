@@ -5,7 +5,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Debouncer } from '@lumino/polling';
 import { Signal } from '@lumino/signaling';
-import { breaksOf } from '../model/distinctBreaks';
 import type {
   DistinctBreak,
   SourceLine,
@@ -65,7 +64,7 @@ export class BreakMarks implements IDisposable {
       return;
     }
     const files = this._model.report?.files ?? {};
-    const byFile = marksOf(breaksOf(variant), files, this._trans);
+    const byFile = marksOf(variant.breaks, files, this._trans);
     const marks = new Map<Cell, IBreakMark[]>();
     for (const [file, own] of byFile) {
       for (const cell of cellsWith(this._panel.content, files[file])) {

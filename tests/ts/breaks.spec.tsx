@@ -4,7 +4,6 @@ import { Widget } from '@lumino/widgets';
 import { act } from 'react';
 import { marksOf } from '../../src/notebook/breaks';
 import { BreaksView } from '../../src/panels/recompiles-breaks/breaks/index';
-import { breaksOf } from '../../src/model/distinctBreaks';
 import { documentationOf } from '../../src/panels/recompiles-breaks/breaks/link';
 import type {
   Break,
@@ -47,23 +46,6 @@ function found(
     ...change
   };
 }
-
-describe('breaksOf', () => {
-  it('puts the costliest first', () => {
-    const variant = variantReport('python', {
-      breaks: [
-        found({ cost_us: null }),
-        found({ cost_us: 5 }),
-        found({ cost_us: 5, count: 3 })
-      ]
-    });
-    expect(breaksOf(variant).map(e => [e.cost_us, e.count])).toEqual([
-      [5, 3],
-      [5, 1],
-      [null, 1]
-    ]);
-  });
-});
 
 describe('documentationOf', () => {
   it('opens pages, and nothing that runs', () => {

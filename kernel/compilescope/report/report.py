@@ -83,7 +83,7 @@ class VariantReport(Struct):
     warm_compile_time: CompileTime | None = None
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
-    """Each distinct graph break once."""
+    """Each distinct graph break once, the costliest first."""
     timing: Timing | None = None
     layers: list[Layers] = []
     """Where a call's time goes: for inference, or for the forward and the backward."""

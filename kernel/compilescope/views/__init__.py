@@ -7,7 +7,7 @@ from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
 from ..analysis.phases.cold import add_words
-from ..analysis.problems.distinct_breaks import add_breaks
+from ..analysis.problems.distinct_breaks import complete_breaks
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
 from . import cell, page
@@ -22,7 +22,7 @@ from .text import tiers
 concluding.update(overview=overview, contents=contents)
 completing.update(
     bound=bounds.add_words,
-    breaks=add_breaks,
+    breaks=complete_breaks,
     cold=add_words,
     conditions=add_conditions,
     launches=add_to_variant,

@@ -12,8 +12,8 @@ import compilescope
 import numpy
 import pytest
 import torch
-from compilescope.analysis.problems.distinct_breaks import distinct_breaks
-from compilescope.report import DistinctBreak, VariantReport
+from compilescope.analysis.problems.distinct_breaks import complete_breaks, distinct_breaks
+from compilescope.report import Break, DistinctBreak, Variant, VariantReport
 from compilescope.watching.running_code import watching
 from torch import Tensor
 
@@ -151,7 +151,20 @@ def test_each_break_is_found_once_with_what_surrounds_it(results: list[DistinctB
 
 
 def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> None:
-    assert list(by_line(watched(six))) == list(by_line(results))
+    assert set(by_line(watched(six))) == set(by_line(results))
+
+
+def test_the_costliest_break_is_first() -> None:
+    costs = [(None, 1), (5.0, 1), (5.0, 3)]
+    cause = Break(reason="graph break")
+    breaks = [DistinctBreak(cause=cause, cost_us=cost, count=count) for cost, count in costs]
+    variant = VariantReport(name="python", requested=Variant(), breaks=breaks)
+    complete_breaks(variant)
+    assert [(each.cost_us, each.count) for each in variant.breaks] == [
+        (5.0, 3),
+        (5.0, 1),
+        (None, 1),
+    ]
 
 
 def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:

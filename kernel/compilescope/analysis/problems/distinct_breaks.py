@@ -13,7 +13,7 @@ _Key = tuple[str, str, int]
 
 
 def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
-    """Collect the breaks; also sets where each was resumed (`Break.resumed`).
+    """Collect the breaks, the costliest first; also sets where each was resumed (`Break.resumed`).
 
     Parameters
     ----------
@@ -40,12 +40,27 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
             distinct[key].add(graph_break, compilation, order.after(graph_break, index))
             if graph_break.eager and not order.compiled_inside(graph_break, index):
                 distinct[key].eager[graph_break.eager] = None
-    return [collected.finished() for collected in distinct.values()]
+    return costliest_first(collected.finished() for collected in distinct.values())
 
 
-def add_breaks(variant: VariantReport) -> None:
-    """Fill `VariantReport.breaks` from the compilations."""
-    variant.breaks = distinct_breaks(variant.compilations)
+def costliest_first(breaks: Iterable[DistinctBreak]) -> list[DistinctBreak]:
+    """Sort breaks by compile time, then by occurrences; those of unknown cost are last."""
+    return sorted(
+        breaks,
+        key=lambda graph_break: (
+            -1.0 if graph_break.cost_us is None else graph_break.cost_us,
+            graph_break.count,
+        ),
+        reverse=True,
+    )
+
+
+def complete_breaks(variant: VariantReport) -> None:
+    """Fill `VariantReport.breaks` from the compilations, or sort what an earlier file has."""
+    if variant.breaks:
+        variant.breaks = costliest_first(variant.breaks)
+    elif any(compilation.breaks for compilation in variant.compilations):
+        variant.breaks = distinct_breaks(variant.compilations)
 
 
 class _Collected:

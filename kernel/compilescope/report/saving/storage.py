@@ -136,8 +136,7 @@ def complete(report: Report) -> None:
         for steps in compilation.steps:
             steps.kinds = steps.kinds or sum_kinds(steps.steps)
     for variant in report.variants:
-        if not variant.breaks and any(compilation.breaks for compilation in variant.compilations):
-            completing["breaks"](variant)
+        completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)
         completing["launches"](variant)

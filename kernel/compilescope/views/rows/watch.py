@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analysis.problems.breaks import frame_name, plain_function
+from ...analysis.problems.distinct_breaks import costliest_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
 from .. import deviations, wording
 from .table import Column, Table
@@ -52,8 +53,9 @@ def causes(report: Report) -> list[tuple[str, str]]:
             function = plain_function(frame.function) if frame else "an unknown frame"
             recompiles.setdefault(function, []).append(compilation.recompile)
     often = sorted(recompiles.items(), key=lambda item: -len(item[1]))
-    breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-    costly = sorted(breaks, key=lambda graph_break: -(graph_break.cost_us or 0.0))
+    costly = costliest_first(
+        graph_break for variant in report.variants for graph_break in variant.breaks
+    )
     return [
         *(("Recompiled:", _recompiled(*function)) for function in often[:_CAUSES]),
         *_others(len(often) - _CAUSES, "function", "recompiled"),

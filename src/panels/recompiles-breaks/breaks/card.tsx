@@ -3,7 +3,6 @@ import type { DistinctBreak } from '../../../protocol/types';
 import { Badge, CallStack, isSelected, Prose, SourceLink } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
-import { lineOf } from '../../../model/distinctBreaks';
 import { documentationOf } from './link';
 
 /**
@@ -23,7 +22,7 @@ export function BreakCard(props: {
   const { cause, count, cost_us, before, after, eager } = graphBreak;
   const { trans } = context;
   const title = React.useId();
-  const where = lineOf(cause);
+  const { where } = cause;
   const link = documentationOf(cause.link);
   const isMarked = isSelected(context, where);
   return (

@@ -5,7 +5,6 @@ import { ReportView, ShowAll } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
-import { breaksOf } from '../../../model/distinctBreaks';
 
 /**
  * So many breaks are shown at once.
@@ -30,7 +29,7 @@ export class BreaksView extends ReportView<VariantReport> {
 
   protected override whyEmpty(variant: VariantReport): IEmpty | null {
     const { trans } = this;
-    if (breaksOf(variant).length > 0) {
+    if (variant.breaks.length > 0) {
       return null;
     }
     const { compilations, absent } = variant;
@@ -53,7 +52,7 @@ export class BreaksView extends ReportView<VariantReport> {
 
   protected present(variant: VariantReport): JSX.Element {
     const { trans } = this;
-    const all = breaksOf(variant);
+    const all = variant.breaks;
     const shown = this._isWhole ? all : all.slice(0, CARDS);
     return (
       <>
