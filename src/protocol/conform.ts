@@ -1527,6 +1527,7 @@ export function conformVariantSummary(value: unknown): void {
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check48, none);
   o.compilations = field(o.compilations, 'compilations', check126, emptyList);
+  o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
   o.problems = field(o.problems, 'problems', check81, emptyList);
   o.verdict = field(o.verdict, 'verdict', check115, none);

@@ -2795,6 +2795,7 @@ export interface VariantSummary {
   compile_s: number | null;
   accurate: boolean | null;
   compilations: CompilationSummary[];
+  recompiles: number;
   breaks: number;
   problems: Problem[];
   verdict: Verdict | null;

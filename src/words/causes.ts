@@ -24,9 +24,7 @@ export function causesOf(
   const variant = model.report?.variants.find(
     each => each.name === model.variant
   );
-  const compilations = variant?.compilations ?? [];
-  const breaks = variant?.breaks ?? 0;
-  const recompiles = compilations.filter(each => each.recompile.length).length;
+  const { recompiles, breaks } = variant ?? { recompiles: 0, breaks: 0 };
   return {
     recompiles: {
       count: recompiles,

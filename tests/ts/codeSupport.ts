@@ -77,6 +77,7 @@ export function variant(
     compile_s: null,
     accurate: null,
     compilations,
+    recompiles: 0,
     breaks: 0,
     problems: [],
     verdict: null,

@@ -142,6 +142,7 @@ export function variantSummary(
     compile_s: null,
     accurate: null,
     compilations: [compilationSummary({ kernels: 1 })],
+    recompiles: 0,
     breaks: 0,
     problems: [],
     verdict: null,

@@ -97,7 +97,7 @@ describe('ReportShell', () => {
           variantSummary(
             'python',
             {},
-            { compilations, breaks: 2, filled: ['breaks'] }
+            { compilations, recompiles: 1, breaks: 2, filled: ['breaks'] }
           )
         ]
       })

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..analysis.figures.counts import recompile_count
 from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
 from ..report.saving.storage import load
@@ -160,9 +161,7 @@ def summary(report: Report) -> Summary:
                 name=variant.name,
                 stage=variant.stage,
                 compilations=len(variant.compilations),
-                recompiles=sum(
-                    compilation.recompile is not None for compilation in variant.compilations
-                ),
+                recompiles=recompile_count(variant.compilations),
                 graph_breaks=len(variant.breaks),
                 kernels=sum(len(compilation.kernels) for compilation in variant.compilations),
                 guards=sum(len(compilation.guards) for compilation in variant.compilations),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ..analysis.figures.counts import recompile_count
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSummary
@@ -106,7 +107,7 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
     return ProcessSummary(
         name=variant.name,
         compilations=len(compilations),
-        recompiles=sum(compilation.recompile is not None for compilation in compilations),
+        recompiles=recompile_count(compilations),
         graph_breaks=len(variant.breaks),
         failures=sum(
             len(problem.compilations) or 1

@@ -103,6 +103,7 @@ class VariantSummary(Struct):
     compile_s: float | None = None
     accurate: bool | None = None
     compilations: list[CompilationSummary] = []
+    recompiles: int = 0
     breaks: int = 0
     """The distinct graph breaks; each of `compilations` counts those that it met."""
     problems: list[Problem] = []

@@ -14,6 +14,7 @@ from ...report.contents import (
     TargetSummary,
     VariantSummary,
 )
+from ..figures.counts import recompile_count
 from ..figures.intervals import known_interval
 from ..problems.breaks import frame_name
 from .texts import listed
@@ -37,6 +38,7 @@ def variant_summary(variant: VariantReport) -> VariantSummary:
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
         compilations=[compilation_summary(compilation) for compilation in variant.compilations],
+        recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
         problems=variant.problems,
         verdict=variant.verdict,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...report import Compilation, VariantReport
 
 FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
@@ -25,11 +27,16 @@ def counts(variant: VariantReport) -> dict[str, int]:
     compilations = variant.compilations
     return {
         "compilations": len(compilations),
-        "recompiles": sum(compilation.recompile is not None for compilation in compilations),
+        "recompiles": recompile_count(compilations),
         "graph breaks": len(variant.breaks),
         "kernels": sum(kernel_count(compilation) for compilation in compilations),
         "guards": sum(guard_count(compilation) for compilation in compilations),
     }
+
+
+def recompile_count(compilations: Iterable[Compilation]) -> int:
+    """How many compilations are recompiles."""
+    return sum(compilation.recompile is not None for compilation in compilations)
 
 
 def kernel_count(compilation: Compilation) -> int:

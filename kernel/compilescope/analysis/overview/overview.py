@@ -6,7 +6,7 @@ from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
 from ...report.units import duration, duration_range
-from ..figures.counts import counts
+from ..figures.counts import counts, recompile_count
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count
@@ -205,7 +205,7 @@ def _happened(report: Report) -> str:
     compilations = report.compilations
     if not compilations:
         return "Nothing was compiled."
-    recompiles = sum(compilation.recompile is not None for compilation in compilations)
+    recompiles = recompile_count(compilations)
     breaks = sum(len(variant.breaks) for variant in report.variants)
     summary = count(len(compilations), "compilation")
     parts = [count(recompiles, "recompile"), count(breaks, "graph break")]
@@ -238,7 +238,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         or compilation.code != type(compilation.code)()
         for compilation in compilations
     )
-    recompiles = sum(compilation.recompile is not None for compilation in compilations)
+    recompiles = recompile_count(compilations)
     again = Count(
         number=recompiles,
         text=count(recompiles, "recompile"),

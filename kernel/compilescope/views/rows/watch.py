@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...analysis.figures.counts import recompile_count
 from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import costliest_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
@@ -89,9 +90,7 @@ def headline(report: Report) -> str:
     seconds = sum(compilation.duration_s or 0.0 for compilation in compilations)
     parts = [
         wording.count(len(compilations), "compilation"),
-        wording.count(
-            sum(compilation.recompile is not None for compilation in compilations), "recompile"
-        ),
+        wording.count(recompile_count(compilations), "recompile"),
         wording.count(sum(len(compilation.breaks) for compilation in compilations), "graph break"),
         f"{seconds:.2f} s of compiling",
     ]
