@@ -2,7 +2,8 @@ import {
   formatBytes,
   formatInterval,
   formatMicroseconds,
-  formatQuantity
+  formatQuantity,
+  formatShare
 } from '../../src/words/format';
 import cases from '../data/formats.json';
 
@@ -16,6 +17,7 @@ describe('figures', () => {
       ranges: cases.ranges.map(([bounds]) =>
         formatInterval(bounds as unknown as [number, number])
       ),
+      shares: cases.shares.map(([share]) => formatShare(share as number)),
       sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
       quantities: cases.quantities.map(([value, unit]) =>
         formatQuantity(value as number, unit as string)
@@ -24,6 +26,7 @@ describe('figures', () => {
     expect(shown).toEqual({
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
+      shares: cases.shares.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),
       quantities: cases.quantities.map(([, , text]) => text)
     });

@@ -45,6 +45,14 @@ def quantity(value: float, unit: str = "") -> str:
     return f"{value:.3g} {unit}".rstrip()
 
 
+def percent(share: float) -> str:
+    """Return a part of a whole: ``12 %``; below a percent ``0.4 %``, at least ``< 0.1 %``."""
+    value = 100 * share
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    return f"{value:.1f} %" if 0 < value < 1 else f"{value:.0f} %"
+
+
 def _unit(time_us: float) -> tuple[float, str]:
     """Return the factor from µs to the unit that fits, and the unit."""
     if _LEAST <= abs(time_us) < 0.1:

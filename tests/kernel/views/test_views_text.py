@@ -124,6 +124,7 @@ def test_figures_are_those_of_the_panel() -> None:
     assert [units.duration_range(*bounds) for bounds, _ in cases["ranges"]] == [
         shown for _, shown in cases["ranges"]
     ]
+    assert {share: units.percent(share) for share, _ in cases["shares"]} == dict(cases["shares"])
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
     assert [units.quantity(value, unit) for value, unit, _ in cases["quantities"]] == [
         shown for *_, shown in cases["quantities"]

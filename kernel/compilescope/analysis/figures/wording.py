@@ -17,11 +17,6 @@ def of_whole(part_us: float, whole_us: float) -> str:
     return f"{part} of {whole}"
 
 
-def percent(share: float) -> str:
-    """Return a share in whole percent; ``under 1 %`` for a small share above 0."""
-    return "under 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 guard`` or ``2 guards``; pass an irregular plural."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ...report import Compilation, KernelTime, Launch, LaunchTime, VariantReport
 from ...report.compilation.artifacts import LaunchBound
 from ...report.measurements.timings import Peak
-from ...report.units import duration, duration_range, quantity
-from ..figures.wording import count, percent
+from ...report.units import duration, duration_range, percent, quantity
+from ..figures.wording import count
 from ..wrapper.launches import launches_of
 
 _LIMITS = {"launch": "the launch", "memory": "memory bandwidth", "compute": "arithmetic"}

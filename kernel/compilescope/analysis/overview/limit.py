@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
-from ...report.units import duration
-from ..figures.wording import percent
+from ...report.units import duration, percent
 from .bounds import TITLES, disturbance, limited_by
 from .spent import GROUPS, Spent, spent, sums
 from .variants import title
@@ -80,7 +79,7 @@ def _headline(bound: Limited, call: Spent | None) -> str:
             return _sentence(TITLES[bound])
         what = "the wrapper and its kernels run" if call.with_wrapper else "kernels run"
         # Kernels that take next to nothing may be measured as nothing.
-        share = percent(call.inside or _LEAST / 2)
+        share = percent(call.inside) if call.inside > 0 else "under 1 %"
         return f"{TITLES[bound].capitalize()}: {what} for {share} of a call."
     if bound in ("memory", "compute"):
         return _sentence(TITLES[bound])

@@ -22,10 +22,10 @@ from ...report import (
 )
 from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.problem import STUDY_FAILED
-from ...report.units import duration
+from ...report.units import duration, percent
 from ...report.variant import Variant
 from ..figures.speedups import between
-from ..figures.wording import percent, place
+from ..figures.wording import place
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of

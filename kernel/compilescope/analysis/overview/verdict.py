@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...report import Report, VariantReport, Verdict
-from ..figures.wording import percent
+from ...report.units import percent
 from .bounds import disturbance, limit_of
 from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict

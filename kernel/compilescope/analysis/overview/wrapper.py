@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
-from ...report.units import duration
+from ...report.units import duration, percent
 from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, round_by_round
-from ..figures.wording import of_whole, percent, round_number
+from ..figures.wording import of_whole, round_number
 from .spent import parts_of_call
 from .variants import sibling
 
