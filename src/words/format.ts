@@ -59,10 +59,15 @@ export function formatPlace(
   files: Record<string, string>,
   cell: string
 ): string {
-  const isCell =
-    where.file in files || /ipykernel_\d+|<ipython/.test(where.file);
-  const name = isCell ? cell : where.file.split(/[\\/]/).pop();
-  return `${name}:${where.line}`;
+  const { file, line } = where;
+  const number = /^<ipython-input-(\d+)-/.exec(file)?.[1];
+  const isCell = file in files || /[\\/]ipykernel_\d+[\\/]/.test(file);
+  const name = isCell
+    ? cell
+    : number
+      ? `In[${number}]`
+      : file.split(/[\\/]/).pop();
+  return `${name}:${line}`;
 }
 
 function scale(microseconds: number): [number, string, number] {

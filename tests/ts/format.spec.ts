@@ -2,6 +2,7 @@ import {
   formatBytes,
   formatInterval,
   formatMicroseconds,
+  formatPlace,
   formatQuantity,
   formatShare
 } from '../../src/words/format';
@@ -17,6 +18,18 @@ describe('figures', () => {
       ranges: cases.ranges.map(([bounds]) =>
         formatInterval(bounds as unknown as [number, number])
       ),
+      places: cases.places.map(([file, line]) =>
+        formatPlace(
+          {
+            file: file as string,
+            line: line as number,
+            function: '',
+            code: ''
+          },
+          {},
+          'cell'
+        )
+      ),
       shares: cases.shares.map(([share]) => formatShare(share as number)),
       sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
       quantities: cases.quantities.map(([value, unit]) =>
@@ -26,6 +39,7 @@ describe('figures', () => {
     expect(shown).toEqual({
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
+      places: cases.places.map(([, , text]) => text),
       shares: cases.shares.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),
       quantities: cases.quantities.map(([, , text]) => text)

@@ -147,7 +147,7 @@ const FULL: Partial<Overview> = {
       requested: variant({ dynamic: true }),
       study: '',
       trial: 'dynamic=True',
-      place: 'before the call (cell, line 13)',
+      place: 'before the call (cell:13)',
       view: 'recompiles',
       compilation: '0/2',
       of: 'in the cell'
@@ -290,9 +290,7 @@ describe('The Overview', () => {
     expect(onTry).toHaveBeenLastCalledWith(graphs.requested);
     page.click(page.button('Try dynamic=True'));
     expect(onTry).toHaveBeenLastCalledWith(size.requested);
-    expect(page.text()).toContain(
-      'Paste the code before the call (cell, line 13).'
-    );
+    expect(page.text()).toContain('Paste the code before the call (cell:13).');
     const shown = page
       .all('.jp-Compilescope-do button')
       .filter(each => each.textContent === 'Show');
