@@ -1,0 +1,276 @@
+"""What limits a call, and whether the C++ wrapper is worth it."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.report import (
+    CompileTime,
+    Layer,
+    Layers,
+    Report,
+)
+from compilescope.report.variant import Variant
+
+from .overview_reports import look, make_report
+
+
+def test_the_wrapper_is_worth_what_it_saves() -> None:
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    report.variant("cpp").compile_time = CompileTime(total_s=50.0)
+    look(report, "python", wrapper=900.0, kernels=400.0, launches=700.0)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Yes: ")
+    assert re.search(r"It saves \S+ ms per call|It saves .* of .* per call \(\d\d %\)", answer.text)
+    assert "The Python wrapper takes 900 µs of 2.00 ms." in answer.text
+    assert re.search(
+        r"took 40\.0 s longer, each measured once, and pays off after about \d\d,000 calls",
+        answer.text,
+    )
+
+
+def test_a_saving_of_a_few_percent_is_marginal() -> None:
+    answer = overview(make_report(eager=5000.0, python=2000.0, cpp=1940.0)).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Marginal: 1.03")
+
+
+def test_wrappers_are_compared_where_both_were_tried() -> None:
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    written = make_report(eager=5000.0, python=2100.0).variant("python")
+    written.name, written.requested = "as written", Variant(dynamic=True)
+    report.variants.insert(0, written)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Yes: ")
+    assert "These are python and cpp; as written was tried with one wrapper." in answer.text
+
+
+def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
+    report = make_report(eager=100.0, python=78.0, cpp=78.0)
+    look(report, "python", wrapper=3.5, kernels=74.5)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "No: there is too little of it."
+    assert "3.50 of 78.0 µs" in answer.text
+    alone = make_report(eager=100.0, python=78.0)
+    look(alone, "python", guards=70.0, wrapper=3.5, kernels=4.5)
+    result = overview(alone)
+    answer = result.wrapper
+    assert answer is not None
+    assert answer.headline == "It cannot help."
+    assert answer.requested is None
+    # Nor is it suggested.
+    assert "C++ wrapper" not in [suggestion.what for suggestion in result.suggestions]
+    assert "can save no more than that" in answer.text
+
+
+def test_cuda_graphs_make_it_needless() -> None:
+    report = make_report(
+        **{"eager": 5000.0, "python": 2000.0, "cpp": 1000.0, "reduce-overhead": 300.0}
+    )
+    result = overview(report)
+    assert result.wrapper is not None
+    assert result.wrapper.headline == "Only where CUDA graphs cannot be used."
+    first, second = result.suggestions[:2]
+    assert (first.what, first.variant, first.basis) == (
+        'Use mode="reduce-overhead"',
+        "reduce-overhead",
+        "measured",
+    )
+    assert second.variant == "cpp"
+    assert first.code == "compiled = torch.compile(fn, mode='reduce-overhead')"
+
+
+@pytest.mark.parametrize(
+    ("parts", "bound", "headline"),
+    [
+        ({"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}, "overhead", "25 %"),
+        ({"guards": 5.0, "wrapper": 5.0, "launches": 25.0, "kernels": 5.0}, "launch", "12 %"),
+        ({"guards": 1.0, "wrapper": 1.0, "launches": 2.0, "kernels": 36.0}, "unclear", "90 %"),
+    ],
+)
+def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", **parts)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.basis) == (bound, "measured")
+    verdict = report.variant("python").verdict
+    assert verdict is not None
+    assert verdict.limited_by == bound
+    assert headline in limit.headline
+    assert sum(part.share for part in limit.parts) == pytest.approx(1)
+    assert [part.kind for part in limit.parts][-1] == "kernels"
+
+
+@pytest.mark.parametrize(("whole", "kernels"), [(40.0, "90 %"), (37.0, "97 %"), (35.0, "97 %")])
+def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: str) -> None:
+    """Layers are timed one by one: they add up to a little less or more than the call."""
+    report = make_report(eager=60.0, python=whole)
+    look(report, "python", whole, guards=1.0, kernels=36.0)
+    limit = overview(report).limit
+    assert limit is not None
+    shares = {part.kind: part.text for part in limit.parts}
+    assert shares["kernels"] == f"kernels {kernels}"
+    assert sum(part.share for part in limit.parts) == pytest.approx(1)
+    assert shares.get("other", "") == ("not attributed 8 %" if whole == 40 else "")
+    assert limit.headline == f"Kernels take {kernels} of a call."
+    assert limit.text.startswith(f"Kernels take {kernels} of ")
+
+
+def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", guards=4.0, kernels=36.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.calls == ""
+    look(report, "python", guards=4.0, kernels=28.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.parts
+    assert re.fullmatch(
+        r"Measured apart from the latency: of calls of 32\.0 µs, not \d\d\.\d µs\.", limit.calls
+    )
+    # The timed call is the forward; its backward may take any time.
+    variant = report.variant("python")
+    forward = Layers(
+        direction="forward", whole_us=40.0, layers=[Layer(kind="compiled", us=40.0)], sum_us=40.0
+    )
+    backward = msgspec.structs.replace(forward, direction="backward", whole_us=90.0)
+    variant.layers = [forward, backward]
+    variant.verdict = verdict(variant, report)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.calls == "The parts are of a call of 40.0 µs and its backward of 90.0 µs."
+    assert limit.basis == "measured"
+
+
+def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    variant = report.variant("python")
+    kernels = Layer(kind="kernels", us=10.0, device_us=36.0)
+    layers = [Layer(kind="guards", us=30.0), kernels]
+    variant.layers = [Layers(whole_us=40.0, sum_us=40.0, layers=layers, device="cuda")]
+    variant.verdict = verdict(variant, report)
+    limit = overview(report).limit
+    assert limit is not None
+    assert [part.text for part in limit.parts][-1] == "waiting for kernels 25 %"
+    assert limit.headline == "Kernels take 90 % of a call."
+
+
+def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
+    report = make_report(eager=60.0, cpp=40.0)
+    look(report, "cpp", guards=4.0, compiled=36.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.basis) == ("unclear", "measured")
+    assert [part.text for part in limit.parts][-1] == "wrapper with its kernels 90 %"
+    assert limit.headline == "The wrapper with its kernels takes 90 % of a call."
+    look(report, "cpp", guards=30.0, compiled=10.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.headline == ("Overhead-bound: the wrapper and its kernels run for 25 % of a call.")
+    assert "spent around the wrapper, which takes, with its kernels, 10.0 µs" in limit.text
+
+
+def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", guards=28.0, inductor=4.0, wrapper=8.0, kernels=0.0)
+    result = overview(report)
+    assert result.limit is not None
+    assert result.wrapper is not None
+    shares = {part.kind: part.text for part in result.limit.parts}
+    assert shares == {
+        "guards": "Dynamo and guards 70 %",
+        "aot": "runtime 10 %",
+        "wrapper": "wrapper 20 %",
+    }
+    assert "8.00 of 40.0 µs (20 %)" in result.wrapper.text
+    # The kernels' time was lost in the noise.
+    assert result.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
+
+
+def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
+    report = make_report(eager=60.0, python=40.0, cpp=40.0)
+    look(report, "python", wrapper=0.0, kernels=40.0)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert "The Python wrapper takes too little of 40.0 µs to be measured." in answer.text
+    report.variants.remove(report.variant("cpp"))
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "It cannot help."
+    assert "The Python wrapper is too little of 40.0 µs to be measured: a C++ one" in answer.text
+
+
+def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
+    answer = overview(make_report(eager=60.0, python=40.0)).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
+    assert answer.text == "Only the Python wrapper is in the report."
+    assert 'variants=("python", "cpp")' in answer.remedy
+    answer = overview(make_report(eager=60.0, cpp=40.0)).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.requested) == ("Not compared yet.", Variant())
+    assert answer.text == "Only the C++ wrapper is in the report."
+    assert answer.remedy.endswith("compares both.")
+    both = overview(make_report(eager=60.0, python=40.0, cpp=30.0)).wrapper
+    assert both is not None
+    assert both.requested is None
+
+
+def test_a_breakdown_of_other_calls_is_not_believed() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", guards=4000.0, kernels=36_000.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.parts) == ("unknown", [])
+    assert "40.0 ms, against" in limit.text
+    verdict = report.variant("python").verdict
+    assert verdict is not None
+    assert (verdict.limited_by, verdict.evidence, verdict.helps) == ("noisy", limit.text, [])
+
+
+def test_what_was_not_measured_says_so() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    result = overview(report)
+    assert result.limit is not None
+    assert (result.limit.headline, result.limit.basis) == ("Not measured yet.", "unknown")
+    assert (result.limit.unbuilt, "cs.study(report" in result.limit.remedy) == (False, True)
+    for variant in report.variants:
+        variant.timing, variant.stage = None, "sources"
+    # While the first variant is still on its way.
+    started = Report(subject=report.subject, variants=[report.variant("eager")])
+    assert overview(started).headline == "Nothing is compiled yet."
+    result = overview(report)
+    assert result.headline == "Code is generated; nothing is measured yet."
+    assert result.results[1].why == "not measured yet"
+    assert result.limit is not None
+    assert (result.limit.text, result.limit.unbuilt) == ("The variant is not built.", True)
+
+
+@pytest.mark.parametrize(
+    ("timed", "there", "what"),
+    [
+        ((), ("python", "cpp"), "Both wrappers are generated, but not timed."),
+        ((), ("python",), "The Python wrapper is generated, but not timed."),
+        (("python",), ("python", "cpp"), "Only the Python wrapper is timed."),
+    ],
+)
+def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
+    timed: tuple[str, ...], there: tuple[str, ...], what: str
+) -> None:
+    report = make_report(**dict.fromkeys(("eager", *there), 40.0))
+    for name in there:
+        if name not in timed:
+            report.variant(name).timing = None
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
+    assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")

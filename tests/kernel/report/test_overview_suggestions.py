@@ -1,0 +1,232 @@
+"""What the Overview suggests to change."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import pytest
+from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.verdict_helps import UNGUARDED
+from compilescope.report import (
+    Advice,
+    Break,
+    Compilation,
+    DistinctBreak,
+    Effective,
+    Failure,
+    Guard,
+    Recompile,
+    SourceLine,
+    VariantReport,
+)
+from compilescope.report.variant import Variant
+
+from .overview_reports import REPORTS, look, make_report, suggestion_of
+
+
+def test_guards_are_filtered_only_where_modules_are_guarded() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    (compilation,) = report.variant("python").compilations
+    compilation.guards = [Guard(expression="check", type="TENSOR_MATCH", source="L['x']")]
+    look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
+    assert "Fewer guards" not in [suggestion.what for suggestion in overview(report).suggestions]
+    compilation.guards[0].source = "L['self']._modules['up']"
+    look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
+    assert "Fewer guards" in [suggestion.what for suggestion in overview(report).suggestions]
+
+
+def test_what_was_tried_in_vain_is_not_suggested() -> None:
+    report = make_report(eager=60.0, python=40.0, cpp=40.0)
+    look(report, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    whats = [suggestion.what for suggestion in overview(report).suggestions]
+    assert "C++ wrapper" not in whats
+    alone = make_report(eager=60.0, python=40.0)
+    look(alone, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    first = overview(alone).suggestions[0]
+    assert first.what == "C++ wrapper"
+    assert first.requested == Variant(cpp_wrapper=True)
+    assert (first.gain, first.basis) == ("up to 20.0 µs (50 %) less per call", "estimated")
+
+
+def test_settings_not_in_effect_are_counted_and_suggested() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    report.variant("python").effective = [
+        Effective(
+            setting="max_autotune",
+            requested="on",
+            actual="off",
+            why="Too few multiprocessors.",
+            remedy="Set it by hand.",
+            differs=True,
+        )
+    ]
+    result = overview(report)
+    counted = next(count for count in result.counts if count.view == "requested")
+    assert (counted.text, counted.warning) == ("1 setting not in effect: max_autotune", True)
+    assert "Set it by hand." in [count.what for count in result.suggestions]
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("print(x)", "if not torch.compiler.is_compiling():\n    print(x)"),
+        ("logger.info('%s', x)", "if not torch.compiler.is_compiling():\n    logger.info('%s', x)"),
+        ("y = print(x)", ""),
+        ("torch._dynamo.graph_break()", ""),
+        ("x.append(1)", ""),
+        ("for x in y:", ""),
+    ],
+)
+def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
+    line: str, mended: str
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="cell", line=3, code=f"    {line}")
+    cause = Break(reason="Call", where=where)
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    (suggestion,) = overview(report).suggestions
+    assert suggestion.code == mended
+    assert ("no variant can try it" in suggestion.place) == bool(mended)
+
+
+SLOW = {"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("begin", "requested"),
+    [
+        ("C++ wrapper", Variant(cpp_wrapper=True)),
+        ("CUDA graphs", Variant(mode="reduce-overhead")),
+        ("Fewer, larger kernels", Variant(options={"combo_kernels": True})),
+        ("Fewer guards", Variant(options=UNGUARDED)),
+    ],
+)
+def test_a_suggestion_that_is_a_setting_can_be_tried(begin: str, requested: Variant) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", **SLOW)
+    python = report.variant("python")
+    python.layers[0].device = "cuda:0"
+    python.verdict = verdict(python, report)
+    assert suggestion_of(report, begin).requested == requested
+    # Its code is in the report, and not measured yet: it is there to be looked at.
+    report.variants.append(VariantReport(name="tried", requested=requested))
+    tried = suggestion_of(report, begin)
+    assert (tried.requested, tried.variant) == (None, "tried")
+    report.variants[-1].stage = "failed"
+    assert begin not in [suggestion.what for suggestion in overview(report).suggestions]
+
+
+def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
+    report = cs.load(REPORTS / "recompiles.compilescope.json")
+    number = suggestion_of(report, "Avoid recompile 0/2")
+    size = suggestion_of(report, "Avoid recompile 0/1")
+    assert (size.requested, size.trial) == (Variant(dynamic=True), "dynamic=True")
+    assert (size.code, size.place) == (
+        "torch._dynamo.mark_dynamic(batch, 0)",
+        "before the call (cell:4)",
+    )
+    assert (size.view, size.compilation, size.of) == ("recompiles", "0/1", "in the cell")
+    # A tensor in place of a number is a change of the code.
+    assert number.requested is None
+    assert (number.code, number.place) == (
+        "rate = torch.tensor(rate)",
+        "before the call (cell:4)",
+    )
+    report.variants.append(VariantReport(name="dynamic", requested=Variant(dynamic=True)))
+    size = suggestion_of(report, "Avoid recompile 0/1")
+    assert (size.requested, size.variant) == (None, "dynamic")
+    # That it failed leaves the advice as it is.
+    report.variants[-1].stage = "failed"
+    size = suggestion_of(report, "Avoid recompile 0/1")
+    assert (size.requested, size.variant, size.view) == (None, "", "recompiles")
+
+
+def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
+    def again(compilation: str, function: str, source: str, code: str) -> Compilation:
+        where = SourceLine(file="cell", line=1, function=function)
+        advice = Advice(kind="dynamic", what="Symbols.", code=code, where=where)
+        failure = Failure(
+            guard="g", kind="size", source=source, dimension=0, old="8", new="9", compilation="0/0"
+        )
+        recompile = Recompile(reasons=[], failures=[failure], advice=[advice])
+        return Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+
+    report = make_report(eager=60.0, python=40.0)
+    report.variant("python").compilations += [
+        again("0/1", "step", "L['x']", "compiled = torch.compile(step, dynamic=True)"),
+        again(
+            "1/1",
+            "torch_dynamo_resume_in_step_at_4",
+            "L['y']",
+            "step = torch.compile(step, dynamic=True)",
+        ),
+    ]
+    suggestion = suggestion_of(report, "Avoid")
+    assert suggestion.what == "Avoid 2 recompiles: x.size(0) 8 → 9"
+    assert suggestion.code == "compiled = torch.compile(step, dynamic=True)"
+    assert suggestion.place == "in place of the torch.compile of step"
+    assert suggestion.gain == "saves 4.00 s of compile time"
+
+
+def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    item = suggestion_of(report, "Fix the graph break at line 23")
+    assert item.code == "torch._dynamo.config.capture_scalar_outputs = True"
+    assert item.place == "before the first call, and run the cell again"
+    branch = suggestion_of(report, "Fix the graph break at line 17")
+    assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
+
+
+@pytest.mark.parametrize(
+    ("effective", "requested", "code", "place"),
+    [
+        (
+            Effective(
+                setting="fusions",
+                requested="bias_addmm",
+                actual="off",
+                differs=True,
+                remedy="Compare with the Python wrapper.",
+                trial=Variant(dynamic=False),
+            ),
+            Variant(dynamic=False),
+            "compiled = torch.compile(fn, dynamic=False)",
+            "",
+        ),
+        (
+            Effective(
+                setting="freezing",
+                requested="on",
+                actual="off",
+                differs=True,
+                remedy="Set torch._inductor.config.freezing = True.",
+                code="torch._inductor.config.freezing = True",
+            ),
+            None,
+            "torch._inductor.config.freezing = True",
+            "before the first call, and run the cell again",
+        ),
+    ],
+)
+def test_a_setting_not_in_effect_is_tried_or_copied(
+    effective: Effective, requested: Variant | None, code: str, place: str
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    report.variant("python").effective = [effective]
+    suggestion = suggestion_of(report, effective.remedy)
+    assert (suggestion.requested, suggestion.code, suggestion.place) == (requested, code, place)
+
+
+def test_what_no_button_can_try_says_where_its_code_belongs() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", **SLOW)
+    assert suggestion_of(report, "Larger batch").place
+    for name in ("recompiles", "breaks"):
+        for suggestion in overview(cs.load(REPORTS / f"{name}.compilescope.json")).suggestions:
+            assert suggestion.requested or suggestion.variant or suggestion.view, suggestion.what
+            assert (
+                suggestion.requested
+                or suggestion.variant
+                or suggestion.place
+                or not suggestion.code
+            ), suggestion.what

@@ -1,0 +1,74 @@
+"""Estimates for devices that are not there, in the Overview."""
+
+from __future__ import annotations
+
+import copy
+
+import compilescope as cs
+from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.target.estimates import estimate
+from compilescope.report import (
+    Report,
+    TargetReport,
+    VariantReport,
+    devices,
+)
+from compilescope.report.variant import Variant
+
+from .overview_reports import REPORTS, make_report
+
+H100 = next(device for device in devices.DEVICES if device.target == "h100")
+
+
+def targeted(kernels_us: float) -> Report:
+    """A report with an estimate for a GPU that is not there, beside measurements."""
+    report = make_report(eager=60.0, python=40.0)
+    result = estimate([], H100)
+    result.kernels_us, result.launch_us, result.launches = kernels_us, 11.0, 1
+    result.call_us = max(result.kernels_us, result.launch_us)
+    report.variants.append(
+        VariantReport(
+            name="h100",
+            requested=Variant(target="h100"),
+            target=TargetReport(name="h100", device=H100, estimate=result),
+        )
+    )
+    return report
+
+
+def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
+    result = overview(targeted(0.0003))
+    assert [item.variant for item in result.results] == ["eager", "python"]
+    (target,) = result.targets
+    assert (target.device, target.call_us) == ("H100 SXM", 11.0)
+    assert target.text == "about 11.0 µs per call, limited by launches"
+    assert overview(targeted(500.0)).targets[0].call_us == 500.0
+    only = targeted(0.0003)
+    only.variants = only.variants[-1:]
+    assert overview(only).headline == (
+        "Estimated for H100 SXM, not measured: about 11.0 µs per call, limited by launches."
+    )
+
+
+def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> None:
+    report = cs.load(REPORTS / "targets.compilescope.json")
+    (cpp,) = [each for each in overview(report).suggestions if each.what == "C++ wrapper"]
+    assert (cpp.gain, cpp.basis) == ("not estimated", "unknown")
+    tried = copy.deepcopy(report.variant("python on h100"))
+    tried.name = "cpp on h100"
+    tried.requested = Variant(cpp_wrapper=True, target="h100")
+    assert tried.target is not None
+    assert tried.target.estimate is not None
+    tried.target.estimate.call_us = 16.0
+    report.variants.append(tried)
+    found = overview(report)
+    (cpp,) = [each for each in found.suggestions if each.what == "C++ wrapper"]
+    assert cpp.gain == "about 16.0 µs instead of 22.0 µs per call"
+    assert (cpp.basis, cpp.variant) == ("estimated", "cpp on h100")
+    assert [each.title for each in found.targets] == [
+        "Python wrapper on H100 SXM",
+        "Python wrapper on Instinct MI300X",
+        "C++ wrapper on H100 SXM",
+    ]
+    tried.target.estimate.call_us = 23.0
+    assert "C++ wrapper" not in [each.what for each in overview(report).suggestions]
