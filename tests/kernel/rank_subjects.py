@@ -21,7 +21,7 @@ from torch.distributed.tensor.parallel import (
 )
 from torch.nn.parallel import DistributedDataParallel
 
-Made = tuple[Callable[..., Any], tuple[Any, ...]]
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Net(nn.Module):
@@ -48,13 +48,13 @@ def sharded(x: Tensor, shard: Tensor, how: str = "sum") -> Tensor:
     return tensor
 
 
-def make_sharded() -> Made:
+def make_sharded() -> Call:
     """The call of `sharded` on this rank."""
     torch.manual_seed(0)
     return sharded, (torch.ones(8, 16), torch.ones(16 // dist.get_world_size(), 4))
 
 
-def make_ddp() -> Made:
+def make_ddp() -> Call:
     """A model under DistributedDataParallel, which trains."""
     torch.manual_seed(0)
     return DistributedDataParallel(Net()), (torch.ones(4, 8),)
@@ -67,7 +67,7 @@ def halved(bucket: dist.GradBucket) -> Any:
     return work.get_future().then(lambda done: bucket.buffer().copy_(done.value()[0]))
 
 
-def make_hooked_ddp() -> Made:
+def make_hooked_ddp() -> Call:
     """A model under DistributedDataParallel that reduces in its own way."""
     torch.manual_seed(0)
     model = DistributedDataParallel(Net())
@@ -76,7 +76,7 @@ def make_hooked_ddp() -> Made:
     return model, (torch.ones(4, 8),)
 
 
-def make_fsdp() -> Made:
+def make_fsdp() -> Call:
     """A model that ``fully_shard`` spreads over the ranks, a layer and the rest by themselves."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
@@ -88,14 +88,14 @@ def make_fsdp() -> Made:
     return model, (torch.ones(4, 8),)
 
 
-def make_fsdp_step() -> Made:
+def make_fsdp_step() -> Call:
     """An optimiser's step on such a model, after a backward."""
     model, args = make_fsdp()
     model(*args).sum().backward()
     return torch.optim.SGD(model.parameters(), lr=0.1).step, ()  # type: ignore[attr-defined]
 
 
-def make_uneven() -> Made:
+def make_uneven() -> Call:
     """The same, but that the ranks reduce otherwise."""
     fn, args = make_sharded()
     return fn, (*args, "max" if dist.get_rank() else "sum")
@@ -118,34 +118,34 @@ def off_when_compiled(x: Tensor, by: float) -> tuple[Tensor, Tensor]:
     return (x + by if torch.compiler.is_compiling() else x), summed
 
 
-def make_off_on_one() -> Made:
+def make_off_on_one() -> Call:
     """The call of `off_when_compiled`, which goes wrong on rank 1 alone; its disk is full once."""
     if dist.get_rank() == 1:
         caches.new_folder = _full_at_first(caches.new_folder)
     return off_when_compiled, (torch.ones(8, 4), float(dist.get_rank()))
 
 
-def make_dying() -> Made:
+def make_dying() -> Call:
     """On the last rank, the end of its process."""
     if dist.get_rank() == dist.get_world_size() - 1:
         os._exit(3)
     return sharded, (torch.ones(8, 16), torch.ones(16 // dist.get_world_size(), 4))
 
 
-def make_ddp_on_gpu() -> Made:
+def make_ddp_on_gpu() -> Call:
     """The model on this rank's GPU, which is the current one."""
     torch.manual_seed(0)
     device = torch.cuda.current_device()
     return DistributedDataParallel(Net().cuda(), device_ids=[device]), (torch.ones(4, 8).cuda(),)
 
 
-def make_sharded_on_gpu() -> Made:
+def make_sharded_on_gpu() -> Call:
     """The call of `sharded` on this rank's GPU."""
     _, args = make_sharded()
     return sharded, tuple(arg.cuda() for arg in args)
 
 
-def make_tensor_parallel() -> Made:
+def make_tensor_parallel() -> Call:
     """Two layers in column and row style, as DTensors."""
     mesh = DeviceMesh("cpu", list(range(dist.get_world_size())))
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))

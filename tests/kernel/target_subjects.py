@@ -103,7 +103,7 @@ def _abort() -> None:
 
 def _hang(file: str) -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    with open(f"{file}.partial", "w") as made:  # noqa: PTH123 - renamed below
-        made.write(f"{os.getpid()} {child.pid}")
+    with open(f"{file}.partial", "w") as partial:  # noqa: PTH123 - renamed below
+        partial.write(f"{os.getpid()} {child.pid}")
     os.rename(f"{file}.partial", file)  # noqa: PTH104
     time.sleep(600)

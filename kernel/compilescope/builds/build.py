@@ -124,7 +124,7 @@ def build(
         collecting(nodes),
         hearing(complaints),
         noting(skips),
-        built.layers.kept(),
+        built.layers.recording(),
         keep,
         quiet(),
     ):

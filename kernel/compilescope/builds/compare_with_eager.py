@@ -185,7 +185,7 @@ def mismatch(wrong: Sequence[OutputError]) -> Problem:
         why += f" Rounding alone changes eager's result by up to {worst.other_rounding_abs:.3g}."
     return Problem(
         severity="error",
-        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_ONE}",
+        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_SINGLE}",
         why=why,
         remedy=_REPORT,
     )
@@ -193,7 +193,7 @@ def mismatch(wrong: Sequence[OutputError]) -> Problem:
 
 def is_mismatch(problem: Problem) -> bool:
     """Whether a problem is one that `mismatch` made."""
-    return problem.what.endswith((_ONE, _SEVERAL, _UNLIKE))
+    return problem.what.endswith((_SINGLE, _SEVERAL, _UNLIKE))
 
 
 def _random_state() -> list[torch.Tensor]:
@@ -240,7 +240,7 @@ def _is_float(value: Any) -> bool:
 _ROUNDINGS = 8
 """Runs of eager that round otherwise, at most: a value seldom crosses zero in one of them."""
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
-_ONE = "differs from eager's by more than its tolerance."
+_SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
 _UNLIKE = "is not what eager gives."
 _REPORT = (

@@ -35,7 +35,7 @@ REDUCED = (
     "when the compilation is opened."
 )
 _CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
-_KEPT = {
+_OUTLINED = {
     *METRICS,
     *FAKE_KERNELS,
     "dynamo_start",
@@ -259,7 +259,7 @@ class Outlines:
                 offset = block.offset + match.start() + 1
                 events.texts.append(Text(name, head.has_payload, offset))
         of_process = (event in METRICS or name in _OF_PROCESS) and name not in self._process
-        of_compilation = event in _KEPT or name in _KEPT or _CACHE.match(name) is not None
+        of_compilation = event in _OUTLINED or name in _OUTLINED or _CACHE.match(name) is not None
         if not of_process and not of_compilation:
             return
         # The details of a cache hit or miss take megabytes: they are read with the compilation.

@@ -16,7 +16,7 @@ from ..measure.garbage_collection import gc_disabled
 from ..measure.routes import Cost, reaching
 from ..report import Route
 from ..torch_api.kernels import timers
-from ..torch_api.operators.calls import Dispatched, Made, is_python, recorded, timed_inside
+from ..torch_api.operators.calls import Dispatched, OperatorCall, is_python, recorded, timed_inside
 from .context import ALREADY_PROFILING, StudyContext
 
 MOST = 20
@@ -84,7 +84,7 @@ def _is_torchs(route: Route) -> bool:
     return route.registered == "torch"
 
 
-def _measure(route: Route, operator_call: Made | None, check: Callable[[], object]) -> None:
+def _measure(route: Route, operator_call: OperatorCall | None, check: Callable[[], object]) -> None:
     if operator_call is None:
         route.how = NOT_CALLED
         return
@@ -123,7 +123,7 @@ def _fill(route: Route, cost: Cost, how: str) -> None:
 
 
 @contextlib.contextmanager
-def _alone(operator_call: Made) -> Iterator[None]:
+def _alone(operator_call: OperatorCall) -> Iterator[None]:
     """In the block nothing else runs and no gradient is recorded, as within a wrapper."""
     with undisturbed(), quiet(), gc_disabled(), torch.no_grad():
         yield
@@ -131,7 +131,7 @@ def _alone(operator_call: Made) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _inside(
-    route: Route, operator_call: Made, call: Callable[[], object]
+    route: Route, operator_call: OperatorCall, call: Callable[[], object]
 ) -> Iterator[Callable[[int], float] | None]:
     """A function that returns the operator's own time in the last calls; None if it is unknown."""
     if is_python(operator_call):
@@ -157,7 +157,7 @@ def _inside(
     yield lambda number: median_s * number
 
 
-def _ready(operator_call: Made, check: Callable[[], object]) -> None:
+def _ready(operator_call: OperatorCall, check: Callable[[], object]) -> None:
     check()
     if operator_call.on_gpu:
         torch.cuda.synchronize()

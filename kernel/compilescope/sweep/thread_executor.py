@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future
 from typing import Any, ParamSpec, TypeVar
 
 _Given = ParamSpec("_Given")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 class Threads(Executor):
@@ -35,10 +35,10 @@ class Threads(Executor):
             thread.start()
 
     def submit(
-        self, fn: Callable[_Given, _Made], /, *args: _Given.args, **kwargs: _Given.kwargs
-    ) -> Future[_Made]:
+        self, fn: Callable[_Given, _Result], /, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> Future[_Result]:
         """Has it called when a thread is free."""
-        future: Future[_Made] = Future()
+        future: Future[_Result] = Future()
         self._waiting.put((future, lambda: fn(*args, **kwargs)))
         return future
 

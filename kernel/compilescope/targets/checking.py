@@ -24,7 +24,7 @@ OTHER_BODY = (
     "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
 )
 
-_KEPT = 8
+_MOST_RESULTS = 8
 _given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
 """The last results: variants that differ only in the wrapper share them."""
 
@@ -106,7 +106,7 @@ def _check(
             return
         checks = msgspec.msgpack.decode(answer, type=CheckGiven)
         _given[key] = (variant.name, checks)
-        while len(_given) > _KEPT:
+        while len(_given) > _MOST_RESULTS:
             _given.popitem(last=False)
     for kernel in kernels:
         verdict = checks.checks.get(body(kernel.source))

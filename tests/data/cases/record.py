@@ -39,11 +39,11 @@ def record(case: str, wrapper: str) -> None:
     import torch
     from torch._logging import _internal, structured
 
-    kept: list[tuple[float, dict[str, Any], str | None, int]] = []
+    records: list[tuple[float, dict[str, Any], str | None, int]] = []
 
     class Handler(logging.Handler):
         def emit(self, entry: Any) -> None:
-            kept.append((entry.created, entry.metadata, entry.payload, entry.thread))
+            records.append((entry.created, entry.metadata, entry.payload, entry.thread))
 
     _internal.trace_log.handlers.insert(0, Handler())
     # Guards name files in short, so a replacement afterwards would not find them all.
@@ -55,9 +55,9 @@ def record(case: str, wrapper: str) -> None:
     program["run"]({"cpp_wrapper": wrapper == "cpp", "trace.provenance_tracking_level": 1})
     names = {number: name for name, number in structured.INTERN_TABLE.items()}
     threads: dict[int, int] = {}
-    start = kept[0][0]
+    start = records[0][0]
     rows = []
-    for time, metadata, payload, thread in kept:
+    for time, metadata, payload, thread in records:
         event = next(iter(metadata))
         detail = metadata[event]
         name = detail.get("name", event) if isinstance(detail, dict) else event
@@ -104,14 +104,14 @@ def with_names(value: Any, names: dict[int, str]) -> Any:
 
 
 def timing_only(payload: str | None) -> str | None:
-    found = json.loads(payload or "{}")
-    found["args"] = {"compile_id": (found.get("args") or {}).get("compile_id")}
-    return json.dumps(found)
+    content = json.loads(payload or "{}")
+    content["args"] = {"compile_id": (content.get("args") or {}).get("compile_id")}
+    return json.dumps(content)
 
 
 def without_components(payload: str | None) -> str | None:
-    found = json.loads(payload or "{}")
-    return json.dumps({key: item for key, item in found.items() if not isinstance(item, list)})
+    content = json.loads(payload or "{}")
+    return json.dumps({key: item for key, item in content.items() if not isinstance(item, list)})
 
 
 if __name__ == "__main__":

@@ -32,109 +32,109 @@ def summarize(compilation: Compilation) -> dict[str, Any]:
         "id": compilation.id,
         "attempt": compilation.attempt,
         "frame": line(compilation.frame),
-        "graphs": {stage: graph(one) for stage, one in compilation.graphs.items()},
+        "graphs": {stage: graph(each) for stage, each in compilation.graphs.items()},
         "code": code(compilation.code),
-        "kernels": [kernel(one) for one in compilation.kernels],
-        "guards": [guard(one) for one in compilation.guards],
-        "guard_tree": [manager(one) for one in compilation.guard_tree],
-        "breaks": [break_(one) for one in compilation.breaks],
+        "kernels": [kernel(each) for each in compilation.kernels],
+        "guards": [guard(each) for each in compilation.guards],
+        "guard_tree": [manager(each) for each in compilation.guard_tree],
+        "breaks": [break_(each) for each in compilation.breaks],
         "recompile": recompile
         and {
             "previous": recompile.previous,
             "reasons": [plain(reason) for reason in recompile.reasons],
         },
-        "phases": [phase(one) for one in compilation.phases],
-        "cache": [[one.cache, one.outcome, one.detail] for one in compilation.cache],
+        "phases": [phase(each) for each in compilation.phases],
+        "cache": [[each.cache, each.outcome, each.detail] for each in compilation.cache],
         "absent": compilation.absent,
     }
 
 
-def graph(one: Graph) -> dict[str, Any]:
+def graph(fx_graph: Graph) -> dict[str, Any]:
     return {
-        "lines": one.text.count("\n") + 1,
-        "nodes": [node(item) for item in one.nodes],
-        "absent": sorted(one.absent),
+        "lines": fx_graph.text.count("\n") + 1,
+        "nodes": [node(item) for item in fx_graph.nodes],
+        "absent": sorted(fx_graph.absent),
     }
 
 
-def node(one: Node) -> str:
-    shape = "?" if one.shape is None else f"[{', '.join(one.shape)}]"
-    stride = "" if one.stride is None else f"[{', '.join(one.stride)}]"
-    origin = ";".join(f"{item.file}:{item.line}" for item in one.sources)
+def node(fx_node: Node) -> str:
+    shape = "?" if fx_node.shape is None else f"[{', '.join(fx_node.shape)}]"
+    stride = "" if fx_node.stride is None else f"[{', '.join(fx_node.stride)}]"
+    origin = ";".join(f"{item.file}:{item.line}" for item in fx_node.sources)
     return (
-        f"{one.line} {one.name} = {one.op} {one.target}({one.args}) "
-        f"<- {','.join(one.inputs)} -> {','.join(one.users)} "
-        f": {one.dtype}{shape}{stride} {one.device} @ {origin}"
-        + (f" ^ {','.join(one.origins)}" if one.origins else "")
+        f"{fx_node.line} {fx_node.name} = {fx_node.op} {fx_node.target}({fx_node.args}) "
+        f"<- {','.join(fx_node.inputs)} -> {','.join(fx_node.users)} "
+        f": {fx_node.dtype}{shape}{stride} {fx_node.device} @ {origin}"
+        + (f" ^ {','.join(fx_node.origins)}" if fx_node.origins else "")
     )
 
 
-def code(one: Code | None) -> dict[str, Any] | None:
-    if one is None:
+def code(sources: Code | None) -> dict[str, Any] | None:
+    if sources is None:
         return None
-    texts = {"python": one.python, "cpp": one.cpp, "shell": one.shell}
+    texts = {"python": sources.python, "cpp": sources.cpp, "shell": sources.shell}
     return {
-        "direction": one.direction,
+        "direction": sources.direction,
         "lines": {name: text.count("\n") + 1 for name, text in texts.items() if text is not None},
-        "regions": {name: [region(item) for item in items] for name, items in one.regions.items()},
-        "backward": code(one.backward),
-        "others": len(one.others),
-        "absent": one.absent,
+        "regions": {name: [region(item) for item in items] for name, items in sources.regions.items()},
+        "backward": code(sources.backward),
+        "others": len(sources.others),
+        "absent": sources.absent,
     }
 
 
-def region(one: Region) -> str:
-    origin = ";".join(f"{item.file}:{item.line}" for item in one.sources)
+def region(lines: Region) -> str:
+    origin = ";".join(f"{item.file}:{item.line}" for item in lines.sources)
     return (
-        f"{one.start}-{one.end} {one.kind} {one.label} [{one.key}] {','.join(one.nodes)} @ {origin}"
+        f"{lines.start}-{lines.end} {lines.kind} {lines.label} [{lines.key}] {','.join(lines.nodes)} @ {origin}"
     )
 
 
-def kernel(one: Kernel) -> dict[str, Any]:
+def kernel(generated: Kernel) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "language": one.language,
-        "direction": one.direction,
-        "source": [one.source.count("\n"), *one.source.split("\n")[:2]],
-        "ops": one.ops,
-        "launches": [f"{item.artifact} {item.line}-{item.end} {item.key}" for item in one.launches],
-        "nodes": one.nodes,
-        "sources": [line(item) for item in one.sources],
-        "grid": one.grid,
-        "estimates": [[item.estimated_bytes, item.estimated_operations] for item in one.launches],
-        "absent": one.absent,
+        "name": generated.name,
+        "language": generated.language,
+        "direction": generated.direction,
+        "source": [generated.source.count("\n"), *generated.source.split("\n")[:2]],
+        "ops": generated.ops,
+        "launches": [f"{item.artifact} {item.line}-{item.end} {item.key}" for item in generated.launches],
+        "nodes": generated.nodes,
+        "sources": [line(item) for item in generated.sources],
+        "grid": generated.grid,
+        "estimates": [[item.estimated_bytes, item.estimated_operations] for item in generated.launches],
+        "absent": generated.absent,
     }
 
 
-def guard(one: Guard) -> str:
-    return plain(f"{one.type} | {one.source} | {one.expression} | {line(one.origin)}")
+def guard(condition: Guard) -> str:
+    return plain(f"{condition.type} | {condition.source} | {condition.expression} | {line(condition.origin)}")
 
 
-def manager(one: GuardManager) -> str:
-    shortcut = " shortcut" if one.shortcut else ""
+def manager(tree: GuardManager) -> str:
+    shortcut = " shortcut" if tree.shortcut else ""
     return plain(
-        f"{one.parent} | {one.kind} | {one.source} | {one.accessor} | {one.value_type}{shortcut}"
+        f"{tree.parent} | {tree.kind} | {tree.source} | {tree.accessor} | {tree.value_type}{shortcut}"
     )
 
 
-def break_(one: Break) -> dict[str, Any]:
+def break_(graph_break: Break) -> dict[str, Any]:
     return {
-        "reason": one.reason,
-        "explanation": one.explanation,
-        "hints": one.hints,
-        "context": one.context,
-        "link": one.link,
-        "where": line(one.where),
-        "stack": [line(item) for item in one.stack],
+        "reason": graph_break.reason,
+        "explanation": graph_break.explanation,
+        "hints": graph_break.hints,
+        "context": graph_break.context,
+        "link": graph_break.link,
+        "where": line(graph_break.where),
+        "stack": [line(item) for item in graph_break.stack],
     }
 
 
-def phase(one: Phase) -> Any:
-    return [one.name, [phase(child) for child in one.children]] if one.children else one.name
+def phase(span: Phase) -> Any:
+    return [span.name, [phase(child) for child in span.children]] if span.children else span.name
 
 
-def line(one: SourceLine | None) -> str | None:
-    return one and f"{one.file}:{one.line} in {one.function}: {one.code}"
+def line(place: SourceLine | None) -> str | None:
+    return place and f"{place.file}:{place.line} in {place.function}: {place.code}"
 
 
 def plain(text: str) -> str:

@@ -149,7 +149,7 @@ def _callable(kind: str, subject: Any, options: dict[str, Any]) -> Any:
     return module
 
 
-told: Counter[str] = Counter()
+predictions: Counter[str] = Counter()
 """What was predicted, how often."""
 
 
@@ -209,7 +209,7 @@ def wrong(seed: int) -> str:
                 failed = "fail_on_recompile" in str(error)
                 if not failed:
                     raise
-        told[answer.verdict] += 1
+        predictions[answer.verdict] += 1
         # An attempt counts: its trace may turn out to be empty.
         did = "recompile" if attempts() > before else "reuse" if runs else "eager"
         did = "error" if failed else did
@@ -224,6 +224,6 @@ def test_random_calls_are_predicted_or_not_at_all():
 
 
 if __name__ == "__main__":
-    found = [text for text in map(wrong, range(int(sys.argv[1]))) if text]
-    print("\n\n".join(found[:5]))
-    print(f"{len(found)} of {sys.argv[1]} wrong; predictions: {dict(told)}")
+    failures = [text for text in map(wrong, range(int(sys.argv[1]))) if text]
+    print("\n\n".join(failures[:5]))
+    print(f"{len(failures)} of {sys.argv[1]} wrong; predictions: {dict(predictions)}")

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-Made = tuple[Callable[..., Any], tuple[Any, ...]]
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-def _trained(*, call: Callable[[torch.Tensor, torch.Tensor], Any]) -> Made:
+def _trained(*, call: Callable[[torch.Tensor, torch.Tensor], Any]) -> Call:
     weight = torch.randn(8, 8, requires_grad=True)
 
     def step(x: torch.Tensor) -> Any:
@@ -21,15 +21,15 @@ def _trained(*, call: Callable[[torch.Tensor, torch.Tensor], Any]) -> Made:
     return step, (torch.randn(4, 8),)
 
 
-def plain_backward() -> Made:
+def plain_backward() -> Call:
     return _trained(call=lambda y, _: y.backward())
 
 
-def retain_graph() -> Made:
+def retain_graph() -> Call:
     return _trained(call=lambda y, _: y.backward(retain_graph=True))
 
 
-def create_graph() -> Made:
+def create_graph() -> Call:
     def call(y: torch.Tensor, weight: torch.Tensor) -> Any:
         torch._dynamo.graph_break()
         return torch.autograd.grad(y, weight, create_graph=True)[0].detach()
@@ -37,7 +37,7 @@ def create_graph() -> Made:
     return _trained(call=call)
 
 
-def retained_outside() -> Made:
+def retained_outside() -> Call:
     def call(y: torch.Tensor, weight: torch.Tensor) -> Any:
         torch._dynamo.graph_break()
         y.backward(retain_graph=True)
@@ -47,7 +47,7 @@ def retained_outside() -> Made:
     return _trained(call=call)
 
 
-def plain_before_retained() -> Made:
+def plain_before_retained() -> Call:
     weight = torch.randn(8, 8, requires_grad=True)
 
     def inner(x: torch.Tensor) -> torch.Tensor:
@@ -65,12 +65,12 @@ def plain_before_retained() -> Made:
     return step, (torch.randn(4, 8),)
 
 
-def returned() -> Made:
+def returned() -> Call:
     weight = torch.randn(8, 8, requires_grad=True)
     return lambda x: (x @ weight).tanh(), (torch.randn(4, 8),)
 
 
-def broken() -> Made:
+def broken() -> Call:
     def step(x: torch.Tensor) -> Any:
         y = x.sin()
         torch._dynamo.graph_break()
@@ -79,7 +79,7 @@ def broken() -> Made:
     return step, (torch.randn(4, 8),)
 
 
-def normed() -> Made:
+def normed() -> Call:
     net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
 
     def step(x: torch.Tensor) -> Any:

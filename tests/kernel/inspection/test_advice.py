@@ -68,7 +68,7 @@ DECORATED = Program(
     "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
     "pass",
 )
-ONE = Program(
+SINGLE = Program(
     "def f(x):\n    return x + 1", "for x in (torch.ones(1, 3), torch.ones(5, 3)):\n    compiled(x)"
 )
 TO_ONE = Program(
@@ -134,7 +134,7 @@ MODE = Program(
     "def f(x):\n    return x + 1",
     "compiled(torch.ones(4))\nwith torch.no_grad():\n    compiled(torch.ones(4))",
 )
-MADE = Program(
+EVALUATED = Program(
     "def f(x, h):\n    return h(x)",
     "for _ in range(3):\n    compiled(torch.ones(4), eval('lambda v: v + 1'))",
 )
@@ -180,7 +180,7 @@ ADVISED = [
     (WRAPPED, "mark_dynamic", AMONG_ARGUMENTS),
     (WRAPPED, "dynamic", "compiled = torch.compile(compiled, dynamic=True)"),
     (DECORATED, "dynamic", "@torch.compile(dynamic=True)"),
-    (ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
+    (SINGLE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
     (TO_ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
     (DUCK, "duck_shape", "torch.fx.experimental._config.use_duck_shape = False"),
     (INTEGER, "tensor", "n = torch.tensor(n)"),
@@ -211,7 +211,7 @@ ADVISED = [
     (NO_GRADIENT, "requires_grad", "x = x.detach()"),
     (GRADIENT, "requires_grad", "x = x.requires_grad_()"),
     (MODE, "grad_mode", "with torch.enable_grad():\n    compiled(torch.ones(4))"),
-    (MADE, "hoist", "h = eval('lambda v: v + 1')\ncompiled(torch.ones(4), h)"),
+    (EVALUATED, "hoist", "h = eval('lambda v: v + 1')\ncompiled(torch.ones(4), h)"),
     (LENGTH, "stance", 'torch.compiler.set_stance("eager_on_recompile")'),
     (TEXT, "stance", 'torch.compiler.set_stance("eager_on_recompile")'),
     (LIMIT, "limit", "torch._dynamo.config.recompile_limit = 16"),

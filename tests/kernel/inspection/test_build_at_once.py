@@ -18,7 +18,7 @@ from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 
 from ..subjects import product
-from .stage_subjects import Made
+from .stage_subjects import Call
 from .stages import plain
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
@@ -32,13 +32,13 @@ MEASURED = (
 """Fields of a compilation that hold times, or the identities of objects."""
 
 
-def training() -> Made:
+def training() -> Call:
     torch.manual_seed(0)
     call = product()
     return call.fn, call.args
 
 
-def backward_that_never_runs() -> Made:
+def backward_that_never_runs() -> Call:
     weight = torch.randn(8, 8, requires_grad=True)
 
     class Result:
@@ -53,7 +53,7 @@ def backward_that_never_runs() -> Made:
     return hidden, (torch.randn(4, 8),)
 
 
-SUBJECTS: dict[str, tuple[Callable[[], Made], dict[str, Variant]]] = {
+SUBJECTS: dict[str, tuple[Callable[[], Call], dict[str, Variant]]] = {
     "training": (training, BOTH),
     "backward_that_never_runs": (backward_that_never_runs, {"python": Variant()}),
 }

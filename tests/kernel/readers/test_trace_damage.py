@@ -301,8 +301,8 @@ if __name__ == "__main__":
     more = (each for folder in sys.argv[2:] for each in sorted(Path(folder).rglob("*")))
     logs = LOGS + [each for each in more if each.suffix in (".log", ".txt") and each.stat().st_size]
     with tempfile.TemporaryDirectory() as where:
-        found = [
+        failures = [
             text for seed in range(int(sys.argv[1])) if (text := fault(seed, logs, Path(where)))
         ]
-    print("\n\n".join(found[:5]))
-    print(f"{len(found)} of {sys.argv[1]} damages of {len(logs)} logs were exceptions")
+    print("\n\n".join(failures[:5]))
+    print(f"{len(failures)} of {sys.argv[1]} damages of {len(logs)} logs were exceptions")

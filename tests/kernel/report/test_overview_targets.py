@@ -61,11 +61,11 @@ def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> 
     assert tried.target.estimate is not None
     tried.target.estimate.call_us = 16.0
     report.variants.append(tried)
-    found = overview(report)
-    (cpp,) = [each for each in found.suggestions if each.what == "C++ wrapper"]
+    result = overview(report)
+    (cpp,) = [each for each in result.suggestions if each.what == "C++ wrapper"]
     assert cpp.gain == "about 16.0 µs instead of 22.0 µs per call"
     assert (cpp.basis, cpp.variant) == ("estimated", "cpp on h100")
-    assert [each.title for each in found.targets] == [
+    assert [each.title for each in result.targets] == [
         "Python wrapper on H100 SXM",
         "Python wrapper on Instinct MI300X",
         "C++ wrapper on H100 SXM",

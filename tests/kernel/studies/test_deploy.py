@@ -297,9 +297,9 @@ def measured(name: str, cold: float, shipped: float | None, us: float, **more: A
     )
 
 
-def report_of(*found: DeployWay) -> Report:
-    judge(found)
-    variant = VariantReport(name="python", requested=cs.Variant(), ways=list(found))
+def report_of(*deploy_ways: DeployWay) -> Report:
+    judge(deploy_ways)
+    variant = VariantReport(name="python", requested=cs.Variant(), ways=list(deploy_ways))
     return Report(subject=Subject(id="1", name="model"), variants=[variant])
 
 

@@ -85,7 +85,7 @@ def test_training_through_the_cpp_wrapper(monkeypatch: pytest.MonkeyPatch) -> No
 
     def noted(*args: Any, **kwargs: Any) -> Built:
         built = build_for(*args, **kwargs)
-        sources = [str(kept.graph.source_code) for kept in built.layers.graphs]
+        sources = [str(kept_graph.graph.source_code) for kept_graph in built.layers.graphs]
         builds.append("\n".join(sources))
         return built
 

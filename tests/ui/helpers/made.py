@@ -246,12 +246,12 @@ def cold():
 
     separate = "cpp_wrapper_build_separate"
     title = "the C++ wrapper in a file of its own, at -O1, and the kernels at -O3"
-    kept = "C++ headers precompiled by an earlier first call, as they stay on a machine"
+    headers_kept = "C++ headers precompiled by an earlier first call, as they stay on a machine"
     headers = "torch's C++ headers are precompiled once on a machine"
     code = f"torch._inductor.config.{separate} = True"
     return [
         row("as it is", "", 21.4, 2.1, 41.0, "torch's settings as they are here"),
-        row("precompiled headers kept", "", 9.2, None, None, kept, (-12.3, None, None)),
+        row("precompiled headers kept", "", 9.2, None, None, headers_kept, (-12.3, None, None)),
         row("cpp_cache_precompile_headers", "False", 16.3, 0.9, 41.0, headers, (-5.2, -1.2, 0.0)),
         row(separate, "True", 19.0, 2.2, 44.5, title, (-2.5, 0.0, 3.4), code),
         row("fx_graph_cache", "False", 21.5, 8.8, 41.2, "kept on disk", (0.0, 6.7, 0.0)),

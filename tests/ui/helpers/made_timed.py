@@ -40,9 +40,9 @@ def main(source, folder):
         timing.interval_us, timing.turns, timing.first_round = median_interval(samples), "a", 0
         timing.running = []
         if variant.name != "eager":
-            found = ratio(rounds["eager"], samples)
-            timing.ratio, timing.ratio_interval, timing.differs = found
-            timing.speedup = speedup(found, "eager")
+            measured = ratio(rounds["eager"], samples)
+            timing.ratio, timing.ratio_interval, timing.differs = measured
+            timing.speedup = speedup(measured, "eager")
             timing.running = [
                 RatioAtRound(rounds_so_far, earlier.value, earlier.interval)
                 for rounds_so_far in (8, 16, 32, ROUNDS)
@@ -70,7 +70,7 @@ def main(source, folder):
     (folder / "cell.html").write_text(report._repr_html_(), encoding="utf-8")
     (folder / "printed.txt").write_text(str(report), encoding="utf-8")
     pairs = permutations(report.variants, 2)
-    figures = {f"{one.name} over {other.name}": between(one, other) for one, other in pairs}
+    figures = {f"{first.name} over {other.name}": between(first, other) for first, other in pairs}
     json.dump(
         {pair: candidate.text for pair, candidate in figures.items() if candidate}, sys.stdout
     )

@@ -43,7 +43,7 @@ def find_decompositions(
     (``original_aten``), and the node of Dynamo's graph that it comes from. Passes are read from the
     graphs before and after them.
     """
-    collector = _Found()
+    collector = _Collector()
     dynamo = {node.name: node for node in graphs["dynamo"].nodes} if "dynamo" in graphs else {}
     for stage in _STAGES:
         if stage in graphs:
@@ -56,7 +56,7 @@ def find_decompositions(
     return collector.all()
 
 
-class _Found:
+class _Collector:
     """Collects decompositions; equal ones count as one in several places."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ def _traced(
     nodes: Sequence[Node],
     trails: Mapping[str, Trail],
     dynamo: Mapping[str, Node],
-    collector: _Found,
+    collector: _Collector,
 ) -> None:
     """The decompositions of AOTAutograd's tracing."""
     backward = stage == "backward"
@@ -140,7 +140,7 @@ def _alike(operator: str, into: Sequence[str]) -> bool:
     return {name.rpartition(".")[2].strip("_") for name in into} == {last}
 
 
-def _passed(before: Graph, after: Graph, collector: _Found) -> None:
+def _passed(before: Graph, after: Graph, collector: _Collector) -> None:
     """The changes of passes: removed nodes and their replacements."""
     old, new = _calls(before.nodes), _calls(after.nodes)
     unchanged = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}

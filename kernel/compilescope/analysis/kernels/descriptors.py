@@ -11,7 +11,7 @@ from ..text.brackets import closing, split_list
 from ..wrapper.launches import codes_of
 from ..wrapper.size_checks import size_checks
 
-_MADE = frozenset(
+_CREATORS = frozenset(
     (
         "make_tensor_descriptor",
         "_experimental_make_tensor_descriptor",
@@ -201,7 +201,7 @@ class _Function:
         yield from self._within(self.function, None, looped=False)
 
     def _within(self, node: ast.AST, name: str | None, *, looped: bool) -> Iterator[Descriptor]:
-        if isinstance(node, ast.Call) and _called(node) in _MADE:
+        if isinstance(node, ast.Call) and _called(node) in _CREATORS:
             yield self._descriptor(node, name, looped=looped)
             return
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -12,7 +12,7 @@ from ...report.problem import Problem
 from ..wrapper.size_checks import SizeCheck, size_checks
 
 
-class _Found(NamedTuple):
+class _Site(NamedTuple):
     compilation: Compilation
     code: Code
     artifact: str
@@ -68,7 +68,7 @@ def _kernel(compilation: Compilation, name: str | None) -> Kernel | None:
 
 
 def _nodes(
-    site: _Found, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
+    site: _Site, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
 ) -> list[Node]:
     """The nodes of the last graph to which the line belongs.
 
@@ -105,7 +105,7 @@ _LAST = ("post_grad", "before_post_grad", "inference", "forward")
 """The stages in which to look up the nodes of a wrapper's launches, best first."""
 
 
-def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:
+def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Site]:
     every = [
         (compilation, code) for compilation in compilations for code in _codes(compilation.code)
     ]
@@ -117,7 +117,7 @@ def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Itera
             text = getattr(code, artifact)
             line = _line(facts, text.split("\n")) if text else None
             if line is not None:
-                yield _Found(compilation, code, artifact, line)
+                yield _Site(compilation, code, artifact, line)
                 break
 
 
@@ -230,7 +230,7 @@ def _nearest(hits: list[int], facts: dict[str, str]) -> int | None:
     return min(hits, key=lambda hit: abs(hit - near))
 
 
-def _text(site: _Found) -> str:
+def _text(site: _Site) -> str:
     return str(getattr(site.code, site.artifact))
 
 
@@ -243,7 +243,7 @@ def _tensor(facts: dict[str, str], line: str) -> str:
     return next((name for name in match.groups() if name), "") if match else ""
 
 
-def _region(site: _Found, lines: list[str], tensor: str, operator: str) -> Region | None:
+def _region(site: _Site, lines: list[str], tensor: str, operator: str) -> Region | None:
     """The launch that the line belongs to."""
     launches = [
         region for region in site.code.regions.get(site.artifact, []) if region.kind == "launch"

@@ -28,7 +28,7 @@ NO_DEVICE = "not measured: there is no device"
 FAILED = "it could not be compiled or run"
 SLOWER = "{:.3g} times the best"
 AS_FAST = "as fast as the best"
-ONE = "There is one candidate only, so nothing was measured."
+ONE_CANDIDATE = "There is one candidate only, so nothing was measured."
 NEEDS_FREEZING = (
     " C++ templates compete only where weights are constants: without gradients and with "
     "torch._inductor.config.freezing = True, set before compiling (as an option of "
@@ -102,7 +102,7 @@ def _autotuning(logged: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning
     if logged.get("why"):
         result.skipped = str(logged["why"])
     elif not measured:
-        result.skipped = ONE + (NEEDS_FREEZING if logged.get("device") == "cpu" else "")
+        result.skipped = ONE_CANDIDATE + (NEEDS_FREEZING if logged.get("device") == "cpu" else "")
     elif best is None:
         result.skipped = NO_BEST
     return result

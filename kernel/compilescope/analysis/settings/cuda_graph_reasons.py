@@ -8,7 +8,7 @@ from ...report.compilation.cuda_graphs import Skip
 from ..text.stacks import read_stack
 
 _PREFIXES = ("skipping cudagraphs due to ", "skipping cudagraph due to ", "disabling cudagraphs ")
-_FOUND = ("Found from", "\n")
+_ENDS = ("Found from", "\n")
 
 
 class Meaning(NamedTuple):
@@ -124,7 +124,7 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
 
 def _essential(reason: str) -> str:
     """The reason without its constant prefix and without the stack."""
-    for end in _FOUND:
+    for end in _ENDS:
         reason = reason.partition(end)[0]
     stripped = True
     while stripped:

@@ -78,8 +78,8 @@ def report_in_page(page: bytes, name: str) -> bytes:
         The page has no report, or is damaged.
     """
     for mark in (_PLAIN, _PACKED):
-        _, found, rest = page.partition(mark)
-        if not found:
+        _, separator, rest = page.partition(mark)
+        if not separator:
             continue
         text, end, _ = rest.partition(_END)
         try:

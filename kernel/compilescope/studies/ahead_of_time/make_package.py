@@ -24,7 +24,7 @@ from ..first_calls.processes import (
     packed,
     task,
 )
-from .process import COMMAND, MADE
+from .process import COMMAND, PACKAGE_FILE
 
 TIMEOUT_S = 900.0
 
@@ -64,7 +64,7 @@ def make_package(study: StudyContext, *, built: bool) -> None:
                 step, variant=report.name, fraction=next(steps, 8) / (8 if built else 4)
             ),
         )
-        package = _package(ended, folder / MADE)
+        package = _package(ended, folder / PACKAGE_FILE)
     report.absent.pop("package", None)
     if report.compilations:
         compilation = next(

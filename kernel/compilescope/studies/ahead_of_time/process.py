@@ -34,7 +34,7 @@ from ...torch_api.inductor import ahead_of_time
 
 COMMAND = "{imports}; from compilescope.studies.ahead_of_time.process import main; main()"
 """What the process runs."""
-MADE = "made.json"
+PACKAGE_FILE = "made.json"
 """The file with what was made, while it is run: a library that is loaded may end the process."""
 SECONDS = 1.5
 """How long its entries are timed together."""
@@ -109,7 +109,7 @@ class _Making:
         if any(tensor.requires_grad for tensor in self._snapshot.tensors.values()):
             package.absent["backward"] = TRAINS
         if built:
-            path.with_name(MADE).write_bytes(msgspec.json.encode(package))
+            path.with_name(PACKAGE_FILE).write_bytes(msgspec.json.encode(package))
             self._run(package, path)
         return package
 

@@ -20,7 +20,7 @@ from ...report.variant import Variant
 from ...subject.subject import describe
 from ...torch_api.inductor.cold_switches import INDUCTOR, Switch, switches
 from ..context import StudyContext
-from .cold_process import COMMAND, Found
+from .cold_process import COMMAND, ColdResult
 from .processes import first_call, packed, task
 
 HOW = (
@@ -136,7 +136,7 @@ class _Looks:
         if isinstance(answer, Problem):
             row.problem = answer
         else:
-            _fill(row, cache, msgspec.json.decode(answer, type=Found))
+            _fill(row, cache, msgspec.json.decode(answer, type=ColdResult))
 
 
 def _with(variant: Variant, switch: Switch) -> Variant:
@@ -146,7 +146,7 @@ def _with(variant: Variant, switch: Switch) -> Variant:
     return msgspec.structs.replace(variant, options=options)
 
 
-def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], measured: Found) -> None:
+def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], measured: ColdResult) -> None:
     startup = measured.startup
     if startup.problem is not None:
         row.problem = startup.problem

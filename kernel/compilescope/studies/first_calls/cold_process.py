@@ -24,8 +24,8 @@ _SECONDS = 0.5
 """How long calls are timed."""
 
 
-class Found(msgspec.Struct):
-    """What the process gives."""
+class ColdResult(msgspec.Struct):
+    """The result of the process."""
 
     startup: Startup
     timing: Timing | None = None
@@ -33,7 +33,7 @@ class Found(msgspec.Struct):
 
 
 def main(start: float, loaded: float) -> None:
-    """Makes the first call, and gives what it `Found` as JSON.
+    """Makes the first call, and gives its `ColdResult` as JSON.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def main(start: float, loaded: float) -> None:
     serve(lambda inside: msgspec.json.encode(_work(inside, before(start, loaded))))
 
 
-def _work(inside: ChildProcess, imports_s: float) -> Found:
+def _work(inside: ChildProcess, imports_s: float) -> ColdResult:
     from ...torch_api.inductor import headers
     from ...torch_api.process import portable_settings
 
@@ -53,7 +53,7 @@ def _work(inside: ChildProcess, imports_s: float) -> Found:
     portable_settings.apply(header["settings"])
     if not header["timed"]:
         inside.step("compiling")
-        measured = Found(first_call(inside, variant, call)[0])
+        measured = ColdResult(first_call(inside, variant, call)[0])
     else:
         from ...isolation.user_state import preserved
 
@@ -61,7 +61,7 @@ def _work(inside: ChildProcess, imports_s: float) -> Found:
             inside.step("compiling")
             startup, built = first_call(inside, variant, call)
             snapshot.restore()
-            measured = Found(startup)
+            measured = ColdResult(startup)
             if built.problem is None:
                 inside.step("measuring")
                 measured.timing = _time(call, built)

@@ -11,7 +11,7 @@ import torch
 
 from ...torch_api.dynamo.compiled_graphs import KeptGraph
 from ...torch_api.dynamo.frames import BackwardCall, backward_alone, hooked, nothing
-from ...torch_api.inductor.wrapper_launches import Made, again, is_python_wrapper, launches_of
+from ...torch_api.inductor.wrapper_launches import LaunchCall, again, is_python_wrapper, launches_of
 from .recording import Frame, Recording, Unit
 
 WHOLE, HOST, STUBBED, NOTHING = "whole", "host", "stubbed", "nothing"
@@ -143,7 +143,7 @@ class Calls:
             call=lambda: real(list(inputs)), grad=unit.grad, stubs="none"
         )
         if self._with_launches and is_python_wrapper(real):
-            launches: list[Made] = []
+            launches: list[LaunchCall] = []
             # They keep all buffers alive at once. If memory does not suffice, they are timed
             # as part of the wrapper.
             with torch.set_grad_enabled(unit.grad), contextlib.suppress(torch.OutOfMemoryError):

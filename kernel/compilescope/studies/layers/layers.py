@@ -159,7 +159,7 @@ class _Looking:
     ) -> None:
         self._study = study
         self._profiled = profiled
-        self._kept = layers
+        self._recorded = layers
         self._graphs = layers.graphs
         self._frames = layers.frames
         self._names = layers.ids
@@ -184,14 +184,14 @@ class _Looking:
 
     def look(self) -> None:
         """Warms the call up, measures its layers and adds them to the report."""
-        with self._kept.kept(), quiet():
+        with self._recorded.recording(), quiet():
             self.warm_up()
             self.fill()
 
     def profile(self) -> _Profiled:
         """Warms the call up, and measures its kernels only."""
         self._study.monitor.step("profiling kernels", variant=self._study.report.name, fraction=0.3)
-        with self._kept.kept(), quiet():
+        with self._recorded.recording(), quiet():
             self.warm_up()
             restore = self._snapshot.restore
             recording = record(self._call, self._backward, restore, self._graphs, self._frames)

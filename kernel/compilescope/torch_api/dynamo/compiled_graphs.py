@@ -95,7 +95,7 @@ class KeptLayers(msgspec.Struct, kw_only=True):
     ids: dict[str, str] = {}
     """torch's own compile ids → the report's."""
 
-    def kept(self) -> contextlib.AbstractContextManager[None]:
+    def recording(self) -> contextlib.AbstractContextManager[None]:
         """Adds what this context compiles in the block."""
         return keeping_layers(self.graphs, self.frames)
 

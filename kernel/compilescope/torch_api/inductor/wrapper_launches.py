@@ -18,7 +18,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 
 from ..dynamo.compiled_graphs import Inner
 
-Made = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+LaunchCall = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A launch: the function, its arguments and keyword arguments."""
 
 _LIBRARIES = ("extern_kernels", "aten", "inductor_ops", "_quantized")
@@ -29,18 +29,18 @@ def is_python_wrapper(inner: Inner) -> bool:
     return "extern_kernels" in _namespace(inner)
 
 
-def launches_of(inner: Inner, inputs: list[Any]) -> list[Made]:
+def launches_of(inner: Inner, inputs: list[Any]) -> list[LaunchCall]:
     """Runs a Python wrapper once, and returns its launches.
 
     They hold their arguments, so all buffers of the graph stay alive at once.
     """
-    mades: list[Made] = []
-    with _recording(_namespace(inner), mades):
+    recorded: list[LaunchCall] = []
+    with _recording(_namespace(inner), recorded):
         inner(inputs)
-    return mades
+    return recorded
 
 
-def again(launches: list[Made]) -> Callable[[], None]:
+def again(launches: list[LaunchCall]) -> Callable[[], None]:
     """A function that repeats the launches, one after the other."""
 
     def call() -> None:
@@ -56,7 +56,7 @@ def _namespace(inner: Inner) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _recording(namespace: dict[str, Any], launches: list[Made]) -> Iterator[None]:
+def _recording(namespace: dict[str, Any], launches: list[LaunchCall]) -> Iterator[None]:
     replaced: dict[str, Any] = {}
     for name, value in namespace.items():
         if isinstance(value, types.BuiltinFunctionType) and name.startswith("cpp_"):
@@ -73,7 +73,7 @@ def _recording(namespace: dict[str, Any], launches: list[Made]) -> Iterator[None
         namespace.update(before)
 
 
-def _recorder(function: Callable[..., Any], launches: list[Made]) -> Callable[..., Any]:
+def _recorder(function: Callable[..., Any], launches: list[LaunchCall]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         launches.append((function, args, kwargs))
         return function(*args, **kwargs)
@@ -84,7 +84,7 @@ def _recorder(function: Callable[..., Any], launches: list[Made]) -> Callable[..
 class _Recorded:
     """Stands in for an object whose functions start kernels."""
 
-    def __init__(self, wrapped: Any, launches: list[Made]) -> None:
+    def __init__(self, wrapped: Any, launches: list[LaunchCall]) -> None:
         self._wrapped = wrapped
         self._launches = launches
 

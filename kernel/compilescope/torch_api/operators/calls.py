@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 
-class Made(NamedTuple):
+class OperatorCall(NamedTuple):
     """A call of an operator, with copies of its arguments."""
 
     operator: Any
@@ -52,7 +52,7 @@ class Made(NamedTuple):
 
 
 @contextlib.contextmanager
-def recorded(names: Collection[str]) -> Iterator[dict[str, Made]]:
+def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
     """The first call of each of these operators in the block.
 
     Parameters
@@ -60,7 +60,7 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, Made]]:
     names
         Names with their overloads, where they have one: ``demo::scale``, ``aten::sort.stable``.
     """
-    calls: dict[str, Made] = {}
+    calls: dict[str, OperatorCall] = {}
 
     class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(
@@ -74,7 +74,9 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, Made]]:
             overload = f".{schema.overload_name}" if schema.overload_name else ""
             name = f"{schema.name}{overload}"
             if name in names and name not in calls:
-                calls[name] = Made(func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {})))
+                calls[name] = OperatorCall(
+                    func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {}))
+                )
             return func(*args, **(kwargs or {}))
 
     with Recorder():  # type: ignore[no-untyped-call]
@@ -86,7 +88,7 @@ def _copy(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def timed_inside(operator_call: Made) -> Iterator[list[int]]:
+def timed_inside(operator_call: OperatorCall) -> Iterator[list[int]]:
     """The time of each call of the Python function behind an operator (ns), in the block.
 
     Empty if ``torch.library.custom_op`` does not know the function.
@@ -118,7 +120,7 @@ def _timed(function: Callable[..., Any], spent: list[int]) -> Callable[..., Any]
     return call
 
 
-def is_python(operator_call: Made) -> bool:
+def is_python(operator_call: OperatorCall) -> bool:
     """Whether the function behind an operator is known to be written in Python."""
     return operator_call.name in custom_ops.OPDEFS
 
@@ -133,7 +135,7 @@ class Dispatched:
         device.
     """
 
-    def __init__(self, operator_call: Made) -> None:
+    def __init__(self, operator_call: OperatorCall) -> None:
         schema = operator_call.operator._schema
         self._names = schema.name.encode(), schema.overload_name.encode()
         arguments = _in_order(schema, operator_call.args, operator_call.kwargs)
