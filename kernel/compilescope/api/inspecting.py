@@ -46,7 +46,7 @@ def inspect(
     Returns
     -------
     Report
-        Displays itself. What went wrong in compiling is in its problems.
+        Displays itself. Compile errors are in its ``problems``.
 
     Raises
     ------
@@ -72,23 +72,23 @@ def inspect(
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:
     """Times variants of a report in turns with eager, for longer than `inspect` does.
 
-    Builds those that are not built. Measuring again goes on with the samples that there are, as
-    long as the same builds are kept. Ctrl-C ends it early and loses none. Where a panel shows the
-    report, the time of a call is broken down too if that is a matter of seconds.
+    Variants that are not built yet are built first. Measuring again adds to the samples, as long
+    as the builds are the same. Ctrl-C ends the measurement early and keeps its samples. Where a
+    panel shows the report, the time of a call is broken down too if that takes seconds.
 
     Parameters
     ----------
     report
-        Of an inspection made in this kernel.
+        The report of a call that was inspected in this kernel.
     variants
         As `inspect` takes them, or names that the report has; all that can be built if None.
     seconds
-        How long samples are taken, after building and warming up.
+        How long to take samples, after building and warming up.
 
     Returns
     -------
     Report
-        The same, with the times in it.
+        The same report, with the timings.
 
     Raises
     ------
@@ -120,12 +120,12 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
 
 @lists_studies
 def study(report: Report, *studies: str, variants: object = None) -> Report:
-    """Makes extra measurements of variants of a report.
+    """Runs extra measurements of variants of a report.
 
     Parameters
     ----------
     report
-        Of an inspection made in this kernel.
+        The report of a call that was inspected in this kernel.
     *studies
         Their names; if none is given, all that apply and are not "made only if named":
 
@@ -136,7 +136,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     Returns
     -------
     Report
-        The same, completed. A study that fails is a problem of its variant.
+        The same report, with the results. A study that fails adds a problem to its variant.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def chart(report: Report, what: str = "latency") -> Figure:
     Parameters
     ----------
     report
-        Any report with times, also a loaded one.
+        Any report with timings, including a loaded one.
     what
         ``"latency"``: the median latency of a call under each variant, with its 95 % interval.
         ``"compile time"``: the parts of each variant's first call, in seconds.
@@ -210,7 +210,7 @@ def reproducer(
     Parameters
     ----------
     report
-        Any report, also a loaded one: its call is not needed.
+        Any report, including a loaded one: its call is not needed.
     kernel
         A kernel's name: generated (C++, Triton) or a library's. The report must have its Python
         wrapper.
@@ -218,14 +218,14 @@ def reproducer(
         A stage: ``"post_grad"``, ``"dynamo"``, …; it is compiled and compared with eager. Of a
         trace also ``"fx_graph_runnable"``, as torch wrote it.
     compilation, variant
-        Which compilation's, by torch's compile id, and which variant's; the first that has it if
-        None.
+        The compilation, by torch's compile id, and the variant. None: the first that has the
+        kernel or graph.
     run
         Whether to run the program once.
     minify
-        Of a graph that fails to compile: whether to look, for five minutes at most, for a smaller
-        graph that fails in the same way. Without ``graph`` it is the last graph that torch logged
-        before it failed.
+        For a graph that fails to compile: search, for at most five minutes, for a smaller graph
+        that fails in the same way. Without ``graph``, the search starts from the last graph that
+        torch logged before the failure.
 
     Returns
     -------
@@ -235,8 +235,8 @@ def reproducer(
     Raises
     ------
     CompilescopeError
-        The report has no such kernel or graph, or it cannot run alone, or it is to be made smaller
-        and does not fail; the message says why.
+        The report has no such kernel or graph, it cannot run alone, or ``minify`` is set and the
+        graph does not fail; the message says why.
 
     Examples
     --------

@@ -36,54 +36,55 @@ def sweep(
     resume: bool = True,
     progress: Callable[[Sweep, SweepCell], None] | None = None,
 ) -> SweepResult:
-    """Measures a call under many variants and shapes, each cold in a process of its own.
+    """Measures a call under many variants and shapes, each in a new process with cold caches.
 
-    A cell compiles one variant with empty caches, and is measured there in turns with eager:
-    latency, throughput, memory, compile time, accuracy, settings that did not take effect.
-    One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C ends the
-    sweep: the cells that are finished are in the result, and kept for the next time.
+    A cell compiles one variant for one shape and times it in turns with eager. It records latency,
+    throughput, memory, compile time, accuracy, and settings that did not take effect. A cell that
+    fails, crashes, or runs out of time or memory is reported as such. Ctrl-C ends the sweep: its
+    finished cells are in the result, and the next sweep reuses them.
 
     Parameters
     ----------
     fn, args, kwargs
-        The call, as for `inspect`. It goes to the processes by cloudpickle.
+        The call, as for `inspect`. cloudpickle sends it to the processes.
     factory
-        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
-        large models, and for what cannot be pickled.
+        Returns ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
+        large models, and for calls that cannot be pickled.
     variants
-        As for `inspect`; `grid` makes combinations of switches. Every mode under both wrappers if
-        None.
+        As for `inspect`; `grid` makes combinations of switches. None: every mode under both
+        wrappers.
     shapes
-        Name → ``(args, kwargs)``, or a function that makes them where they are needed; every
+        Name → ``(args, kwargs)``, or a function that returns them in the cell's process; every
         variant is measured on each. In place of ``args`` and ``kwargs``.
     executor
-        Any of ``concurrent.futures``: a Dask ``client.get_executor()``. This machine if None;
-        ``"gpus"`` is a process at a time on each of its GPUs, and each sees its GPU alone.
+        Any executor of ``concurrent.futures``, as a Dask ``client.get_executor()``. None: this
+        machine. ``"gpus"``: one process at a time on each of its GPUs, which sees only that GPU.
     workers
-        Without an executor, how many cells are compiled at once. They are measured one at a time
-        all the same, while nothing compiles on that device.
+        Without an executor, how many cells compile at once. They are still timed one at a time,
+        while nothing compiles on that device.
     timeout_s, memory_gb
-        What a cell may take, in seconds and in GB of all its processes together; None is no limit.
+        The limits of a cell: seconds, and GB of all its processes together. None: no limit.
     seconds
         How long a cell is timed, eager's share included.
     items, unit
-        How many things a call works on, and what they are called, for the throughput.
+        How many items a call processes, and what they are called, for the throughput.
     folder
-        Where finished cells are kept; a folder of this call in torch's cache folder if None.
+        Where finished cells are stored. None: a folder for this call in torch's cache folder.
     resume
-        Take over the finished cells that are kept there.
+        Reuse the finished cells that are stored there.
     progress
-        Called here with the sweep and each cell that has moved on.
+        Called in this process with the sweep and each cell whose state or step has changed.
 
     Returns
     -------
     SweepResult
-        Displays itself: a table, the winner and its code. Its ``report`` saves and loads as all do.
+        Displays itself: a table, the winner and its code. Its ``report`` is saved and loaded like
+        any other.
 
     Raises
     ------
     CompilescopeError
-        The call cannot be pickled, a variant is none, or a number is out of range.
+        The call cannot be pickled, a variant is invalid, or a number is out of range.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def plan_sweep(
     unit: str = "calls",
     folder: str | Path | None = None,
 ) -> Path:
-    """Writes a sweep to a file, for ``compilescope sweep`` to run, in parts on several machines.
+    """Writes a sweep to a file that ``compilescope sweep`` runs, in parts on several machines.
 
     The file holds the call, pickled: run only plans that you trust.
 
@@ -142,7 +143,7 @@ def plan_sweep(
     fn, args, kwargs, factory, variants, shapes, timeout_s, memory_gb, seconds, items, unit
         As for `sweep`.
     folder
-        Where finished cells are kept; relative to the file's own folder. ``plan-cells`` if None.
+        Where finished cells are stored, relative to the file's own folder. None: ``plan-cells``.
 
     Returns
     -------
@@ -296,7 +297,7 @@ def ranks(
     Raises
     ------
     CompilescopeError
-        The factory cannot be pickled, or there is no such backend or number of devices here.
+        The factory cannot be pickled, or this machine lacks the backend or the devices.
 
     Examples
     --------

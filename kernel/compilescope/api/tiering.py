@@ -17,12 +17,12 @@ def tiered(
     options: Mapping[str, Any] | None = None,
     **given: Any,
 ) -> Any:
-    """``torch.compile`` that begins with the Python wrapper and goes on to the C++ wrapper.
+    """``torch.compile`` that starts with the Python wrapper and switches to the C++ wrapper.
 
-    The C++ wrapper of each graph is built in a process of its own. Once it is ready, a call
-    compares both on its inputs, and the next calls take it. If it cannot be had, or gives another
-    result, the Python wrapper stays and a warning says why. ``torch.compile(model,
-    backend="compilescope")`` is the same.
+    A separate process builds the C++ wrapper of each graph. Once it is built, a call compares both
+    on its inputs, and later calls use it. If it cannot be built, or its results differ, the Python
+    wrapper stays and a warning says why. ``torch.compile(model, backend="compilescope")`` does the
+    same.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def tiered(
     Raises
     ------
     CompilescopeError
-        There are no such tiers.
+        ``tiers`` is invalid.
 
     Examples
     --------
@@ -87,23 +87,23 @@ def tiers(compiled: Any = None) -> Tiers:
 
 
 def pin_tier(compiled: Any, tier: str | None) -> Tiers:
-    """Has the graphs of a tiered compilation stay with the Python wrapper, or ends that.
+    """Pins the graphs of a tiered compilation to the Python wrapper, or unpins them.
 
     >>> cs.pin_tier(compiled, "python")                       # doctest: +SKIP
 
-    The C++ wrapper is built all the same. Graphs that are compiled later are not pinned.
+    The C++ wrapper is still built. Graphs that are compiled later are not pinned.
 
     Parameters
     ----------
     compiled
         What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``.
     tier
-        ``"python"``; or None: the C++ wrapper serves as soon as it is built and checked.
+        ``"python"`` pins. None unpins: the C++ wrapper is used once it is built and checked.
 
     Returns
     -------
     Tiers
-        The graphs as they stand now.
+        The current state of the graphs.
 
     Raises
     ------
