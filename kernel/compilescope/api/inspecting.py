@@ -223,9 +223,10 @@ def reproducer(
     run
         Whether to run the program once.
     minify
-        Of a graph that fails to compile: whether to look, for five minutes at most, for a smaller
-        graph that fails in the same way. Without ``graph`` it is the last graph that torch logged
-        before it failed.
+        Of a graph that fails to compile, raises an exception or gives other results than eager:
+        whether to look, for five minutes at most, for a smaller graph that fails in the same way.
+        Without ``graph`` it is the last graph that torch logged before it failed; where results
+        differ, the first one that gives wrong results alone.
 
     Returns
     -------
