@@ -32,7 +32,8 @@ VARIANTS = {
 }
 
 BACKWARD = {"triton.autotune_at_compile_time": True, "triton.store_cubin": True}
-"""What torch 2.11 has to be told for a backward's C++ wrapper; for the forward it sets both."""
+"""What torch 2.11 sets for the C++ wrapper of a forward and not of a backward, which fails without
+the second."""
 
 TITLES = {
     "python": ("Python wrapper", "#4477aa"),

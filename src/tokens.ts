@@ -200,7 +200,7 @@ export interface IReproduced {
   readonly kernel?: string;
   readonly graph?: string;
   /**
-   * Whether a smaller graph that fails to compile in the same way is wanted.
+   * Whether a smaller graph that fails in the same way is wanted.
    */
   readonly minify?: boolean;
 }

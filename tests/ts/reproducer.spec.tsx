@@ -122,18 +122,19 @@ describe('a standalone program', () => {
     expect(page.text()).toContain('Inspect with the Python wrapper too.');
   });
 
-  it('is made smaller for a graph of a variant that failed', async () => {
+  it('is made smaller for a graph of a variant that failed or is wrong', async () => {
     await open(PROGRAM);
     page.remove();
     page = stage();
     const summary = model.report!;
-    const draw = (failed: boolean): Promise<void> =>
+    const draw = (failed: boolean, accurate = true): Promise<void> =>
       act(async () => {
         model.report = {
           ...summary,
           variants: summary.variants.map(variant => ({
             ...variant,
-            stage: failed ? 'failed' : 'built'
+            stage: failed ? 'failed' : 'built',
+            accurate
           }))
         };
         page.draw(
@@ -153,6 +154,8 @@ describe('a standalone program', () => {
       });
     await draw(false);
     expect(page.host.querySelector('input')).toBeNull();
+    await draw(false, false);
+    expect(page.host.querySelector('input')).not.toBeNull();
     await draw(true);
     await act(async () => page.host.querySelector('input')?.click());
     expect(model.getReproducer).toHaveBeenLastCalledWith(

@@ -223,9 +223,10 @@ def reproducer(
     run
         Whether to run the program once.
     minify
-        For a graph that fails to compile: search, for at most five minutes, for a smaller graph
-        that fails in the same way. Without ``graph``, the search starts from the last graph that
-        torch logged before the failure.
+        For a graph that fails to compile, raises an exception or gives other results than eager:
+        search, for at most five minutes, for a smaller graph that fails in the same way. Without
+        ``graph``, the search starts from the last graph that torch logged before the failure, or,
+        where results differ, from the first one that gives wrong results alone.
 
     Returns
     -------

@@ -24,9 +24,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--minify",
         action="store_true",
-        help="of a graph that fails to compile: the smallest part of it that fails in the same "
-        "way, looked for during five minutes at most; without --graph the last one that torch "
-        "logged before it failed",
+        help="of a graph that fails to compile, raises an exception or gives other results than "
+        "eager: the smallest part of it that fails in the same way, looked for during five minutes "
+        "at most; --graph may be left out",
     )
     parser.add_argument("--compilation", metavar="ID", help="torch's compile id, as 0/0")
     parser.add_argument("--variant", metavar="NAME", help="of this variant, or of this rank")

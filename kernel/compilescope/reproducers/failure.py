@@ -1,10 +1,13 @@
-"""Tells whether two graphs fail to compile in the same way."""
+"""Tells whether two graphs fail under torch.compile in the same way."""
 
 from __future__ import annotations
 
 import re
 
 from ..report import Problem
+
+DIFFERS = "The results differ from those of torch's operators."
+"""The failure of a graph that compiles and gives wrong results."""
 
 _VARYING = re.compile(r"0x[0-9a-f]+|\d+")
 """Addresses, sizes and the numbers of buffers differ from graph to graph."""
@@ -16,8 +19,7 @@ def signature(problem: Problem) -> str:
 
 
 def failure_of(error: BaseException) -> str:
-    """The signature of an exception of torch.compile's; empty if it is another."""
-    from ..torch_api.failures.failures import of_torch
+    """The signature of an exception under torch.compile, in a call that eager can make."""
+    from ..torch_api.failures.failures import under_compile
 
-    problem = of_torch(error)
-    return "" if problem is None else signature(problem)
+    return signature(under_compile(error))

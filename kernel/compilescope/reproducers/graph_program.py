@@ -13,7 +13,17 @@ from ..report.errors import CompilescopeError
 from ..report.references import is_reference
 from .graph_functions import RANDOM, as_python, forward_of, index_bounds
 from .program import Program
-from .program_parts import COMPARE, FAILING_MAIN, FILL, GRAPH_MAIN, LAID_OUT, TIME, TOP, head
+from .program_parts import (
+    COMPARE,
+    EAGER_RAN,
+    FAILING_MAIN,
+    FILL,
+    GRAPH_MAIN,
+    LAID_OUT,
+    TIME,
+    TOP,
+    head,
+)
 
 _RUNNABLE = "fx_graph_runnable"
 
@@ -51,13 +61,32 @@ def graph_program(
             f"Compilation {compilation.id!r} has no graph {stage!r}.",
             remedy=f"It has {', '.join(map(repr, compilation.graphs)) or 'none'}.",
         )
-    unchecked = "it draws random numbers" if RANDOM.search(graph.text) else ""
+    unchecked = _unchecked(graph.text)
     graph_text, inputs_text = _graph_and_inputs(compilation, stage, graph)
+    code = _comparing_code(
+        head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
+        graph_text,
+        inputs_text,
+        unchecked=unchecked,
+    )
+    return Program(
+        what=what,
+        file_name=file_name,
+        code=code,
+        unchecked=unchecked,
+        device=_device_of(graph),
+    )
+
+
+def _comparing_code(
+    docstring: str, graph_text: str, inputs_text: str, *, unchecked: str = "", arguments: str = ""
+) -> str:
+    """The text of a program that compares a compiled graph with eager, and times both."""
     main = Template(GRAPH_MAIN.strip()).substitute(
-        unchecked=repr(unchecked), graph_class=class_name(graph_text)
+        unchecked=repr(unchecked), arguments=arguments, graph_class=class_name(graph_text)
     )
     parts = [
-        head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
+        docstring,
         TOP.strip(),
         graph_text,
         FILL.strip(),
@@ -67,27 +96,56 @@ def graph_program(
         inputs_text,
         main,
     ]
-    return Program(
-        what=what,
-        file_name=file_name,
-        code=_joined(parts),
-        unchecked=unchecked,
-        device=_device_of(graph),
-    )
+    return _joined(parts)
 
 
-def failing_program(
+def differs(variant: VariantReport) -> bool:
+    """Whether a variant compiles and runs, with other results than eager's."""
+    return variant.stage != "failed" and not all(error.ok for error in variant.accuracy)
+
+
+def failing_programs(
     report: Report, stage: str | None, compile_id: str | None, variant: VariantReport
-) -> Program:
-    """A program that compiles one graph alone with a variant's settings, to see that it fails.
+) -> list[Program]:
+    """The programs of graphs of which one fails alone as the variant does, likely ones first.
 
-    Without a ``stage`` it is the last graph that torch logged before it failed.
+    Each compiles its graph with the variant's settings. Of a variant that failed it is the last
+    graph that torch logged before that. Of one whose results differ it may be any: each
+    compilation's as Dynamo made it, which goes through all passes, and the backward's.
 
     Raises
     ------
     CompilescopeError
-        The graph does not exist, or cannot run as Python.
+        There is no graph, or none that can run as Python.
     """
+    if stage is not None or not differs(variant):
+        return [_failing_program(report, stage, compile_id, variant)]
+    programs, error = [], None
+    for compilation in variant.compilations:
+        for each in ("dynamo", "backward_post_grad"):
+            if compile_id in (None, compilation.id) and each in compilation.graphs:
+                try:
+                    programs.append(_failing_program(report, each, compilation.id, variant))
+                except CompilescopeError as cannot_run:
+                    error = cannot_run
+    if not programs and error is not None:
+        raise error
+    return programs or [_failing_program(report, None, compile_id, variant)]
+
+
+def _failing_program(
+    report: Report, stage: str | None, compile_id: str | None, variant: VariantReport
+) -> Program:
+    if not any(compilation.graphs for compilation in variant.compilations):
+        raise CompilescopeError(
+            f"torch logged no graph of the variant {variant.name!r}.",
+            "Dynamo failed before it had one: it is the code that fails, and no graph of it."
+            if variant.stage == "failed"
+            else "There is nothing to make smaller.",
+            "The variant's problem names the line of your code: call a part of it alone."
+            if variant.stage == "failed"
+            else "Inspect a call that torch.compile compiles.",
+        )
     if compile_id is None:
         # The failure ended the call: what was compiled before it did not fail.
         having = [compilation.id for compilation in variant.compilations if compilation.graphs]
@@ -118,13 +176,23 @@ def failing_program(
 def failing_code(
     report: Report, what: str, variant: VariantReport, graph_text: str, inputs_text: str
 ) -> str:
-    """The text of a program that compiles a graph which torch fails to compile."""
+    """The text of a program that compiles a graph which fails as the variant does."""
+    if differs(variant):
+        does = "compiled, which gives other results than torch's operators"
+        return _comparing_code(
+            head(report, f"{what} by itself", does),
+            graph_text,
+            inputs_text,
+            unchecked=_unchecked(graph_text),
+            arguments=_compile_arguments(variant),
+        )
     main = Template(FAILING_MAIN.strip()).substitute(
-        arguments=_compile_arguments(variant), graph_class=class_name(graph_text)
+        arguments=_compile_arguments(variant),
+        graph_class=class_name(graph_text),
+        eager_ran=EAGER_RAN,
     )
-    does = "compiled, which ends with torch's exception"
     parts = [
-        head(report, f"{what} by itself", does),
+        head(report, f"{what} by itself", "compiled and run, which ends with an exception"),
         TOP.strip(),
         graph_text,
         FILL.strip(),
@@ -133,6 +201,10 @@ def failing_code(
         main,
     ]
     return _joined(parts)
+
+
+def _unchecked(graph_text: str) -> str:
+    return "it draws random numbers" if RANDOM.search(graph_text) else ""
 
 
 def make_inputs_text(inputs: list[str]) -> str:

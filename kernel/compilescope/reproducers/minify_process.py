@@ -1,4 +1,4 @@
-"""The process in which a graph that fails to compile is made smaller."""
+"""The process in which a graph that fails is made smaller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 from ..processes.child import ChildProcess, serve
 from ..processes.folders import temporary
-from .failure import failure_of
+from .failure import DIFFERS, failure_of
 from .trial_process import lacks_device, take_caches
 
 COMMAND = "from compilescope.reproducers.minify_process import main; main()"
@@ -24,7 +24,7 @@ class Minified(msgspec.Struct):
     """How far a graph could be made smaller."""
 
     failure: str = ""
-    """What fails and why, without what varies from graph to graph; empty if it compiles."""
+    """What fails and why, without what varies from graph to graph; empty if nothing does."""
     why_not: str = ""
     """Why the graph cannot be made smaller at all."""
     graph: str = ""
@@ -64,28 +64,50 @@ def _minified(inside: ChildProcess, program: dict[str, Any]) -> Minified:
     module = program[inside.header["graph_class"]]()
     inputs: list[Any] = program["make_inputs"]()
 
+    def eager_error(graph: Any, values: Sequence[Any]) -> Exception | None:
+        try:
+            with torch.no_grad():
+                graph(*map(minifier.fresh, values))
+        except Exception as error:  # noqa: BLE001 - an operator's own
+            return error
+        return None
+
     def failure(graph: Any, values: Sequence[Any]) -> str:
         torch.compiler.reset()
         try:
+            # Not the graph itself: where a call raises, torch.fx explains that in code that Dynamo
+            # would be asked to compile too.
+            function = program["compiled"](graph.forward)
             with torch.no_grad():
-                program["compiled"](graph)(*map(minifier.fresh, values))
+                if not inside.header["compares"]:
+                    function(*map(minifier.fresh, values))
+                elif not program["agree"](graph, function, lambda: [*map(minifier.fresh, values)]):
+                    return DIFFERS
         except Exception as error:  # noqa: BLE001 - torch's, or what a part of the graph raises
-            return failure_of(error)
+            return "" if eager_error(graph, values) else failure_of(error)
         return ""
 
-    try:
-        with torch.no_grad():
-            module(*map(minifier.fresh, inputs))
-    except Exception as error:  # noqa: BLE001 - an operator's own
+    if error := eager_error(module, inputs):
         return Minified(why_not=f"Its operators do not run in a new process: {_line(error)}.")
+    if inside.header["compares"] and program["why_unchecked"]:
+        return Minified(why_not=f"It cannot be compared: {program['why_unchecked']}.")
     result = Minified(failure=failure(module, inputs))
     if not result.failure:
         return result
-    try:
-        with torch.no_grad():
-            graph = minifier.as_graph(module, inputs)
-    except Exception as error:  # noqa: BLE001 - what torch cannot trace
-        result.why_not = f"torch cannot trace its operators: {_line(error)}."
+    # Of torch's operators it can be made smaller than of the calls in its text, and a backend that
+    # fails at such a call fails at that alone.
+    for as_graph in (minifier.as_operators, minifier.as_written):
+        result.why_not = "Traced once more, its operators compile, or fail otherwise."
+        try:
+            with torch.no_grad():
+                graph = as_graph(module, inputs)
+        except Exception as error:  # noqa: BLE001 - what torch cannot trace
+            result.why_not = f"torch cannot trace its operators: {_line(error)}."
+            continue
+        if failure(graph, inputs) == result.failure:
+            result.why_not = ""
+            break
+    if result.why_not:
         return result
     result.operators_before = result.operators = minifier.operators_in(graph)
 
@@ -96,9 +118,6 @@ def _minified(inside: ChildProcess, program: dict[str, Any]) -> Minified:
         inside.step(f"attempt {result.attempts}, {minifier.operators_in(smaller)} operators")
         return failure(smaller, values) == result.failure
 
-    if failure(graph, inputs) != result.failure:
-        result.why_not = "Traced once more, its operators compile, or fail otherwise."
-        return result
     with torch.no_grad():
         smallest, values, result.is_complete = minifier.minify(graph, inputs, fails)
     result.graph = minifier.text_of(smallest)

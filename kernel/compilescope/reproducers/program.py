@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..report.saving.given_files import given_path, writing
+from .failure import DIFFERS
 
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 
@@ -46,14 +47,14 @@ class Reproducer(Program):
 
     tried: Tried = "not tried"
     """``agrees``: it ran in a separate process, and every compared result equals that of torch's
-    operators; ``ran``: it ran, and compares nothing; ``differs``; ``fails``: it fails to compile as
-    the graph in the report does, which is what it is for; ``failed``."""
+    operators; ``ran``: it ran, and compares nothing; ``differs``; ``fails``: it fails as the graph
+    in the report does, which is what it is for; ``failed``."""
     why: str = ""
     """Why it was not tried, or why it failed."""
     output: str = ""
     """Its output."""
     failure: str = ""
-    """What torch fails at and why, without sizes and numbers of buffers; empty if it compiles."""
+    """What fails and why, without sizes and numbers of buffers; empty if nothing does."""
 
     def save(self, path: str | Path | None = None) -> Path:
         """Writes the program.
@@ -80,8 +81,9 @@ class Reproducer(Program):
         head = f"{self.what}: {_TRIED[self.tried]}"
         if self.tried in ("agrees", "ran") and self.unchecked:
             head += f" (not all is compared: {self.unchecked})"
-        # The traceback of a failure to compile is long, and is that of the report.
-        output = "" if self.tried == "fails" else self.output.strip()
+        # A traceback is long, and is that of the report.
+        is_known = self.tried == "fails" and self.failure != DIFFERS
+        output = "" if is_known else self.output.strip()
         parts = [head, self.why, output]
         parts.append(f"{len(self.code.splitlines())} lines; .save() writes {self.file_name}")
         return "\n".join(part for part in parts if part)
@@ -97,7 +99,7 @@ _TRIED: dict[Tried, str] = {
     "agrees": "ran in a new process and agrees with torch's operators",
     "ran": "ran in a new process",
     "differs": "ran in a new process and DIFFERS from torch's operators",
-    "fails": "fails to compile in a new process, as in the report",
+    "fails": "fails in a new process, as in the report",
     "failed": "failed in a new process",
     "not tried": "was not tried",
 }

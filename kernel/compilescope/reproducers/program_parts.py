@@ -185,26 +185,37 @@ GRAPH_MAIN = """
 why_unchecked = $unchecked
 
 
+def compiled(module):
+    return torch.compile(module, fullgraph=True$arguments)
+
+
 def results_of(value):
     return [] if value is None else torch.utils._pytree.tree_leaves(value)
 
 
+def agree(module, function, make):
+    # Whether a function gives what a module gives in eager, on the inputs that `make` creates.
+    expected = results_of(module(*make()))
+    actual = results_of(function(*make()))
+    if why_unchecked:
+        print(f"not compared: {why_unchecked}")
+        return True
+    exact = results_of(in_float64(module, make())) or [None] * len(expected)
+    inputs = make()
+    agrees = True
+    for place, (mine, eager, wide) in enumerate(zip(actual, expected, exact)):
+        agrees &= compare(f"result {place}", mine, eager, wide, inputs)
+    return agrees
+
+
 def main():
     module = $graph_class()
-    agrees = True
+    function = compiled(module)
     with torch.no_grad():
-        expected = results_of(module(*make_inputs()))
-        compiled = torch.compile(module, fullgraph=True)
-        actual = results_of(compiled(*make_inputs()))
-        if why_unchecked:
-            print(f"not compared: {why_unchecked}")
-            expected = []
-        exact = results_of(in_float64(module, make_inputs())) or [None] * len(expected)
+        agrees = agree(module, function, make_inputs)
         inputs = make_inputs()
-        for place, (mine, eager, wide) in enumerate(zip(actual, expected, exact)):
-            agrees &= compare(f"result {place}", mine, eager, wide, inputs)
         time_call("eager", lambda: module(*inputs))
-        time_call("compiled", lambda: compiled(*inputs))
+        time_call("compiled", lambda: function(*inputs))
     return 0 if agrees else 1
 
 
@@ -212,6 +223,8 @@ if __name__ == "__main__":
     raise SystemExit(main())
 """
 
+EAGER_RAN = "eager: ran"
+"""What the program of a graph that fails prints first: what it raises then is of torch.compile."""
 
 FAILING_MAIN = """
 def compiled(module):
@@ -222,7 +235,7 @@ def main():
     module = $graph_class()
     with torch.no_grad():
         module(*make_inputs())
-        print("eager: ran")
+        print("$eager_ran")
         compiled(module)(*make_inputs())
     print("compiled: ran")
     return 0
@@ -231,7 +244,7 @@ def main():
 if __name__ == "__main__":
     raise SystemExit(main())
 """
-"""Of a graph that does not compile: the program ends with torch's exception."""
+"""Of a graph that fails to compile or to run: the program ends with the exception."""
 
 
 def head(

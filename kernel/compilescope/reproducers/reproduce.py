@@ -12,12 +12,13 @@ import msgspec
 from ..processes.runner import Limits, describe_exit, run
 from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
-from .failure import signature
+from .failure import DIFFERS, signature
 from .graph_functions import as_python
 from .graph_program import (
     class_name,
+    differs,
     failing_code,
-    failing_program,
+    failing_programs,
     graph_program,
     make_inputs_text,
 )
@@ -25,6 +26,7 @@ from .kernel_program import kernel_program
 from .minify_process import COMMAND as MINIFY
 from .minify_process import Minified
 from .program import Program, Reproducer, Request
+from .program_parts import EAGER_RAN
 from .trial_process import COMMAND, Trial
 
 TIMEOUT_S = 600.0
@@ -89,7 +91,9 @@ def smaller(
     cancelled: Callable[[], bool] = lambda: False,
     stepped: Callable[[str], None] = lambda step: None,
 ) -> Reproducer:
-    """Returns the program of a smaller graph that fails to compile as one of a report does.
+    """Returns the program of a smaller graph that fails as one of a report does.
+
+    It fails to compile, raises an exception as it runs, or gives other results than eager.
 
     Parameters
     ----------
@@ -104,30 +108,34 @@ def smaller(
         The report lacks the graph, it cannot run alone, or alone it does not fail as in the report.
     """
     failed = _failed_variant(report, request.variant)
-    whole = failing_program(report, request.graph, request.compilation, failed)
-    ended = run(
-        ("-c", MINIFY),
-        whole.code.encode(),
-        header={
-            **_header(whole),
-            "graph_class": class_name(whole.code),
-            "seconds": seconds,
-        },
-        limits=Limits(timeout_s=seconds + TIMEOUT_S),
-        cancelled=cancelled,
-        stepped=lambda step: stepped(f"making the graph smaller: {step}"),
-    )
-    reproducer = Reproducer(**asdict(whole))
-    if ended.how != "done":
-        reproducer.why = (
-            "It was not made smaller: the work was cancelled."
-            if ended.how == "cancelled"
-            else f"It was not made smaller: the process died, {describe_exit(ended.exit_code)}."
+    wholes = failing_programs(report, request.graph, request.compilation, failed)
+    for whole in wholes:
+        ended = run(
+            ("-c", MINIFY),
+            whole.code.encode(),
+            header={
+                **_header(whole),
+                "graph_class": class_name(whole.code),
+                "compares": differs(failed),
+                "seconds": seconds,
+            },
+            limits=Limits(timeout_s=seconds + TIMEOUT_S),
+            cancelled=cancelled,
+            stepped=lambda step: stepped(f"making the graph smaller: {step}"),
         )
-        reproducer.output = ended.errors
-        return reproducer
-    minified = msgspec.json.decode(ended.result, type=Minified)
-    _check_failure(minified, whole, failed)
+        reproducer = Reproducer(**asdict(whole))
+        if ended.how != "done":
+            reproducer.why = (
+                "It was not made smaller: the work was cancelled."
+                if ended.how == "cancelled"
+                else f"It was not made smaller: the process died, {describe_exit(ended.exit_code)}."
+            )
+            reproducer.output = ended.errors
+            return reproducer
+        minified = msgspec.json.decode(ended.result, type=Minified)
+        if minified.failure:
+            break
+    _check_failure(minified, wholes[: 1 + wholes.index(whole)], failed)
     if minified.graph and minified.operators < minified.operators_before:
         reproducer.code = failing_code(
             report,
@@ -162,25 +170,33 @@ def smaller(
 def _failed_variant(report: Report, name: str | None) -> VariantReport:
     if name is not None:
         return report.variant(name)
-    variants = [variant for variant in report.variants if variant.compilations]
-    failed = [variant for variant in variants if variant.stage == "failed"]
-    if not variants:
+    failed = [variant for variant in report.variants if variant.stage == "failed"]
+    wrong = [variant for variant in report.variants if differs(variant)]
+    compiled = [variant for variant in report.variants if variant.compilations]
+    if not (failed or compiled):
         raise CompilescopeError(
             "The report has no graph.", remedy="Inspect a call that torch.compile compiles."
         )
-    return (failed or variants)[0]
+    return (failed or wrong or compiled)[0]
 
 
-def _check_failure(minified: Minified, whole: Program, variant: VariantReport) -> None:
-    """Raises an error unless the graph alone fails as the report says."""
+def _check_failure(minified: Minified, tried: list[Program], variant: VariantReport) -> None:
+    """Raises an error unless the last graph that was tried fails as the report says."""
     remedy = "Take another stage of the graph."
     if not minified.failure:
-        why = minified.why_not or "It compiles in a new process."
-        raise CompilescopeError(f"By itself the graph {whole.what} does not fail.", why, remedy)
-    reported = [signature(problem) for problem in variant.problems if problem.severity == "error"]
+        names = " and ".join(program.what for program in tried)
+        graphs = f"the graph {names} does" if len(tried) == 1 else f"the graphs {names} do"
+        why = minified.why_not or (
+            "On random inputs the results are those of torch's operators."
+            if differs(variant)
+            else "It compiles in a new process."
+        )
+        raise CompilescopeError(f"By itself {graphs} not fail.", why, remedy)
+    errors = [signature(problem) for problem in variant.problems if problem.severity == "error"]
+    reported = [DIFFERS] if differs(variant) else errors
     if reported and minified.failure not in reported:
         raise CompilescopeError(
-            f"By itself the graph {whole.what} fails otherwise than in the report.",
+            f"By itself the graph {tried[-1].what} fails otherwise than in the report.",
             f"There: {minified.failure}",
             remedy,
         )
@@ -190,11 +206,13 @@ def _try_failing(reproducer: Reproducer, failure: str, cancelled: Callable[[], b
     """Runs the program of a graph that fails, and looks whether it fails in the same way."""
     about = reproducer.why
     _try(reproducer, reproducer, cancelled)
-    if reproducer.failure == failure:
+    if failure == DIFFERS and reproducer.tried == "differs":
+        reproducer.tried, reproducer.why = "fails", f"{about} {failure}"
+    elif reproducer.failure == failure and EAGER_RAN in reproducer.output:
         reproducer.tried = "fails"
         reproducer.why = f"{about} It ends with {reproducer.why}"
-    elif reproducer.tried == "agrees":
-        reproducer.tried, reproducer.why = "failed", "It compiles in a new process."
+    elif reproducer.tried in ("agrees", "ran"):
+        reproducer.tried, reproducer.why = "failed", "It does not fail in a new process."
 
 
 def _header(program: Program) -> dict[str, Any]:

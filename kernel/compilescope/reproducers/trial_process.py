@@ -12,7 +12,7 @@ import msgspec
 
 from ..processes.child import ChildProcess, serve
 from ..processes.folders import temporary
-from .failure import failure_of
+from .failure import DIFFERS, failure_of
 from .program import Tried
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
@@ -26,8 +26,7 @@ class Trial(msgspec.Struct):
     why: str = ""
     output: str = ""
     failure: str = ""
-    """Of a program that torch fails to compile: what fails and why, without what varies from graph
-    to graph."""
+    """What fails and why, without what varies from graph to graph; empty if nothing does."""
 
 
 def main() -> None:
@@ -65,8 +64,9 @@ def _work(inside: ChildProcess) -> Trial:
             try:
                 runpy.run_path(str(path), run_name="__main__")
             except SystemExit as ended:
-                outcome: Tried = "differs" if ended.code else "agrees"
-                return Trial(outcome, output=output.getvalue())
+                if ended.code:
+                    return Trial("differs", output=output.getvalue(), failure=DIFFERS)
+                return Trial("agrees", output=output.getvalue())
             except Exception as error:  # noqa: BLE001 - it is the program's own
                 last = traceback.format_exc()
                 why = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -162,7 +162,7 @@ function triedText(
         "Ran in a new process and differs from torch's operators."
       );
     case 'fails':
-      return trans.__('Fails to compile in a new process, as in the report.');
+      return trans.__('Fails in a new process, as in the report.');
     case 'failed':
       return trans.__('Failed in a new process.');
     default:

@@ -269,11 +269,12 @@ def without_headers(tmp_path: Path) -> str:
 
 
 def test_a_kernel_that_torch_did_not_keep_for_the_wrapper() -> None:
-    # It takes torch 2.11 and a GPU to provoke it: here are its words alone.
+    # It takes torch 2.11 and a GPU to provoke it: here are its words alone. There, on an H100, the
+    # setting in the remedy made the backward compile, with the gradients of eager.
     problem = cpp_messages.explain("CudaKernelParamCache not populated for triton_poi_fused_0")
     assert problem is not None
     assert problem.facts == {"kernel": "triton_poi_fused_0"}
-    assert "'triton.store_cubin': True" in problem.remedy
+    assert "options={'triton.store_cubin': True}" in problem.remedy
 
 
 def test_a_header_that_is_not_there(without_headers: str) -> None:

@@ -1,19 +1,20 @@
-"""A graph that fails to compile, made smaller while it fails in the same way."""
+"""A graph that fails, made smaller while it fails in the same way."""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import pytest
 import torch
 from compilescope.cli import main
 from compilescope.processes import runner
-from compilescope.report import Problem, Report
+from compilescope.report import OutputError, Problem, Report, VariantReport
 from compilescope.reproducers import reproduce
 from compilescope.reproducers.failure import signature
-from compilescope.reproducers.graph_program import failing_program
+from compilescope.reproducers.graph_program import failing_programs
 from compilescope.reproducers.program import Request
 
 pytestmark = pytest.mark.slow
@@ -36,6 +37,81 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return cs.load(report.save(tmp_path_factory.mktemp("report") / "report.json"))
 
 
+def small(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x).cos()
+
+
+def failed(variant: cs.Variant, **given: Any) -> tuple[Report, VariantReport]:
+    """The report of a small call."""
+    report = cs.inspect(small, (torch.randn(8),), variants={"it": variant}, run=False, **given)
+    return report, report.variant("it")
+
+
+def wrong(variant: VariantReport) -> None:
+    """As if it had been run and its result had not been eager's."""
+    variant.stage, variant.problems = "built", []
+    variant.accuracy = [OutputError("output", "float32", 1.0, 1.0, 1e-5, 1e-6, ok=False)]
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_of_results_that_differ_the_part_that_is_wrong_is_left() -> None:
+    report, variant = failed(cs.Variant(backend="relu_accuracy_error_TESTING_ONLY"))
+    wrong(variant)
+    program = cs.reproducer(report, minify=True)
+    assert program.tried == "fails", program.output
+    assert program.what == "dynamo of 0/0"
+    assert program.why.startswith("1 of 2 operators are left after ")
+    assert program.why.endswith("The results differ from those of torch's operators.")
+    assert "result 0: DIFFERS, off float64 by " in str(program)
+    assert "torch.relu(" in program.code
+    assert "cos" not in program.code
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_results_that_only_differ_in_the_report() -> None:
+    report, variant = failed(cs.Variant(backend="eager"))
+    wrong(variant)
+    with pytest.raises(cs.CompilescopeError, match=r"0/0 does not fail\. On random inputs"):
+        cs.reproducer(report, minify=True)
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_of_a_call_that_raises_after_it_was_compiled_the_part_that_raises_is_left() -> None:
+    report, variant = failed(cs.Variant(backend="relu_runtime_error_TESTING_ONLY"))
+    variant.stage = "failed"
+    program = cs.reproducer(report, minify=True)
+    assert program.tried == "fails", program.output
+    assert program.why.startswith("1 of 2 operators are left after ")
+    assert program.why.endswith("It ends with AssertionError: ReluRuntimeError")
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the fault is in code for a processor")
+def test_of_a_kernel_that_the_compiler_refuses_the_operator_is_left() -> None:
+    fault = {"cpp.inject_relu_bug_TESTING_ONLY": "compile_error"}
+    report, variant = failed(cs.Variant(options=fault))
+    variant.stage = "failed"
+    program = cs.reproducer(report, minify=True)
+    assert program.tried == "fails", program.output
+    assert program.failure.startswith("The generated C++ does not compile: ")
+    assert program.why.startswith("1 of 2 operators are left after ")
+    assert "CppCompileError" in program.why
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_what_dynamo_itself_refuses_has_no_graph() -> None:
+    def breaks(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        return x.cos()
+
+    report = cs.inspect(
+        breaks, (torch.randn(8),), variants={"it": cs.Variant(fullgraph=True)}, run=False
+    )
+    assert report.variant("it").stage == "failed"
+    with pytest.raises(cs.CompilescopeError, match="Dynamo failed before it had one"):
+        cs.reproducer(report, minify=True)
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="Triton has templates for a GPU")
 def test_the_part_that_fails_is_left_and_fails_in_a_new_process(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -45,7 +121,7 @@ def test_the_part_that_fails_is_left_and_fails_in_a_new_process(
     report.save(path)
     assert main(["reproduce", str(path), "--minify", "-o", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "fails to compile in a new process, as in the report" in printed
+    assert "fails in a new process, as in the report" in printed
     assert "1 of " in printed
     assert "NoValidChoicesError" in printed
     assert "Traceback" not in printed
@@ -106,17 +182,19 @@ def test_cancelled_it_offers_the_whole_graph(
 
 def test_the_program_has_the_settings_of_its_variant(report: Report) -> None:
     variant = report.variant("no choice")
-    assert f"options={NO_CHOICE!r}" in failing_program(report, None, None, variant).code
+    (program,) = failing_programs(report, None, None, variant)
+    assert f"options={NO_CHOICE!r}" in program.code
     requested = variant.requested
     try:
         variant.requested = cs.Variant(
             mode="max-autotune", cpp_wrapper=True, dynamic=True, options={"pass": "<function f>"}
         )
-        code = failing_program(report, None, None, variant).code
+        (program,) = failing_programs(report, None, None, variant)
     finally:
         variant.requested = requested
-    assert "dynamic=True, options={**torch._inductor.list_mode_options('max-autotune')" in code
-    assert "**{'cpp_wrapper': True}}" in code
+    modes = "dynamic=True, options={**torch._inductor.list_mode_options('max-autotune')"
+    assert modes in program.code
+    assert "**{'cpp_wrapper': True}}" in program.code
 
 
 def test_sizes_and_numbers_of_buffers_do_not_tell_failures_apart() -> None:

@@ -91,7 +91,7 @@ class GetReproducer(Message):
     graph: str = ""
     """A graph's stage; empty if a kernel is wanted."""
     minify: bool = False
-    """Whether to look for a smaller graph that fails to compile in the same way."""
+    """Whether to look for a smaller graph that fails in the same way."""
     again: bool = False
     """Whether to start a new job if the last one has ended."""
 
@@ -109,7 +109,7 @@ class ReproducerFile(Message):
     filename: str
     code: str
     tried: Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
-    """``fails``: it fails to compile as the graph in the report does, which is what it is for."""
+    """``fails``: it fails as the graph in the report does, which is what it is for."""
     why: str = ""
     """Why it failed or was not tried; of a graph that was made smaller, how far."""
     unchecked: str = ""

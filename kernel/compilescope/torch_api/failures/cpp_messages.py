@@ -296,10 +296,10 @@ def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
     """The wrapper would launch a kernel that was not compiled before."""
     return _problem(
         f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
-        "torch 2.11 compiles a backward without the settings that the C++ wrapper needs, where "
+        "torch 2.11 compiles a backward without a setting that the C++ wrapper needs, where "
         "cpp_wrapper is one of torch.compile's options: its kernels are run, and not kept.",
-        "Add options={'triton.autotune_at_compile_time': True, 'triton.store_cubin': True}, which "
-        "count for the backward too; or take a later torch, 2.13 say.",
+        "Add options={'triton.store_cubin': True}, which counts for the backward too; or take a "
+        "later torch, 2.13 say.",
         {"kernel": match["kernel"]},
     )
 

@@ -1,4 +1,4 @@
-"""torch's minifier: a smaller graph that still fails to compile in the same way.
+"""torch's minifier: a smaller graph that still fails in the same way.
 
 Stands on ``torch._functorch.fx_minifier``, ``torch.fx.experimental.proxy_tensor``, and
 ``torch._inductor.utils`` for a copy with the same layout.
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch._functorch.fx_minifier import minifier
 from torch._inductor.utils import clone_preserve_strides
-from torch.fx import GraphModule
+from torch.fx import GraphModule, symbolic_trace
 from torch.fx.experimental.proxy_tensor import make_fx
 
 
@@ -20,9 +20,19 @@ class OutOfTime(Exception):  # noqa: N818 - what was reached until then is a res
     """Raised by ``fails`` to stop."""
 
 
-def as_graph(module: Any, inputs: Sequence[Any]) -> GraphModule:
-    """The operators that a module calls for these inputs, as a graph."""
+def as_operators(module: Any, inputs: Sequence[Any]) -> GraphModule:
+    """The operators that torch runs for a module's call with these inputs, as a graph."""
     return make_fx(module, tracing_mode="real")(*map(fresh, inputs))
+
+
+def as_written(module: Any, _: Sequence[Any]) -> GraphModule:
+    """The calls in the text of a module's forward, as a graph: those that a backend is given."""
+    graph = symbolic_trace(module)
+    for node in graph.graph.nodes:
+        # torch logs "f32[8]" as an annotation, which it would print as the name of a class.
+        node.type = None
+    graph.recompile()
+    return graph
 
 
 def minify(

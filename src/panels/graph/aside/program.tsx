@@ -20,7 +20,9 @@ export function StageProgram(props: {
   const title = trans.__('%1 as standalone program', stageTitle(stage, trans));
   const [minify, setMinify] = React.useState(false);
   const isFailed = context.model.report?.variants.some(
-    variant => variant.name === data.variant && variant.stage === 'failed'
+    variant =>
+      variant.name === data.variant &&
+      (variant.stage === 'failed' || variant.accurate === false)
   );
   return (
     <aside className="jp-Compilescope-graph-program" aria-label={title}>
