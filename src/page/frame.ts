@@ -2,19 +2,22 @@ import { MessageLoop } from '@lumino/messaging';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 
 /**
- * Below this width, in pixels, the views stand below the variants.
+ * Below this width, in pixels, the variants and the views stand one below the other.
  */
 const STACK_BELOW = 900;
 
 /**
  * Fill the page: a header, and below it the views beside what goes with them.
  *
+ * @param isAsideFirst - Whether what goes with the views stands above them where the page
+ * is narrow: what starts the work does, what repeats the answer does not.
  * @returns What fills it; the page is empty again once that is disposed of.
  */
 export function fillPage(
   header: readonly Widget[],
   aside: Widget,
-  views: Widget
+  views: Widget,
+  isAsideFirst: boolean
 ): Widget {
   const top = new Panel();
   top.addClass('jp-Compilescope-page-top');
@@ -32,8 +35,12 @@ export function fillPage(
   Widget.attach(page, document.body);
   const arrange = () => {
     const isNarrow = window.innerWidth < STACK_BELOW;
+    const isBelow = isNarrow && !isAsideFirst;
+    if (split.widgets.indexOf(aside) !== Number(isBelow)) {
+      split.insertWidget(Number(isBelow), aside);
+    }
     split.orientation = isNarrow ? 'vertical' : 'horizontal';
-    split.setRelativeSizes(isNarrow ? [1, 3] : [1, 4]);
+    split.setRelativeSizes(isBelow ? [3, 1] : isNarrow ? [1, 3] : [1, 4]);
     page.update();
   };
   window.addEventListener('resize', arrange);

@@ -47,7 +47,9 @@ export class Header extends ReactWidget {
           <p title={subject.arguments.join('\n')}>
             {subject.arguments.join(', ')}
           </p>
-          <p>{facts.filter(Boolean).join(' · ')}</p>
+          <p title={facts.filter(Boolean).join('\n')}>
+            {facts.filter(Boolean).join(' · ')}
+          </p>
         </div>
       </>
     );

@@ -46,7 +46,8 @@ function fill(port: MessagePort, look: ILook): void {
       new FillSwitch(port, look, trans)
     ],
     sidebar,
-    shell
+    shell,
+    true
   );
   model.connection = new PortConnection(port);
 }

@@ -27,7 +27,8 @@ export function showModel(created: string, view?: ViewTarget): IShown {
       new ThemeSwitch(trans)
     ],
     new Aside(model, trans, target => shell.open(target)),
-    shell
+    shell,
+    false
   );
   page.disposed.connect(() => model.dispose());
   return { model, page };

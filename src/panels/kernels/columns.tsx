@@ -67,7 +67,7 @@ export function columnsOf(
     compareNumbers(of(a), of(b));
   const launchColumn = (id: 'python' | 'cpp'): ColumnChange<IRow> => ({
     width: '58px',
-    from: from(580, 1040, 1120),
+    from: from(580, 1040, 1190),
     hasValue: row => row[id].length > 0,
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
@@ -101,7 +101,7 @@ export function columnsOf(
     },
     language: {
       width: '68px',
-      from: from(720, 1240, 880),
+      from: from(760, 1240, 880),
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -114,7 +114,7 @@ export function columnsOf(
     },
     ops: {
       width: 'minmax(120px, 2fr)',
-      from: from(980, 1460),
+      from: from(980, 1460, 1550),
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -122,7 +122,7 @@ export function columnsOf(
     },
     launches: {
       width: '62px',
-      from: from(undefined, 330, 800),
+      from: from(undefined, 390, 800),
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
     },
@@ -134,7 +134,7 @@ export function columnsOf(
     ...(target !== null ? targetColumns(trans) : NO_TARGET),
     bytes: {
       width: '80px',
-      from: from(700, 560, 960),
+      from: from(700, 600, 960),
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
         <Estimate
@@ -148,7 +148,7 @@ export function columnsOf(
     },
     operations: {
       width: '96px',
-      from: from(1240, 1580),
+      from: from(1240, 1580, 1660),
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
         <Estimate
@@ -162,7 +162,7 @@ export function columnsOf(
     },
     intensity: {
       width: '74px',
-      from: from(1380, 1680),
+      from: from(1380, 1680, 1740),
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
         <Estimate
@@ -175,7 +175,7 @@ export function columnsOf(
     },
     grid: {
       width: 'minmax(56px, 1fr)',
-      from: from(1530, 1780),
+      from: from(1530, 1780, 1810),
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>
         kernel.grid ? (
@@ -186,7 +186,7 @@ export function columnsOf(
     },
     source: {
       width: 'minmax(84px, 1fr)',
-      from: from(420, 640, 1040),
+      from: from(420, 700, 1050),
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
       ),
@@ -273,7 +273,7 @@ function timeColumns(
     ),
     share: column(
       '108px',
-      440,
+      510,
       time => time.peak_share,
       ({ peak: of }, share) => {
         // A share of the memory's peak says nothing of what never went there.

@@ -66,23 +66,23 @@ export function targetColumns(
         />
       )
     },
-    registers: resource('registers', '48px', 520, value => value),
-    spills: resource('spills', '58px', 600, value =>
+    registers: resource('registers', '48px', 570, value => value),
+    spills: resource('spills', '58px', 640, value =>
       value > 0 ? (
         <span className="jp-Compilescope-spills">{formatBytes(value)}</span>
       ) : (
         value
       )
     ),
-    shared_bytes: resource('shared_bytes', '70px', 680, value =>
+    shared_bytes: resource('shared_bytes', '70px', 720, value =>
       formatBytes(value)
     ),
-    occupancy: resource('occupancy', '78px', 430, (value, { kernel }) => (
+    occupancy: resource('occupancy', '78px', 510, (value, { kernel }) => (
       <span title={limitText(kernel.limit, trans)}>{formatShare(value)}</span>
     )),
     check: {
       width: '92px',
-      from: 360,
+      from: 420,
       compare: (a, b) => rank(a) - rank(b),
       render: row => (
         <CheckBadge

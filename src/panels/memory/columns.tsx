@@ -25,7 +25,7 @@ export function columnsOf(
       id: 'kind',
       label: trans.__('Kind'),
       width: '80px',
-      from: 420,
+      from: 430,
       render: ({ buffer }) => kindTitle(buffer.kind, trans)
     },
     {
@@ -47,8 +47,8 @@ export function columnsOf(
     {
       id: 'shape',
       label: trans.__('Shape'),
-      width: 'minmax(80px, 1fr)',
-      from: 520,
+      width: 'minmax(80px, 2fr)',
+      from: 580,
       render: ({ buffer }) => (
         <code title={trans.__('Strides (%1)', buffer.stride.join(', '))}>
           {`${buffer.dtype}[${buffer.shape.join(', ')}]`}
@@ -60,7 +60,7 @@ export function columnsOf(
       label: trans.__('From'),
       title: trans.__('The first launch that uses it'),
       width: '52px',
-      from: 440,
+      from: 490,
       isNumber: true,
       compare: (a, b) => a.buffer.born - b.buffer.born,
       render: ({ buffer }) => (
@@ -90,7 +90,7 @@ export function columnsOf(
       label: trans.__('Nodes'),
       title: trans.__('The nodes whose values it holds'),
       width: 'minmax(80px, 1fr)',
-      from: 640,
+      from: 670,
       render: ({ buffer }) => (
         <span title={buffer.nodes.join('\n')}>{buffer.nodes.join(', ')}</span>
       )

@@ -73,7 +73,7 @@ export function columnsOf(
     {
       id: 'kind',
       label: trans.__('Step'),
-      width: 'minmax(92px, 1fr)',
+      width: 'minmax(112px, 1fr)',
       render: ({ python, cpp }) => {
         const kind = (python ?? cpp)!.kind;
         return (

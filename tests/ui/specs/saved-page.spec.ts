@@ -309,5 +309,26 @@ test('fits a narrow window', async ({ page }) => {
   await expect
     .poll(() => head.evaluate(node => node.clientHeight))
     .toBeLessThan(50);
+  // The answer is on the first screen: the title's row, the pickers', the tabs, the result.
+  const top = (of: Locator) => of.evaluate(n => n.getBoundingClientRect().top);
+  const result = page.getByRole('tabpanel').getByRole('heading', { level: 2 });
+  expect(await top(result)).toBeLessThan(200);
+  const aside = page.getByRole('complementary');
+  expect(await top(aside)).toBeGreaterThan(await top(result));
   await takePicture(page, 'saved-page-narrow');
+});
+
+test('has the rules of its style sheets win as in JupyterLab', async ({
+  page
+}) => {
+  await page.goto(`${savePage('breaks')}#view=breaks`);
+  const facts = page.locator('.jp-Compilescope-card').first().locator('dd');
+  const lefts = () =>
+    facts
+      .locator('button, code')
+      .evaluateAll(nodes => [
+        ...new Set(nodes.map(node => node.getBoundingClientRect().left))
+      ]);
+  // A list in the facts has no indent, although other lists in a card have one.
+  await expect.poll(async () => (await lefts()).length).toBe(1);
 });

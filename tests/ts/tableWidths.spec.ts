@@ -1,0 +1,52 @@
+import type { IColumn } from '../../src/panels/common';
+import { columnsOf as kernelColumns } from '../../src/panels/kernels/columns';
+import { columnsOf as memoryColumns } from '../../src/panels/memory/columns';
+import type { Memory } from '../../src/protocol/types';
+import { contextOf, ViewModel } from './viewSupport';
+
+/** Of style/common/table.css. */
+const GAP = 10;
+const PADDING = 24;
+
+/**
+ * How wide a table's columns are at least, with all that are shown at a width.
+ */
+function leastWidth(
+  columns: readonly IColumn<never>[],
+  available: number
+): number {
+  const shown = columns.filter(({ from }) => available >= (from ?? 0));
+  const tracks = shown.map(({ width }) =>
+    Number(/^(?:minmax\()?(\d+)px/.exec(width)?.[1])
+  );
+  return (
+    tracks.reduce((sum, track) => sum + track, 0) +
+    GAP * (tracks.length - 1) +
+    PADDING
+  );
+}
+
+const context = contextOf(new ViewModel());
+const kernels = (isTimed: boolean, target: string | null) =>
+  kernelColumns(context, {
+    origin: {},
+    isTimed,
+    target,
+    latencyUs: null,
+    onLaunch: () => undefined
+  });
+
+describe.each([
+  ['kernels', kernels(false, null)],
+  ['timed kernels', kernels(true, null)],
+  ['kernels for a target', kernels(false, 'H100 SXM')],
+  ['buffers', memoryColumns({ steps: [] } as unknown as Memory, context.trans)]
+] as [string, readonly IColumn<never>[]][])('the table of %s', (_, columns) => {
+  it('shows only columns that fit', () => {
+    const widths = Array.from({ length: 160 }, (_, index) => 400 + 10 * index);
+    const tooNarrow = widths
+      .map(width => [width, leastWidth(columns, width)])
+      .filter(([width, least]) => least > width);
+    expect(tooNarrow).toEqual([]);
+  });
+});
