@@ -62,6 +62,18 @@ def test_equal_blocks_are_found_and_counted() -> None:
     assert (half.number, half.share) == (6, 0.5)
 
 
+def test_blocks_of_other_sizes_are_not_equal() -> None:
+    compilation = graph_of(12)
+    for node in compilation.graphs["dynamo"].nodes:
+        if node.module is not None:
+            # Stages of a ResNet: the same class, with more channels in each.
+            stage = int(node.module.split(".")[2]) // 6
+            node.shape = ["1", str(64 * 2**stage)]
+    blocks = repeated_blocks(compilation)
+    assert blocks is not None
+    assert (blocks.number, blocks.share) == (6, 0.5)
+
+
 def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")

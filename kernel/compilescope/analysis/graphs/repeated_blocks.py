@@ -35,7 +35,8 @@ class Blocks(NamedTuple):
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
     """The largest run of equal blocks in a compilation's graph; None if there is none.
 
-    Blocks are modules in one list with the same operators in the same order.
+    Blocks are modules in one list with the same operators in the same order, on tensors of the same
+    sizes and dtypes: torch compiles others again.
     """
     graph = _graph(compilation)
     if graph is None:
@@ -48,10 +49,15 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
             by_path.setdefault(path, {}).setdefault(int(match[1]), []).append(node)
     best: Blocks | None = None
     for path, blocks in by_path.items():
-        alike: dict[tuple[str, ...], list[int]] = {}
+        alike: dict[tuple[tuple[object, ...], ...], list[int]] = {}
         for index, block_nodes in blocks.items():
             does = tuple(
-                f"{block_node.target} {_within(block_node, path, index)}"
+                (
+                    block_node.target,
+                    _within(block_node, path, index),
+                    block_node.dtype,
+                    tuple(block_node.shape or ()),
+                )
                 for block_node in block_nodes
             )
             alike.setdefault(does, []).append(index)
