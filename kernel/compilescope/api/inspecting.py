@@ -61,12 +61,22 @@ def inspect(
     """
     from ..report.callers import line_of
     from ..session.lazy import session  # torch is loaded here, not when a saved report is opened
+    from ..views.progress import Line
 
     call = line_of(sys._getframe(1))
     here = session()
-    return here.inspect(
-        fn, args, kwargs, variants=variants, run=run, breakdown=here.is_shown(), call=call
-    )
+    # In a notebook the sidebar shows the progress, and the cell's output is the report alone.
+    with Line(in_cells=False) as line:
+        return here.inspect(
+            fn,
+            args,
+            kwargs,
+            variants=variants,
+            run=run,
+            breakdown=here.is_shown(),
+            progress=line.show,
+            call=call,
+        )
 
 
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:

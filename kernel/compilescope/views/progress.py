@@ -30,11 +30,12 @@ class Line:
     handle
         The cell's output that contains it; None outside of a notebook.
     clock
-        Shows the elapsed time every second in a notebook, also while a step is long.
+        Shows the elapsed time every second, also while a step is long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_cells: bool = True) -> None:
         self.handle: Any = None
+        self._in_cells = in_cells
         self._ticked = 0.0
         self._now: Progress | None = None
         self._lock = threading.Lock()
@@ -42,8 +43,11 @@ class Line:
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
 
     def start(self) -> None:
-        """Creates the line in the cell's output, if there is one."""
-        if shell.kernel() is not None:
+        """Creates the line in the cell's output, if there is one, or in the terminal."""
+        if shell.kernel() is None:
+            if sys.stderr.isatty():
+                self.clock.start()
+        elif self._in_cells:
             from IPython import display  # a kernel always has IPython
 
             handle: Any = display.DisplayHandle  # without types in IPython

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from pathlib import Path
@@ -103,6 +104,38 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     count = len(shown)
     line.clock.join()
     assert len(shown) == count
+
+
+def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticked = threading.Event()
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, text: str) -> int:
+            if self.getvalue().count("building") > 2:
+                ticked.set()
+            return super().write(text)
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
+    with progress.Line(in_cells=False) as line:
+        line.show(Progress(step="building", began=time.monotonic() - 12.5))
+        ticked.wait()
+    line.clock.join()
+    assert "\r\033[Kbuilding (12 s) …" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\033[K")
+
+
+def test_inspecting_in_a_cell_leaves_its_output_to_the_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    with progress.Line(in_cells=False) as line:
+        assert line.handle is None
+    assert not line.clock.is_alive()
 
 
 def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
