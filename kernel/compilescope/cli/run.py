@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import shlex
 import signal
 import sys
 import types
@@ -18,6 +19,7 @@ from ..package_folder import PACKAGE
 from ..processes.torchrun import torchrun_environment
 from ..report import Report, conclude
 from ..report.errors import CompilescopeError
+from ..views.text.report import what_to_change
 from . import files
 from .joined_page import JoinedPage
 
@@ -168,7 +170,13 @@ def _write(report: Report, output: Path, options: argparse.Namespace, rank: int 
             report = report.redacted()
         scope = "" if rank is None else f"rank {rank}: "
         files.print_note(f"{scope}{conclude(report).headline}")
+        if rank is None:
+            for line in what_to_change(report):
+                print(line, file=sys.stderr)
         files.write(report, output)
+        if rank is None:
+            shown = shlex.quote(os.path.relpath(output))
+            files.print_note(f"compilescope show {shown} prints the rest in a terminal")
     except CompilescopeError as error:
         files.print_note(f"the report is not written: {error}")
 

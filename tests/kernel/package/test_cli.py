@@ -138,7 +138,9 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     assert graph_break.cause.where is not None
     assert graph_break.cause.where.code == 'print("in the step")'
     assert "1 graph break" in ran.stderr
+    assert "1. Fix the graph break at train.py:" in ran.stderr
     assert str(tmp_path / "out.json") in ran.stderr
+    assert "compilescope show out.json prints the rest" in ran.stderr
     (logged,) = cs.read_trace(tmp_path / "logs").variants
     assert len(logged.breaks) == 1
 

@@ -230,3 +230,84 @@ def test_what_no_button_can_try_says_where_its_code_belongs() -> None:
                 or suggestion.place
                 or not suggestion.code
             ), suggestion.what
+
+
+def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    own = SourceLine(file="/home/me/train.py", line=3, function="step", code="print(x)")
+    torchs = SourceLine(
+        file="/venv/lib/python3.11/site-packages/torch/optim/optimizer.py",
+        line=79,
+        function="wrapper",
+        code="torch._dynamo.graph_break()",
+    )
+    report.subject.where = own
+    report.variant("python").breaks = [
+        DistinctBreak(
+            cause=Break(reason="a", where=own, hints=["Take it out."]), eager=["print(x)"]
+        ),
+        DistinctBreak(
+            cause=Break(reason="b", where=torchs, hints=["Remove the call."]),
+            eager=["optimizer.step()"],
+        ),
+    ]
+    whys = {item.what: item.why for item in overview(report).suggestions}
+    assert whys["Fix the graph break at line 3: print(x)"] == "Take it out."
+    assert whys["Fix the graph break at optimizer.py:79: optimizer.step()"] == (
+        "The break is in torch's own code: leave this call out of what is compiled."
+    )
+
+
+def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    hint = "Set torch._dynamo.trace_autograd_ops=True"
+    cause = Break(reason="Unsupported Tensor.backward() call", hints=[hint])
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["loss.backward()"])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.code == "torch._dynamo.config.trace_autograd_ops = True"
+    assert item.why == f"Set {item.code}"
+
+
+def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    line = SourceLine(file="train.py", line=13, function="forward", code="self.steps += 1")
+    tensor = Advice(
+        kind="tensor",
+        what="A tensor's value is not guarded.",
+        code="model.steps = torch.tensor(model.steps)",
+        where=line,
+    )
+    stance = Advice(
+        kind="stance", what="New cases run in eager.", code="torch.compiler.set_stance(...)"
+    )
+    limit = Advice(kind="limit", what="More compilations.", code="recompile_limit = 16")
+
+    def again(compilation: str, old: str, new: str, advice: list[Advice]) -> Compilation:
+        failure = Failure(
+            guard=f"self.steps == {old}",
+            source="self.steps",
+            kind="value",
+            old=old,
+            new=new,
+            where=line,
+        )
+        recompile = Recompile(reasons=[], failures=[failure], advice=advice, limit=8)
+        frame = line if new else None
+        return Compilation(id=compilation, frame=frame, duration_s=0.5, recompile=recompile)
+
+    cause = Break(reason="Data-dependent branching", where=line)
+    python = report.variant("python")
+    python.breaks = [DistinctBreak(cause=cause, cost_us=30e6)]
+    python.compilations += [
+        again("1/1", "0", "1", [tensor]),
+        again("1/2", "1", "2", [tensor]),
+        again("1/3", "2", "", [stance, limit]),
+    ]
+    first = overview(report).suggestions[0]
+    assert first.what == "Avoid 3 recompiles: self.steps 0 → 1"
+    assert first.why == (
+        "torch compiled forward 8 times, its limit; new cases run in eager. "
+        "A tensor's value is not guarded."
+    )
+    assert first.place == "once, before the first call"
+    assert not [item for item in overview(report).suggestions if "set_stance" in item.code]

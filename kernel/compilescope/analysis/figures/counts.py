@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ...report import Compilation, VariantReport
+from ...report import Compilation, DistinctBreak, VariantReport
+from .wording import count
 
 FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
 """The figures of `counts`, by name."""
@@ -37,6 +38,13 @@ def counts(variant: VariantReport) -> dict[str, int]:
 def recompile_count(compilations: Iterable[Compilation]) -> int:
     """How many compilations are recompiles."""
     return sum(compilation.recompile is not None for compilation in compilations)
+
+
+def break_count(breaks: Sequence[DistinctBreak]) -> str:
+    """How many graph breaks there are, in words; how often they occurred, if that is more."""
+    occurrences = sum(graph_break.count for graph_break in breaks)
+    often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
+    return count(len(breaks), "graph break") + often
 
 
 def kernel_count(compilation: Compilation) -> int:

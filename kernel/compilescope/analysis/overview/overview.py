@@ -6,7 +6,7 @@ from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
 from ...report.units import duration, duration_range
-from ..figures.counts import counts, recompile_count
+from ..figures.counts import break_count, counts, recompile_count
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count
@@ -206,9 +206,9 @@ def _happened(report: Report) -> str:
     if not compilations:
         return "Nothing was compiled."
     recompiles = recompile_count(compilations)
-    breaks = sum(len(variant.breaks) for variant in report.variants)
+    breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
     summary = count(len(compilations), "compilation")
-    parts = [count(recompiles, "recompile"), count(breaks, "graph break")]
+    parts = [count(recompiles, "recompile"), break_count(breaks)]
     spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
     time = f", {duration(spent * 1e6)} of compile time" if spent else ""
     return f"{summary}: {' and '.join(parts)}{time}."
@@ -264,13 +264,11 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
     )
     differs = {setting.setting for setting in effective if setting.differs}
-    occurrences = sum(graph_break.count for graph_break in breaks)
-    often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
     happened = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),
         Count(
             number=len(breaks),
-            text=count(len(breaks), "graph break") + often,
+            text=break_count(breaks),
             view="breaks",
             warning=bool(breaks),
         ),

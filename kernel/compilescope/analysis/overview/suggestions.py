@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -72,7 +72,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         ]
         rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
-        rankeds += [*_recompiles(variant, now), *_breaks(variant), *_settings(variant)]
+        rankeds += [*_recompiles(variant, now), *_breaks(variant, report), *_settings(variant)]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.
         for variant in (recorded for recorded in report.variants if is_record(recorded)):
@@ -240,6 +240,8 @@ def _at_most(now: VariantReport, help_: Help) -> float | None:
     return sum(layer.us for layer in parts_of_call(now) if layer.kind in kinds)
 
 
+_GIVEN_UP = 0.995
+"""Recompiles that reached torch's limit: what follows runs in eager at every call."""
 _SIZES = ("mark_dynamic", "dynamic")
 """Advice against recompiles for sizes that change, which ``dynamic=True`` ends as well."""
 
@@ -247,30 +249,40 @@ _SIZES = ("mark_dynamic", "dynamic")
 def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
     """What to change against recompiles: once for all that the same change ends."""
     by_change: dict[str, list[tuple[Compilation, Recompile, Advice]]] = {}
+    group_by_guard: dict[tuple[str, str], str] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
             advice = recompile.advice[0]
             # Of a frame that begins at a graph break the same change has other words: the name that
             # the caller has for the compiled function is not known there.
-            change = _place(advice) if advice.kind == "dynamic" else advice.code
-            ended = by_change.setdefault(change or compilation.id, [])
-            ended.append((compilation, recompile, advice))
+            change = _place(advice, recompile) if advice.kind == "dynamic" else advice.code
+            change = change or compilation.id
+            frame = compilation.id.partition("/")[0]
+            guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
+            if advice.kind == "stance":
+                # The last compilation of a frame that torch gave up on does not name its caller, so
+                # nothing more specific is known of it: what ends the others of the guard ends it.
+                change = next(filter(None, map(group_by_guard.get, guards)), change)
+            else:
+                group_by_guard.update(dict.fromkeys(guards, change))
+            by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
-        compilation, _, advice = ended[0]
+        compilation, recompile, advice = ended[0]
         took_s = sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
         ids = [compilation.id for compilation, _, _ in ended]
         which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
         cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
+        given_up = _given_up(ended)
         yield Ranked(
-            _promise(took_s),
+            _GIVEN_UP if given_up else _promise(took_s),
             Suggestion(
                 what=f"Avoid {which}{cause}",
-                why=advice.what,
+                why=f"{given_up}{advice.what}",
                 gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
                 basis="measured" if took_s else "unknown",
                 code=advice.code,
-                place=_place(advice),
+                place=_place(advice, recompile),
                 view="recompiles",
                 compilation=compilation.id,
                 **_dynamic(advice, now),
@@ -278,13 +290,30 @@ def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[R
         )
 
 
-def _place(advice: Advice) -> str:
+def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
+    """That torch reached its limit of recompiles, in words; empty where it did not."""
+    for _, recompile, _ in ended:
+        if any(advice.kind == "limit" for advice in recompile.advice):
+            frame = next((compilation.frame for compilation, _, _ in ended), None)
+            function = plain_function(frame.function) if frame is not None else ""
+            return (
+                f"torch compiled {function or 'the function'} {recompile.limit} times, its limit; "
+                "new cases run in eager. "
+            )
+    return ""
+
+
+def _place(advice: Advice, recompile: Recompile) -> str:
     """Where the code of advice on a recompile belongs."""
     if advice.where is None or not advice.code:
         return ""
     if advice.kind == "dynamic":
         function = plain_function(advice.where.function) or "the function"
         return f"in place of the torch.compile of {function}"
+    guarded_lines = [failure.where for failure in recompile.failures]
+    if advice.kind == "tensor" and advice.where in guarded_lines:
+        # That line is inside the compiled function.
+        return "once, before the first call"
     return f"before the call ({place(advice.where)})"
 
 
@@ -311,11 +340,10 @@ _UNNAMED = "___stack"
 """How Dynamo calls a value that was on Python's stack at a graph break."""
 
 
-def _breaks(variant: VariantReport) -> Iterator[Ranked]:
+def _breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     for graph_break in variant.breaks:
         where = graph_break.cause.where
-        place = f" at line {where.line}" if where is not None else ""
-        what = f"Fix the graph break{place}"
+        what = f"Fix the graph break{_at(where, report)}"
         if graph_break.eager:
             what += f": {graph_break.eager[0].rstrip(':')}"
         cost = (
@@ -325,12 +353,13 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
         )
         hints = graph_break.cause.hints
         mended = _without_output(where) if where is not None else ""
-        setting = next((match[1] for hint in hints if (match := _SETTING.search(hint))), "")
+        named = next(filter(None, map(_SETTING.search, hints)), None)
+        setting = f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
         yield Ranked(
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(
                 what=what,
-                why=hints[0] if hints else graph_break.cause.reason,
+                why=_why(hints[0], where) if hints else graph_break.cause.reason,
                 gain=cost or "not measured",
                 basis="estimated" if graph_break.cost_us else "unknown",
                 code=setting or mended,
@@ -340,10 +369,32 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
         )
 
 
-_SETTING = re.compile(r"`(torch\._dynamo\.config\.\w+ = (?:True|False|\d+))`")
-"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those."""
+def _at(where: SourceLine | None, report: Report) -> str:
+    """Where a graph break is: the line alone in the subject's own file."""
+    if where is None:
+        return ""
+    subject = report.subject.where
+    is_own = subject is not None and subject.file == where.file
+    return f" at line {where.line}" if is_own else f" at {place(where)}"
 
 
+_SETTING = re.compile(
+    r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+) ?= ?(?P<value>True|False|\d+)"
+)
+"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those.
+
+Some hints leave out ``config``, without which the assignment changes nothing.
+"""
+
+
+def _why(hint: str, where: SourceLine | None) -> str:
+    """Torch's hint; for a line in torch itself, which nobody edits, what else ends the break."""
+    if where is not None and _TORCH.search(where.file):
+        return "The break is in torch's own code: leave this call out of what is compiled."
+    return _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
+
+
+_TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
 _OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
 """Calls that only write something for a reader."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.figures.counts import recompile_count
+from ...analysis.figures.counts import break_count, recompile_count
 from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import costliest_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
@@ -91,7 +91,7 @@ def headline(report: Report) -> str:
     parts = [
         wording.count(len(compilations), "compilation"),
         wording.count(recompile_count(compilations), "recompile"),
-        wording.count(sum(len(compilation.breaks) for compilation in compilations), "graph break"),
+        break_count([broken for variant in report.variants for broken in variant.breaks]),
         f"{seconds:.2f} s of compiling",
     ]
     where = wording.place(report.subject.where)

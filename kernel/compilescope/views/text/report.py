@@ -11,6 +11,7 @@ from ...report import (
     Break,
     Compilation,
     Kernel,
+    Overview,
     Package,
     Recompile,
     Report,
@@ -53,7 +54,11 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     """
     paint = _Paint(color)
     if report.subject.kind == "watch":
-        parts = [_watched(report, paint), _problems(report, paint, width)]
+        parts = [
+            _happened(report, paint, width),
+            _problems(report, paint, width),
+            _watched(report, paint),
+        ]
         return "\n\n".join("\n".join(block) for block in map(list, parts) if block)
     blocks = [
         _head(report, paint),
@@ -139,15 +144,25 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
             filter(None, (limit.headline, parts or limit.text, limit.calls, limit.remedy))
         )
         yield from _wrapped(sentence, width, "limits?       ")
+    yield from _changes_to_make(overview, paint, width)
+    yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
+
+
+def what_to_change(report: Report, *, width: int = 100) -> list[str]:
+    """Return what to change, the largest gain first, as lines of text."""
+    return list(_changes_to_make(conclude(report), _Paint(color=False), width))
+
+
+def _changes_to_make(overview: Overview, paint: _Paint, width: int) -> Iterator[str]:
     for number, suggestion in enumerate(overview.suggestions, 1):
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""
         gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
         yield from _wrapped(f"{suggestion.what}{gain}", width, f"{number}. ")
+        yield from _wrapped(suggestion.why, width, "   ")
         if suggestion.code and suggestion.place:
             yield f"   {suggestion.place}:"
         for line in suggestion.code.splitlines():
             yield f"   {paint('dim', line)}"
-    yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
 
 
 def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
@@ -156,9 +171,14 @@ def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
         yield paint("bold", line) if number == 0 else line
 
 
+def _happened(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    """Yield what a watch comes to, and what to change."""
+    yield paint("bold", watch.headline(report))
+    yield from _changes_to_make(conclude(report), paint, width)
+
+
 def _watched(report: Report, paint: _Paint) -> Iterator[str]:
     rows = watch.rows(report)
-    yield paint("bold", watch.headline(report))
     if len(rows) > _SHOWN_WATCHED:
         yield f"the last {_SHOWN_WATCHED}; all of them: .compilations"
     yield from _table([watch.TABLE.head, *rows[-_SHOWN_WATCHED:]], paint)
