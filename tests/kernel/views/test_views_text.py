@@ -12,6 +12,7 @@ from compilescope.report.variant import Variant
 from compilescope.views import wording
 from compilescope.views.text import report as text
 
+from ..report.overview_reports import make_report
 from ..views_report import CELL, report, timing
 
 FORMATS = Path(__file__).parents[2] / "data" / "formats.json"
@@ -193,3 +194,16 @@ def test_a_reason_that_was_not_understood_is_told_as_torch_has_it() -> None:
 
 def test_only_what_differs_is_told_of_the_settings() -> None:
     assert "no symbols" not in text.render(report())
+
+
+def test_a_measurement_that_decides_nothing_says_which_call_does() -> None:
+    undecided = make_report(eager=60.0, python=40.0)
+    assert "cs.measure(" not in text.render(undecided).partition("limits?")[0]
+    for variant in undecided.variants:
+        timing = variant.timing
+        assert timing is not None
+        timing.median_us = 2.5e6
+        if timing.speedup is not None:
+            timing.speedup.standing = "few"
+    rendered = text.render(undecided, name="r")
+    assert "\u2192 cs.measure(r, seconds=80), in the session that inspected the call" in rendered
