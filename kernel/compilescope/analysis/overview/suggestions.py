@@ -155,7 +155,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
             1 - over.ratio,
             Suggestion(
                 what="Do not compile this call, or compile more at once",
-                why="What surrounds the kernels costs more than fusing them saves.",
+                why="The overhead around the kernels costs more than fusion saves.",
                 gain=f"now {over.text} than eager",
                 basis="measured",
                 view="timings",
@@ -316,8 +316,11 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
         where = graph_break.cause.where
         place = f" at line {where.line}" if where is not None else ""
         what = f"Fix the graph break{place}"
-        if graph_break.eager:
-            what += f": {graph_break.eager[0].rstrip(':')}"
+        # In a function that was inlined, what runs in eager is the call of it: another line.
+        inlined = where is not None and len(graph_break.cause.stack) > 1
+        line = where.code.strip() if inlined and where is not None else ""
+        if line or graph_break.eager:
+            what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         cost = (
             f"saves up to {duration(graph_break.cost_us)} of compile time"
             if graph_break.cost_us
