@@ -425,7 +425,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     suggestion = Suggestion(
         what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
         why="Equal blocks share one compilation; each is then a call of its own.",
-        code=compile_each(path, torchs_own=blocks.torchs_own),
+        code=compile_each(
+            path, torchs_own=blocks.torchs_own, only=blocks.type if blocks.mixed else ""
+        ),
         place="in place of torch.compile, before the first call",
         of=now.name,
     )
@@ -437,7 +439,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             f"{_entering(now, blocks.number - 1)}"
         )
         suggestion.basis, suggestion.view = "estimated", "compile-time"
-        suggestion.study = "blocks" if report.subject.kind == "module" else ""
+        # The study compiles the blocks of a list that holds nothing else.
+        tries = report.subject.kind == "module" and not blocks.mixed
+        suggestion.study = "blocks" if tries else ""
     yield Ranked(0.25 * max(1 - left_s / cold_s, 0.0), suggestion, trial is not None)
 
 
