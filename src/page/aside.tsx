@@ -34,12 +34,13 @@ export class Aside extends ReactWidget {
       actions: this._actions,
       trans: this._trans
     };
+    const hasVariants = (props.state.report?.variants.length ?? 0) > 0;
     const isTimed = props.state.report?.variants.some(
       each => each.median_us !== null
     );
     return (
       <>
-        <Variants {...props} />
+        {hasVariants && <Variants {...props} />}
         {isTimed && <Verdict {...props} />}
         <Problems {...props} />
       </>

@@ -120,7 +120,7 @@ export function CompileTimeBody(props: {
       >
         {data.compilations.length > 1 && (
           <Select
-            label={trans.__('Of')}
+            label={trans.__('Show')}
             value={isAll ? 'all' : 'one'}
             options={[
               { value: 'all', label: trans.__('all compilations') },

@@ -1,4 +1,6 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -60,7 +62,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
           why:
             variant.absent.phases ??
             variant.absent.compile_time ??
-            trans.__('torch logged no phases for this variant.'),
+            whyNone(variant, trans),
           remedy:
             this.model.isLive && variant.requested.target === null
               ? trans.__(
@@ -84,4 +86,14 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       />
     );
   }
+}
+
+/** Why a variant has no phases, where the kernel does not say. */
+function whyNone(variant: VariantReport, trans: TranslationBundle): string {
+  if (variant.requested.target !== null) {
+    return trans.__('Its code is for another device: it was not built here.');
+  }
+  return variant.stage === 'sources'
+    ? trans.__('Only its code was generated: it is not built.')
+    : trans.__('torch logged no phases for this variant.');
 }

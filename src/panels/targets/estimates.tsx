@@ -64,12 +64,14 @@ export function TargetEstimates(props: {
         </p>
       ))}
       <p>
-        {trans.__('What torch generated and the compiler made of it: ')}
+        {trans.__('Generated code and compiled kernels: ')}
         <ViewLink view="kernels" of={variants[0]?.name} context={context} />
         {' · '}
         <ViewLink view="code" of={variants[0]?.name} context={context} />
         {'. '}
-        {trans.__('The devices, and what a rule decided without them: ')}
+        {trans.__(
+          'The devices’ figures, and what would be queried or measured on them: '
+        )}
         <ViewLink view="requested" context={context} />
       </p>
     </>

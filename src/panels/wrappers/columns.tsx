@@ -86,7 +86,7 @@ export function columnsOf(
     },
     {
       id: 'label',
-      label: trans.__('Of what'),
+      label: trans.__('Buffer or kernel'),
       width: 'minmax(80px, 2fr)',
       from: 420,
       render: row => <Label row={row} />
@@ -95,7 +95,7 @@ export function columnsOf(
     ...side('cpp', trans.__('C++')),
     {
       id: 'source',
-      label: trans.__('Your line'),
+      label: trans.__('Source'),
       width: '104px',
       from: 900,
       render: ({ python, cpp }) => {

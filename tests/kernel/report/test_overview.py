@@ -184,7 +184,7 @@ def test_a_ratio_is_told_as_far_as_its_interval_allows(
     ("rounds", "expected"),
     [
         (1, "Each was measured once: one sample has no interval."),
-        (3, "3 rounds are too few for an interval."),
+        (3, "3 rounds are too few to compare them."),
     ],
 )
 def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, expected: str) -> None:

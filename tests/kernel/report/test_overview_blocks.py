@@ -49,7 +49,7 @@ def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
 
 def test_equal_blocks_are_found_and_counted() -> None:
     blocks = repeated_blocks(graph_of(12))
-    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0, False)
+    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0, False, False)
     assert repeated_blocks(graph_of(3)) is None
     # Layers one by one would be calls of their own, each for next to no work.
     layers = graph_of(12)
@@ -96,6 +96,29 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
         )
     suggestion = overview(report).suggestions[-1]
     assert "block.forward = torch.compile(block.forward)" in suggestion.code
+
+
+def test_of_a_list_with_other_modules_only_the_blocks_are_compiled() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    python = report.variant("python")
+    python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
+    report.subject.kind = "module"
+    python.compilations[0].graphs["dynamo"].nodes.append(
+        Node(
+            name="stem",
+            op="call_function",
+            target="conv2d",
+            module="transformer.h.12",
+            module_type="torch.nn.modules.conv.Conv2d",
+        )
+    )
+    suggestion = overview(report).suggestions[-1]
+    assert suggestion.code == (
+        "for block in model.transformer.h:\n"
+        "    if isinstance(block, GPT2Block):\n"
+        "        block.compile()"
+    )
+    assert suggestion.study == ""
 
 
 def test_blocks_that_were_tried_have_the_measured_gain() -> None:

@@ -13,6 +13,8 @@ from compilescope.report import (
     Layer,
     Layers,
     Report,
+    Sweep,
+    SweepCell,
 )
 from compilescope.report.variant import Variant
 
@@ -248,6 +250,17 @@ def test_what_was_not_measured_says_so() -> None:
     # While the first variant is still on its way.
     started = Report(subject=report.subject, variants=[report.variant("eager")])
     assert overview(started).headline == "Nothing is compiled yet."
+    words = "cudagraphs is fastest: 102 µs per call."
+    swept = Report(
+        subject=report.subject,
+        sweep=Sweep(
+            cells=[SweepCell(key="a", name="cudagraphs", variant=Variant())], verdicts={"": words}
+        ),
+    )
+    assert overview(swept).headline == words
+    assert [(each.text, each.view) for each in overview(swept).counts] == [
+        ("1 cell compared", "sweep")
+    ]
     result = overview(report)
     assert result.headline == "Code is generated; nothing is measured yet."
     assert result.results[1].why == "not measured yet"

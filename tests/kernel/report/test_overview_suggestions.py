@@ -175,6 +175,16 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
     assert item.place == "before the first call, and run the cell again"
     branch = suggestion_of(report, "Fix the graph break at line 17")
     assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
+    # In a function that was inlined the line is that function's, not the call of it.
+    inlined = suggestion_of(report, "Fix the graph break at line 11")
+    assert inlined.what.endswith(': print("so far:", text)')
+
+
+def test_a_frame_without_operations_is_no_graph() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    counted = overview(report).counts[0]
+    settings = {setting.setting: setting for setting in report.variant("python").effective}
+    assert counted.text == settings["fullgraph"].actual == "6 graphs"
 
 
 @pytest.mark.parametrize(

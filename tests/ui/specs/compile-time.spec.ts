@@ -76,7 +76,7 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   });
 
   await test.step('one compilation, and the table', async () => {
-    await view.getByRole('combobox', { name: 'Of' }).selectOption('one');
+    await view.getByRole('combobox', { name: 'Show' }).selectOption('one');
     await view.getByRole('checkbox', { name: 'As a table' }).check();
     const table = view.getByRole('grid', {
       name: 'Phases of the compilations'
@@ -130,6 +130,6 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   });
 
   await expectNames(view);
-  await view.getByRole('combobox', { name: 'Of' }).selectOption('all');
+  await view.getByRole('combobox', { name: 'Show' }).selectOption('all');
   await picture(page, view, 'compile-time');
 });

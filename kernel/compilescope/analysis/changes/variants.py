@@ -158,13 +158,13 @@ def _rest(changes: Sequence[Change]) -> list[str]:
     kinds = {change.kind for change in changes}
     differing = []
     if "compilations" in kinds:
-        differing.append("other compilations")
+        differing.append("different compilations")
     if "graph" in kinds:
-        differing.append("other graphs")
+        differing.append("different graphs")
     if "guards" in kinds:
-        differing.append("other guards")
+        differing.append("different guards")
     if "breaks" in kinds:
-        differing.append("other graph breaks")
+        differing.append("different graph breaks")
     return differing
 
 

@@ -30,6 +30,8 @@ class Blocks(NamedTuple):
     """Of the graph's nodes."""
     torchs_own: bool
     """Whether their class is one of torch's own."""
+    mixed: bool = False
+    """Whether the list holds modules of other classes too: a Sequential with a stem and a head."""
 
 
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
@@ -68,7 +70,9 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
         if len(same) >= _LEAST and is_large and (best is None or share > best.share):
             kind = _type(block_nodes, path, same[0])
             name = kind.rpartition(".")[2]
-            best = Blocks(path, name, len(same), share, is_torchs_own(kind))
+            classes = {_type(block_nodes, path, index) for index, block_nodes in blocks.items()}
+            mixed = bool(classes - {kind, ""})
+            best = Blocks(path, name, len(same), share, is_torchs_own(kind), mixed)
     return best
 
 
@@ -77,7 +81,7 @@ def is_torchs_own(module_type: str) -> bool:
     return module_type.startswith("torch.nn.")
 
 
-def compile_each(path: str, *, torchs_own: bool, settings: str = "") -> str:
+def compile_each(path: str, *, torchs_own: bool, only: str = "", settings: str = "") -> str:
     """Code that compiles each block of a list, all of them with one compilation.
 
     torch compiles nothing where ``module.compile()`` enters the forward of one of its own classes,
@@ -90,6 +94,8 @@ def compile_each(path: str, *, torchs_own: bool, settings: str = "") -> str:
         The list of modules, as code: ``model.layers``.
     torchs_own
         Whether the blocks' class is one of torch's own.
+    only
+        The blocks' class, where the list holds other modules too.
     settings
         Arguments of ``torch.compile`` after the first, as code.
 
@@ -98,6 +104,10 @@ def compile_each(path: str, *, torchs_own: bool, settings: str = "") -> str:
     >>> print(compile_each("model.layers", torchs_own=False, settings="dynamic=True"))
     for block in model.layers:
         block.compile(dynamic=True)
+    >>> print(compile_each("model", torchs_own=False, only="Bottleneck"))
+    for block in model:
+        if isinstance(block, Bottleneck):
+            block.compile()
     >>> print(compile_each("model.layers", torchs_own=True))
     for block in model.layers:
         block.forward = torch.compile(block.forward)
@@ -107,6 +117,8 @@ def compile_each(path: str, *, torchs_own: bool, settings: str = "") -> str:
         body = f"block.forward = torch.compile({arguments})"
     else:
         body = f"block.compile({settings})"
+    if only:
+        body = f"if isinstance(block, {only}):\n        {body}"
     return f"for block in {path}:\n    {body}"
 
 

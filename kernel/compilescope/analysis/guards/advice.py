@@ -172,10 +172,9 @@ class _Adviser:
         if len(marks) < len(sizes) or not together:
             return
         marked = ", ".join(mark.what for mark in marks)
-        symbols = "a symbol" if len(marks) == 1 else "symbols"
         yield Advice(
             kind="mark_dynamic",
-            what=f"Makes {marked} {symbols} from the first compilation on.",
+            what=f"Makes {marked} dynamic from the first compilation on.",
             code="\n".join(mark.code for mark in marks),
             where=self.caller,
         )
@@ -215,14 +214,14 @@ class _Adviser:
             yield from self._dynamic(
                 "module_int",
                 "torch._dynamo.config.allow_unspec_int_on_nn_module = True",
-                "Integer attributes of modules are symbols from the first compilation on.",
+                "Integer attributes of modules are dynamic from the first compilation on.",
             )
         elif not whole and self.settings.get("specialize_float") is True:
             yield from self._dynamic(
                 "specialize_float",
                 "torch._dynamo.config.specialize_float = False",
                 (
-                    "Numbers are symbols from the first compilation on; specialize_float makes "
+                    "Numbers are dynamic from the first compilation on; specialize_float makes "
                     "floats constants now."
                 ),
             )
@@ -266,7 +265,7 @@ class _Adviser:
         self,
         kind: str = "dynamic",
         setting: str = "",
-        what: str = "Makes every size and number a symbol from the first compilation on.",
+        what: str = "Makes every size and number dynamic from the first compilation on.",
     ) -> Iterator[Advice]:
         names = self.names
         function = names.function or names.callee

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
+from ...report import Count, Overview, Report, Result, Sweep, TargetResult, VariantReport, is_record
 from ...report.units import duration, duration_range
 from ..figures.counts import break_count, counts, recompile_count
 from ..figures.intervals import interval_title
@@ -197,8 +197,18 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         first = min(estimated, key=lambda target: target.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
-        return _happened(report) if report.compilations else "Nothing is compiled yet."
+        if report.compilations:
+            return _happened(report)
+        return _swept(report.sweep) or "Nothing is compiled yet."
     return "Code is generated; nothing is measured yet."
+
+
+def _swept(sweep: Sweep | None) -> str:
+    """The result of a sweep, where it is all that there is; empty if it has none yet."""
+    verdicts = [] if sweep is None else [words for words in sweep.verdicts.values() if words]
+    if sweep is None or len(verdicts) < 2:
+        return "".join(verdicts)
+    return f"{count(len(sweep.cells), 'cell')} compared, at {len(sweep.shapes)} shapes."
 
 
 def _happened(report: Report) -> str:
@@ -230,12 +240,15 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         breaks = now.breaks
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
+    elif report.sweep is not None and report.sweep.cells:
+        cells = len(report.sweep.cells)
+        return [Count(number=cells, text=f"{count(cells, 'cell')} compared", view="sweep")]
     else:
         return []
     graphs = sum(
         bool(compilation.graphs)
         or compilation.counts.get("graphs", 0) > 0
-        or compilation.code != type(compilation.code)()
+        or any((compilation.code.python, compilation.code.cpp, compilation.code.aot))
         for compilation in compilations
     )
     recompiles = recompile_count(compilations)

@@ -155,7 +155,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
             1 - over.ratio,
             Suggestion(
                 what="Do not compile this call, or compile more at once",
-                why="What surrounds the kernels costs more than fusing them saves.",
+                why="The overhead around the kernels costs more than fusion saves.",
                 gain=f"now {over.text} than eager",
                 basis="measured",
                 view="timings",
@@ -344,8 +344,11 @@ def _breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     for graph_break in variant.breaks:
         where = graph_break.cause.where
         what = f"Fix the graph break{_at(where, report)}"
-        if graph_break.eager:
-            what += f": {graph_break.eager[0].rstrip(':')}"
+        # In a function that was inlined, what runs in eager is the call of it: another line.
+        inlined = where is not None and len(graph_break.cause.stack) > 1
+        line = where.code.strip() if inlined and where is not None else ""
+        if line or graph_break.eager:
+            what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         cost = (
             f"saves up to {duration(graph_break.cost_us)} of compile time"
             if graph_break.cost_us
@@ -473,7 +476,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     suggestion = Suggestion(
         what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
         why="Equal blocks share one compilation; each is then a call of its own.",
-        code=compile_each(path, torchs_own=blocks.torchs_own),
+        code=compile_each(
+            path, torchs_own=blocks.torchs_own, only=blocks.type if blocks.mixed else ""
+        ),
         place="in place of torch.compile, before the first call",
         of=now.name,
     )
@@ -485,7 +490,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             f"{_entering(now, blocks.number - 1)}"
         )
         suggestion.basis, suggestion.view = "estimated", "compile-time"
-        suggestion.study = "blocks" if report.subject.kind == "module" else ""
+        # The study compiles the blocks of a list that holds nothing else.
+        tries = report.subject.kind == "module" and not blocks.mixed
+        suggestion.study = "blocks" if tries else ""
     yield Ranked(0.25 * max(1 - left_s / cold_s, 0.0), suggestion, trial is not None)
 
 

@@ -24,7 +24,7 @@ GRAPHS = (
     "CUDA graphs",
     "One launch replays all kernels; sizes must not change, and inputs are copied to fixed places.",
 )
-BATCH = ("Larger batch", "What surrounds the kernels costs the same for more work in them.")
+BATCH = ("Larger batch", "The overhead of a call is the same for a larger batch.")
 FEWER = ("Fewer, larger kernels", "Independent small kernels are put into one launch.")
 GUARDS = (
     "Fewer guards",

@@ -146,7 +146,7 @@ def _without_interval(python: Timing, cpp: Timing) -> str:
     rounds = min(len(python.samples_us), len(cpp.samples_us))
     if rounds == 1:
         return " Each was measured once: one sample has no interval."
-    return f" {rounds} rounds are too few for an interval." if 0 < rounds < FEWEST_ROUNDS else ""
+    return f" {rounds} rounds are too few to compare them." if 0 < rounds < FEWEST_ROUNDS else ""
 
 
 def is_marginal(speedup: Speedup) -> bool:
