@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules
 
-PYTHON ?= python3
+PYTHON ?= $(shell scripts/machine.sh choose)
 TORCH ?=
 VENV ?= .venv$(addprefix -torch-,$(TORCH))
 PORT ?= 8888

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sees to what pip and jlpm cannot bring: Python, Node, a C++ compiler, a browser.
 #
+#   machine.sh choose               prints the python3 on PATH to use
 #   machine.sh python PYTHON        is PYTHON new enough, and can it make a venv?
 #   machine.sh node VENV            Node 20 or newer
 #   machine.sh compiler VENV        a C++ compiler, and Python's headers
@@ -36,6 +37,27 @@ ask() {
     die "$1 is missing. Install it with: sudo dnf install $4"
   fi
   die "$1 is missing. Install it with: sudo apt-get install -y $2"
+}
+
+# Compiling takes a quarter longer on a Python that was configured without --enable-optimizations, as
+# pyenv's are: the next python3 on PATH is taken, if it can make a venv and has its headers. Linux
+# distributions optimize what they install to /usr, but do not say so in the configuration.
+choose_python() {
+  local python
+  while read -r python; do
+    if "${python}" - <<'PYTHON' 2>/dev/null; then
+import os, sys, sysconfig
+import ensurepip, venv
+options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+optimized = sys.base_prefix == "/usr" or "--enable-optimizations" in options
+headers = os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+sys.exit(not (sys.version_info >= (3, 10) and optimized and headers))
+PYTHON
+      printf '%s\n' "${python}"
+      return
+    fi
+  done < <(type -ap python3)
+  printf 'python3\n'
 }
 
 need_python() {
@@ -117,6 +139,7 @@ need_browser() {
 }
 
 case ${1:-} in
+  choose) choose_python ;;
   python) need_python "$2" ;;
   node) need_node "$2" ;;
   compiler)
@@ -124,5 +147,5 @@ case ${1:-} in
     need_headers "$2"
     ;;
   browser) need_browser ;;
-  *) die "machine.sh: say python, node, compiler or browser" ;;
+  *) die "machine.sh: say choose, python, node, compiler or browser" ;;
 esac

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import nn
-from torch.nn import functional
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -79,17 +77,6 @@ def broken() -> Call:
     return step, (torch.randn(4, 8),)
 
 
-def normed() -> Call:
-    net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
-
-    def step(x: torch.Tensor) -> Any:
-        loss = functional.mse_loss(net(x), torch.zeros(4, 4))
-        loss.backward()
-        return loss.detach()
-
-    return step, (torch.randn(4, 8),)
-
-
 CHEAP = {
     subject.__name__: subject
     for subject in (
@@ -100,6 +87,5 @@ CHEAP = {
         plain_before_retained,
         returned,
         broken,
-        normed,
     )
 }

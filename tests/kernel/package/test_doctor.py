@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+import sysconfig
 import threading
 import types
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from compilescope.checks import (
     openmp,
     precompiled,
     triton,
+    versions,
 )
 from compilescope.checks.context import Ground, ok
 from compilescope.checks.examination import SUBJECTS, Examination, run_check
@@ -102,6 +105,25 @@ def test_what_does_not_end_is_said_to_be_unfinished() -> None:
         assert (check.name, check.state) == ("unfinished", "problem")
     finally:
         let_go.set()
+
+
+@pytest.mark.parametrize(
+    ("options", "prefix", "state"),
+    [
+        ("'--enable-shared'", "/opt/python", "warning"),
+        ("'--enable-shared' '--enable-optimizations'", "/opt/python", "ok"),
+        ("'--enable-shared'", "/usr", "ok"),
+        (None, "/opt/python", "ok"),
+    ],
+)
+def test_a_python_without_optimizations(
+    options: str | None, prefix: str, state: str, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: options)
+    monkeypatch.setattr(sys, "base_prefix", prefix)
+    check = versions.python_version(ground)
+    assert check.state == state
+    assert ("--enable-optimizations" in check.remedy) == (state == "warning")
 
 
 def test_without_a_compiler(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:

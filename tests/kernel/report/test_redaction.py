@@ -320,7 +320,8 @@ def _whole_numbers(text: str) -> list[str]:
 
 
 def _around(text: str) -> list[str]:
-    secrets = f"{SECRET}|{secret_subjects.NUMBER}"
+    # Inside a longer number it is chance: an address, a hash, a file in base64.
+    secrets = rf"{SECRET}|(?<![\w+/]){secret_subjects.NUMBER}(?!\d)"
     return [
         text[max(0, match.start() - 60) : match.end() + 30] for match in re.finditer(secrets, text)
     ]

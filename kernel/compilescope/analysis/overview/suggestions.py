@@ -61,51 +61,51 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     now
         The variant that gains are measured against.
     """
-    rankeds: list[Ranked] = []
+    ranked: list[Ranked] = []
     if now is not None:
-        rankeds += _measured(report, now)
-        tried = {ranked.suggestion.variant for ranked in rankeds}
-        rankeds += [
+        ranked += _measured(report, now)
+        tried = {candidate.suggestion.variant for candidate in ranked}
+        ranked += [
             candidate
             for candidate in _helps(now, report)
             if candidate.suggestion.variant not in tried
         ]
-        rankeds += _blocks(report, now)
+        ranked += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
-        rankeds += [*_recompiles(variant, now), *_breaks(variant, report), *_settings(variant)]
+        ranked += [*_recompiles(variant, now), *_breaks(variant, report), *_settings(variant)]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.
         for variant in (recorded for recorded in report.variants if is_record(recorded)):
-            for ranked in _recompiles(variant, now):
-                ranked.suggestion.of = variant.name
-                rankeds.append(ranked)
-        rankeds = list(_untried(report, rankeds))
+            for candidate in _recompiles(variant, now):
+                candidate.suggestion.of = variant.name
+                ranked.append(candidate)
+        ranked = list(_untried(report, ranked))
     seen: dict[tuple[str, str], Ranked] = {}
-    for ranked in rankeds:
-        key = (ranked.suggestion.what, ranked.suggestion.code)
-        if key not in seen or seen[key].promise < ranked.promise:
-            seen[key] = ranked
-    ordered = sorted(seen.values(), key=lambda ranked: -ranked.promise)
+    for candidate in ranked:
+        key = (candidate.suggestion.what, candidate.suggestion.code)
+        if key not in seen or seen[key].promise < candidate.promise:
+            seen[key] = candidate
+    ordered = sorted(seen.values(), key=lambda candidate: -candidate.promise)
     shown = ordered[:MOST]
-    tried_below = [ranked for ranked in ordered[MOST:] if ranked.was_tried]
+    tried_below = [candidate for candidate in ordered[MOST:] if candidate.was_tried]
     if tried_below:
         shown[-len(tried_below) :] = tried_below
-    return [ranked.suggestion for ranked in shown]
+    return [candidate.suggestion for candidate in shown]
 
 
-def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
+def _untried(report: Report, ranked: list[Ranked]) -> Iterator[Ranked]:
     """Suggestions whose trial is in the report lead to it; those whose trial failed are dropped."""
-    for ranked in rankeds:
-        suggestion = ranked.suggestion
+    for candidate in ranked:
+        suggestion = candidate.suggestion
         tried = _find(report, suggestion.requested)
         if tried is None:
-            yield ranked
+            yield candidate
             continue
         suggestion.requested = None
         if tried.stage != "failed":
             suggestion.variant = tried.name
         if tried.stage != "failed" or suggestion.trial:
-            yield ranked
+            yield candidate
 
 
 def _find(report: Report, requested: Variant | None) -> VariantReport | None:
