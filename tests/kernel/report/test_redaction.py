@@ -314,8 +314,8 @@ def test_no_whole_number_of_the_users_is_left_in_a_real_report() -> None:
 
 
 def _whole_numbers(text: str) -> list[str]:
-    """Where 910 to 919 stand, but as a line's number."""
-    matches = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w)", text)
+    """Where 910 to 919 stand, but as a line's number or a time."""
+    matches = re.finditer(r"(?<![\w.:])(?<!\bline )91\d(?!\w| [mµ]?s\b)", text)
     return [text[max(0, match.start() - 60) : match.end() + 30] for match in matches]
 
 
