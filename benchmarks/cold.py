@@ -71,17 +71,17 @@ def chart(folder: Path) -> Any:
     """How many times as long the first call takes under the C++ wrapper, as a Plotly figure."""
     from plotly.graph_objects import Bar, Figure
 
-    found = first_calls(folder)
+    times_by_model = first_calls(folder)
     title, colour = TITLES["cpp"]
     figure = Figure(
         Bar(
             name=title,
-            x=[MODELS[name] for name in found],
-            y=[slow_down(times) for times in found.values()],
+            x=[MODELS[name] for name in times_by_model],
+            y=[slow_down(times) for times in times_by_model.values()],
             text=[
                 f"{slow_down(times):.1f}x<br>{times['cpp'].total_s:.0f} s"
                 f" / {times['python'].total_s:.1f} s"
-                for times in found.values()
+                for times in times_by_model.values()
             ],
             textposition="outside",
             cliponaxis=False,
@@ -112,10 +112,10 @@ def measure(name: str, variant: str, out: Path) -> None:
     report.save(out / f"{name}-{variant}-cold.compilescope.json", redact=True)
     for row in report.variant(variant).cold:
         figures = [row.cold_s, row.warm_s, row.call_us]
-        told = " ".join(
+        text = " ".join(
             f"{'' if figure is None else format(figure, '.2f'):>10}" for figure in figures
         )
-        print(f"{told}  {row.switch} {row.value} {row.why}", flush=True)
+        print(f"{text}  {row.switch} {row.value} {row.why}", flush=True)
 
 
 def _s(seconds: float) -> str:

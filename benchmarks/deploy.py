@@ -88,11 +88,11 @@ def measure(name: str, options: argparse.Namespace) -> None:
 
 def figures_of(name: str, where: str, ways: list[DeployWay]) -> str:
     """What is kept of one model, as JSON."""
-    kept = [
+    rows = [
         {field: value for field, value in msgspec.to_builtins(way).items() if field not in CODE}
         for way in ways
     ]
-    return json.dumps({"model": name, "where": where, "torch": torch.__version__, "ways": kept})
+    return json.dumps({"model": name, "where": where, "torch": torch.__version__, "ways": rows})
 
 
 def table(file: Path) -> str:

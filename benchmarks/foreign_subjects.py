@@ -276,8 +276,8 @@ def _shown(name: str, device: str) -> Texts:
             if code is not None
             for each in (code, *code.others)
         ]
-        found = [getattr(one, wrapper) for one in codes]
-        texts[wrapper] = [one for one in found if one]
+        sources = [getattr(code, wrapper) for code in codes]
+        texts[wrapper] = [code for code in sources if code]
     return texts
 
 
@@ -306,8 +306,8 @@ def _run(work: Callable[..., Texts], result: Path, given: tuple[Any, ...]) -> No
             texts = work(*given)
         except Exception as error:  # noqa: BLE001 - it stands in the table
             traceback.print_exc()
-            told = [f"{type(error).__name__}: {error}".replace("\n", " ")]
-            texts = {f"{wrapper} error": told for wrapper in WRAPPERS}
+            message = [f"{type(error).__name__}: {error}".replace("\n", " ")]
+            texts = {f"{wrapper} error": message for wrapper in WRAPPERS}
     result.write_text(json.dumps(texts))
 
 

@@ -44,8 +44,8 @@ def main() -> None:
     whole = time.perf_counter() - start
     guards = kept_guardses[0]
     text = str(guards.manager)
-    found = len(parse_guards(text).guards)
-    print(f"{found} guards; compiled in {whole:.1f} s")
+    count = len(parse_guards(text).guards)
+    print(f"{count} guards; compiled in {whole:.1f} s")
     print(f"reading    {_ms(lambda: parse_guards(text)):8.1f} ms")
     helpers = _ms(lambda: guard_keeping._helpers(guards.manager))
     print(f"keeping    {helpers:8.3f} ms ({helpers / whole / 10:.3f} % of compiling)")

@@ -61,8 +61,10 @@ def main() -> None:
 
 def _pair(make: Callable[[], Any], *, with_first: bool) -> tuple[Seconds, Seconds]:
     """The first call with the inspector and without, in either order."""
-    found = {listen: _first_call(make(), listen=listen) for listen in (with_first, not with_first)}
-    return found[True], found[False]
+    seconds = {
+        listen: _first_call(make(), listen=listen) for listen in (with_first, not with_first)
+    }
+    return seconds[True], seconds[False]
 
 
 def _first_call(subject: Any, *, listen: bool) -> Seconds:

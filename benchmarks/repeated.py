@@ -32,7 +32,7 @@ class Kept:
     def __init__(self) -> None:
         for _ in range(3):  # what goes may let more go
             gc.collect()
-        self.kinds = Counter(str(type(one)) for one in gc.get_objects())
+        self.kinds = Counter(str(type(item)) for item in gc.get_objects())
         self.objects = sum(self.kinds.values())
         self.tables = {
             "context variables": len(contextvars.copy_context()),
@@ -55,11 +55,13 @@ MODULE = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
 ARGUMENTS = (torch.randn(4, 8),)
 
 
-def repeat(times: int, *, run: bool, told: Callable[[int], None] = lambda time: None) -> None:
+def repeat(
+    times: int, *, run: bool, report_progress: Callable[[int], None] = lambda time: None
+) -> None:
     """Inspects a Linear and a LayerNorm with both wrappers, time after time."""
     for time in range(1, times + 1):
         cs.inspect(MODULE, ARGUMENTS, run=run)
-        told(time)
+        report_progress(time)
 
 
 def resident_mb() -> float:
@@ -78,11 +80,11 @@ def main() -> None:
     print(f"{'inspections':>11} {'objects':>9} {'MB':>8}")
     print(f"{0:>11} {before.objects:>9} {memory:>8.1f}", flush=True)
 
-    def told(time: int) -> None:
+    def report_progress(time: int) -> None:
         if time % max(options.times // 10, 1) == 0:
             print(f"{time:>11} {Kept().objects:>9} {resident_mb():>8.1f}", flush=True)
 
-    repeat(options.times, run=options.run, told=told)
+    repeat(options.times, run=options.run, report_progress=report_progress)
     grown = Kept().since(before)
     print("By kind: " + (", ".join(f"{kind} {more:+}" for kind, more in grown.items()) or "flat"))
 

@@ -107,15 +107,15 @@ def measured(panel: Panel, subject: str, requests: int) -> tuple[dict[str, list[
         ("get_measurement", {"subject": subject}),
         ("heartbeat", {}),
     ]
-    found: dict[str, list[float]] = {command: [] for command, _ in asked}
+    answer_times: dict[str, list[float]] = {command: [] for command, _ in asked}
     for command, arguments in itertools.islice(itertools.cycle(asked), requests):
-        found[command].append(panel.ask(command, **arguments)[1])
+        answer_times[command].append(panel.ask(command, **arguments)[1])
         time.sleep(0.05)
     result, _ = panel.ask("get_measurement", subject=subject)
-    return found, result["state"]
+    return answer_times, result["state"]
 
 
-def told(name: str, times: list[float]) -> float:
+def print_times(name: str, times: list[float]) -> float:
     """Prints a row; returns the 95th percentile."""
     high = sorted(times)[min(len(times) - 1, int(len(times) * 0.95))]
     print(f"{name:16} {len(times):5} {statistics.median(times):8.1f} {high:8.1f} {max(times):8.1f}")
@@ -147,10 +147,10 @@ def main() -> int:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
     print(f"{'':16} {'asked':>5} {'median':>8} {'95 %':>8} {'longest':>8}   (ms)")
-    told("idle", [time for times in idle.values() for time in times])
+    print_times("idle", [time for times in idle.values() for time in times])
     for command, times in busy.items():
-        told(command, times)
-    high = told("while measuring", [time for times in busy.values() for time in times])
+        print_times(command, times)
+    high = print_times("while measuring", [time for times in busy.values() for time in times])
     if state != "running":
         print(f"The measurement was {state} before the last request: give it more --seconds.")
         return 1

@@ -51,8 +51,8 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(_CLAIMS))
     options = parser.parse_args()
     met = {name: _CLAIMS[name](quick=options.quick) for name in options.only or _CLAIMS}
-    for name, one in met.items():
-        print(f"{name}: {'met' if one else 'NOT MET'}")
+    for name, is_met in met.items():
+        print(f"{name}: {'met' if is_met else 'NOT MET'}")
     sys.exit(not all(met.values()))
 
 
@@ -61,20 +61,20 @@ def equal(*, quick: bool) -> bool:
     runs = 30 if quick else 60
     lengths = {"short": 0.2} if quick else {"short": 0.8, "long": 4.0}
     print("a call against itself: called different")
-    found = total = 0
+    detected = total = 0
     for length, seconds in lengths.items():
         for name in ("mlp", "transformer"):
             call = _model(name)
             verdicts = [_equal_run(call, seconds) for _ in range(runs)]
             last = sum(verdict[-1] for verdict in verdicts)
             looks = sum(any(verdict) for verdict in verdicts)
-            found, total = found + last, total + runs
+            detected, total = detected + last, total + runs
             print(
                 f"  {name:12} {length:6} {seconds:3.1f} s  {_share(last, runs)}"
                 f"  at one of {_LOOKS} looks at least: {looks / runs:.1%}"
             )
-    print(f"  {'all':12} {'':12}  {_share(found, total)}")
-    return found / total <= _DIFFERENT_AT_MOST
+    print(f"  {'all':12} {'':12}  {_share(detected, total)}")
+    return detected / total <= _DIFFERENT_AT_MOST
 
 
 def slower(*, quick: bool) -> bool:
@@ -88,7 +88,7 @@ def slower(*, quick: bool) -> bool:
         "transformer": _model("transformer"),
     }
     for name, call in models.items():
-        found, ratios = 0, []
+        detected, ratios = 0, []
         for _ in range(runs):
             spin_ns = int(_wall_us(call, 0.3) * 1000 * _SLOWER)
             # Both look at the clock, so that they differ by the time alone.
@@ -98,12 +98,12 @@ def slower(*, quick: bool) -> bool:
             }
             timing = _sampled(calls, seconds).timing("slower")
             ratios.append(timing.ratio or math.nan)
-            found += bool(timing.differs) and ratios[-1] < 1
+            detected += bool(timing.differs) and ratios[-1] < 1
         print(
-            f"  {name:12} {seconds:3.1f} s  {_share(found, runs)}"
+            f"  {name:12} {seconds:3.1f} s  {_share(detected, runs)}"
             f"  ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
         )
-        met &= found > runs / 2
+        met &= detected > runs / 2
     return met
 
 
@@ -226,27 +226,27 @@ def _gpu(pairs: int, seconds: float) -> list[float]:
 
 def _apart(name: str, pairs: int, own: Callable[[], float], theirs: Callable[[], float]) -> float:
     """How far the two are apart, taken in turns."""
-    found = []
+    latencies = []
     for pair in range(pairs):
         # Whoever comes first is not always the same.
         first, second = (own, theirs) if pair % 2 else (theirs, own)
-        one, other = first(), second()
-        found.append((one, other) if pair % 2 else (other, one))
-    ratios = [one / other for one, other in found]
+        earlier, later = first(), second()
+        latencies.append((earlier, later) if pair % 2 else (later, earlier))
+    ratios = [own_us / other for own_us, other in latencies]
     middle = statistics.median(ratios)
     print(
-        f"  {name:12} {statistics.median(one for one, _ in found):9.2f} µs"
+        f"  {name:12} {statistics.median(own_us for own_us, _ in latencies):9.2f} µs"
         f"  ratio {middle:.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
     )
     return abs(middle - 1)
 
 
-def _share(found: int, runs: int) -> str:
-    low, high = _binomial_interval(found, runs)
-    return f"{found} of {runs}, {found / runs:.1%} (95 % interval {low:.1%} to {high:.1%})"
+def _share(detected: int, runs: int) -> str:
+    low, high = _binomial_interval(detected, runs)
+    return f"{detected} of {runs}, {detected / runs:.1%} (95 % interval {low:.1%} to {high:.1%})"
 
 
-def _binomial_interval(found: int, runs: int) -> tuple[float, float]:
+def _binomial_interval(detected: int, runs: int) -> tuple[float, float]:
     """Clopper and Pearson's."""
 
     def at_most(count: int, share: float) -> float:
@@ -262,8 +262,8 @@ def _binomial_interval(found: int, runs: int) -> tuple[float, float]:
         return low
 
     return (
-        where(0.975, found - 1) if found else 0.0,
-        where(0.025, found) if found < runs else 1.0,
+        where(0.975, detected - 1) if detected else 0.0,
+        where(0.025, detected) if detected < runs else 1.0,
     )
 
 

@@ -117,8 +117,8 @@ def _check(report: Any, *, backward: bool) -> None:
     for variant in report.variants:
         codes = [compilation.code for compilation in variant.compilations]
         codes += [code.backward for code in codes if code.backward is not None]
-        found = [getattr(code, variant.name) for code in codes]
-        if len(found) != 1 + backward or not all(found):
+        texts = [getattr(code, variant.name) for code in codes]
+        if len(texts) != 1 + backward or not all(texts):
             raise SystemExit(f"{variant.name}: sources are missing. {variant.problems}")
 
 

@@ -50,12 +50,12 @@ def main() -> None:
 
 def measured(target: str, repeats: int) -> dict[str, tuple[float, list[float], float]]:
     """Seconds of the first call, of warm ones, and of one that was made before."""
-    found: dict[str, list[float]] = {what: [] for what in GOALS_S}
+    seconds_by_goal: dict[str, list[float]] = {what: [] for what in GOALS_S}
     calls = [subject(place) for place in range(repeats + 1)]
     for model, x in [*calls, calls[-1]]:
         for what, seconds in both(target, model, x).items():
-            found[what].append(seconds)
-    return {what: (all_[0], all_[1:-1], all_[-1]) for what, all_ in found.items()}
+            seconds_by_goal[what].append(seconds)
+    return {what: (all_[0], all_[1:-1], all_[-1]) for what, all_ in seconds_by_goal.items()}
 
 
 def subject(place: int) -> tuple[Any, Any]:

@@ -46,14 +46,14 @@ def broken(x: torch.Tensor) -> torch.Tensor:
 
 
 BOTH = ("python", "cpp")
-kept: dict[str, Report] = {}
+reports: dict[str, Report] = {}
 
 
 def looked(name: str, make: Callable[[], Report]) -> Report:
     """A report that several rows look at, made once."""
-    if name not in kept:
-        kept[name] = make()
-    report = kept[name]
+    if name not in reports:
+        reports[name] = make()
+    report = reports[name]
     problems = [
         *report.problems,
         *(problem for each in report.variants for problem in each.problems),
@@ -102,9 +102,9 @@ def watched() -> Report:
     return looked("watched", make)
 
 
-def both(report: Report, told: Callable[[Compilation], object]) -> str:
+def both(report: Report, is_shown: Callable[[Compilation], object]) -> str:
     """Whether both wrappers' compilations have something."""
-    names = [name for name in BOTH if told(report.variant(name).compilations[0])]
+    names = [name for name in BOTH if is_shown(report.variant(name).compilations[0])]
     return "yes" if names == list(BOTH) else f"only {names[0]}" if names else "no"
 
 
@@ -136,12 +136,12 @@ def _aligned() -> str:
 
 @row("steps of both wrappers")
 def _steps() -> str:
-    return both(inference(), lambda one: one.steps and one.steps[0].steps)
+    return both(inference(), lambda item: item.steps and item.steps[0].steps)
 
 
 @row("nodes and kernels lead to source lines")
 def _sources() -> str:
-    return both(inference(), lambda one: all(kernel.sources for kernel in one.kernels))
+    return both(inference(), lambda item: all(kernel.sources for kernel in item.kernels))
 
 
 @row("kernels compared between variants")
@@ -154,7 +154,7 @@ def _changes() -> str:
 def _plans() -> str:
     return both(
         inference(),
-        lambda one: any(kernel.fusion for kernel in one.kernels) and one.memory,
+        lambda item: any(kernel.fusion for kernel in item.kernels) and item.memory,
     )
 
 
@@ -203,8 +203,8 @@ def _kinds(phases: list[Any]) -> list[str]:
 def _cold() -> str:
     from compilescope.torch_api.inductor import cold_switches
 
-    found = cold_switches.switches(cs.Variant(cpp_wrapper=True), "cpu")
-    return f"{sum(not one.why for one in found)}"
+    switches = cold_switches.switches(cs.Variant(cpp_wrapper=True), "cpu")
+    return f"{sum(not item.why for item in switches)}"
 
 
 @row("package of AOTInductor, its sources")
@@ -220,8 +220,8 @@ def _package() -> str:
 
 @row("target H100: both wrappers, Triton kernels")
 def _target() -> str:
-    def triton(one: Compilation) -> bool:
-        return any(kernel.language == "triton" for kernel in one.kernels)
+    def triton(item: Compilation) -> bool:
+        return any(kernel.language == "triton" for kernel in item.kernels)
 
     return both(h100(), triton)
 
@@ -276,10 +276,10 @@ def look() -> dict[str, str]:
 def table(folder: Path) -> str:
     """A Markdown table of all that was written there."""
     stored = [json.loads(path.read_text()) for path in folder.glob("*.json")]
-    stored.sort(key=lambda one: [int(part) for part in one["torch"].split(".")[:2]])
-    lines = [["", *(f"torch {one['torch']}, Triton {one['triton']}" for one in stored)]]
+    stored.sort(key=lambda item: [int(part) for part in item["torch"].split(".")[:2]])
+    lines = [["", *(f"torch {item['torch']}, Triton {item['triton']}" for item in stored)]]
     lines += [["---"] * len(lines[0])]
-    lines += [[what, *(one["cells"].get(what, "") for one in stored)] for what in ROWS]
+    lines += [[what, *(item["cells"].get(what, "") for item in stored)] for what in ROWS]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

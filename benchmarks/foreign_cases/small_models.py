@@ -35,7 +35,7 @@ class Attention(nn.Module):
         """Runs it."""
         q, k, v = self.qkv(x).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)
         angle = torch.arange(x.shape[1])[:, None] / 10 ** torch.linspace(0, 1, 4)
-        q, k = (self._turned(one, angle) for one in (q, k))
+        q, k = (self._turned(part, angle) for part in (q, k))
         mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         tensor: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return tensor
@@ -87,8 +87,8 @@ class Experts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Runs it."""
         weights = self.router(x).softmax(-1)
-        made = torch.stack([expert(x) for expert in self.experts], -1)
-        return (made * weights.unsqueeze(-2)).sum(-1)
+        outputs = torch.stack([expert(x) for expert in self.experts], -1)
+        return (outputs * weights.unsqueeze(-2)).sum(-1)
 
 
 def _convolutions() -> nn.Module:

@@ -29,8 +29,8 @@ class Make:
         self.device = device
 
     def floats(self, *shape: int, dtype: torch.dtype = torch.float32, grad: bool = False) -> Tensor:
-        made = torch.randn(*shape, device=self.device).to(dtype)
-        return made.requires_grad_(grad)
+        tensor = torch.randn(*shape, device=self.device).to(dtype)
+        return tensor.requires_grad_(grad)
 
     def integers(self, *shape: int, below: int) -> Tensor:
         return torch.randint(below, shape, device=self.device)

@@ -10,7 +10,7 @@ from torch import nn
 
 
 class Net(nn.Module):
-    made = 0
+    count = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Net(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.steps += 1
         self.seen.append(self.steps)
-        type(self).made += 1
+        type(self).count += 1
         self.mean = self.mean * 0.9 + x.mean(0).detach() * 0.1
         return self.drop(self.norm(self.fc(x)))
 

@@ -33,7 +33,7 @@ def test_a_module_keeps_its_buffers_attributes_and_randomness() -> None:
     assert net.mean is mean
     assert net.steps == 0
     assert net.seen == []
-    assert Net.made == 0
+    assert Net.count == 0
     assert net.norm.num_batches_tracked.item() == 0
     assert torch.equal(torch.get_rng_state(), random_state)
     assert snapshot.unsaved == []
