@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..report import Sweep, SweepCell
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -49,11 +55,29 @@ def command(options: argparse.Namespace) -> int:
     report.sweep = running.sweep
     running.start()
     with Line() as line:
-        follow(running, line.show)
+        # The log of a job has no line that is redrawn.
+        follow(running, line.show, None if sys.stderr.isatty() else _log)
     print(SweepResult(report))
     if options.out is not None:
         report.save(options.out)
     return 0 if running.sweep.state == "done" else 1
+
+
+def _log(sweep: Sweep, cell: SweepCell) -> None:
+    """Write that a cell has ended, how many have, and about how long the others take."""
+    from ..views.rows.sweep import outcome
+
+    # Cells of an earlier run began before this one.
+    stored = (cell.started_s or math.inf) < (sweep.started_s or 0)
+    if cell.state == "running" or stored:
+        return
+    finished = sum(cell.state not in ("waiting", "running") for cell in sweep.cells)
+    left = f", {sweep.left} left" if sweep.left else ""
+    print(
+        f"compilescope: {finished} of {len(sweep.cells)} cells{left}: {outcome(cell)}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _shard(text: str) -> tuple[int, int]:

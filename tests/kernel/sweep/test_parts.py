@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,13 @@ def test_parts_leave_their_cells_in_one_folder_and_the_whole_joins_them(
 ) -> None:
     plan = str(written(tmp_path))
     assert main(["sweep", plan, "--shard", "1/2"]) == 0
+    log = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"compilescope: 2 of 2 cells: eager on 4, .+ per call", log[-1]), log
     assert main(["sweep", plan, "--shard", "2/2"]) == 0
     parts = [file.name for file in sorted((tmp_path / "plan-cells").iterdir())]
     assert parts == ["cells-1-of-2.jsonl", "cells-2-of-2.jsonl"]
     out = tmp_path / "all.compilescope.json"
+    capsys.readouterr()
     assert main(["sweep", plan, "--out", str(out)]) == 0
     assert not (tmp_path / "plan-cells" / FILE).exists(), "nothing was left to run"
     sweep = cs.load(out).sweep
@@ -53,7 +57,9 @@ def test_parts_leave_their_cells_in_one_folder_and_the_whole_joins_them(
         ("2", "done"),
         ("4", "done"),
     ]
-    assert "3 cells" in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert "3 cells" in output.out
+    assert "of 3 cells" not in output.err, "finished cells are not in the log again"
 
 
 def test_every_cell_is_in_one_part(tmp_path: Path) -> None:

@@ -76,6 +76,20 @@ def headline(sweep: Sweep) -> str:
     return text + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
 
 
+def outcome(cell: SweepCell) -> str:
+    """How one cell ended, in a line."""
+    name = f"{cell.name} on {cell.shape}" if cell.shape else cell.name
+    if cell.state != "done":
+        why = f": {cell.problem.what}" if cell.problem is not None else ""
+        return f"{name}, {_STATES[cell.state]}{why}"
+    figures = []
+    if cell.timing is not None:
+        figures.append(f"{wording.duration(cell.timing.median_us)} per call")
+    if cell.compile_time is not None:
+        figures.append(f"first call {wording.duration(cell.compile_time.total_s * 1e6)}")
+    return f"{name}, {', '.join(figures)}"
+
+
 def verdicts(sweep: Sweep) -> list[str]:
     """Which cell is fastest, a sentence or two for each shape; empty if nothing was measured."""
     sentences = [
