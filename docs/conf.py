@@ -62,13 +62,14 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
 
-PICTURES = json.loads((ROOT / "docs" / "pictures.json").read_text(encoding="utf-8"))["stored"]
-"""The pictures of reports that are stored with the tests, each with its report and view."""
+_LISTED = json.loads((ROOT / "docs" / "pictures.json").read_text(encoding="utf-8"))
+PICTURES = _LISTED["stored"] | _LISTED["learn"]
+"""The pictures of reports that are stored, each with its report and view."""
 
 SHOWN = [
     *(
         ROOT / f"tests/data/reports/{name}.compilescope.json"
-        for name in sorted({picture["report"] for picture in PICTURES.values()})
+        for name in sorted({picture["report"] for picture in _LISTED["stored"].values()})
     ),
     *sorted((ROOT / "docs/learn/reports").glob("*.compilescope.json")),
 ]

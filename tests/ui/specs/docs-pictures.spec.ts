@@ -28,15 +28,19 @@ interface IPicture {
   readonly height?: number;
 }
 
-const { stored, examples } = JSON.parse(
+const { stored, learn, examples } = JSON.parse(
   fs.readFileSync(path.join(ROOT, 'docs/pictures.json'), 'utf8')
-) as Record<'stored' | 'examples', Record<string, IPicture>>;
+) as Record<'stored' | 'learn' | 'examples', Record<string, IPicture>>;
 
 test.skip(!process.env.COMPILESCOPE_DOCS_PICTURES, 'make pictures takes them');
 test.use({ viewport: { width: 1240, height: 700 } });
 
 const pictures = [
   ...Object.entries(stored).map(entry => ({ folder: REPORTS, entry })),
+  ...Object.entries(learn).map(entry => ({
+    folder: path.join(ROOT, 'docs/learn/reports'),
+    entry
+  })),
   ...Object.entries(examples).map(entry => ({
     folder: path.join(ROOT, 'build/symptoms'),
     entry
