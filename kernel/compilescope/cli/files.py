@@ -12,7 +12,6 @@ import msgspec
 from ..analysis.figures.counts import recompile_count
 from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
-from ..report.saving.storage import load
 
 FILE = "a report saved as .json or .html, a TORCH_TRACE log or folder of logs, or a .pt2 package"
 """The kinds of files that `read` accepts, for the commands' help."""
@@ -71,6 +70,8 @@ def read(path: Path) -> Report:
         The file does not exist, cannot be read, or is damaged.
     """
     if path.suffix in (".json", *_PAGES):
+        from ..report.saving.storage import load  # a trace needs none of it
+
         return load(path)
     # Both import parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":
