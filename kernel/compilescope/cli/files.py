@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -123,6 +123,19 @@ def check_output(path: Path) -> None:
         )
 
 
+def check_page(path: Path) -> None:
+    """Refuse a page's file that has another ending, or cannot be written.
+
+    Raises
+    ------
+    CompilescopeError
+        Its ending is not .html, or its folder cannot be written to.
+    """
+    if path.suffix not in _PAGES:
+        raise CompilescopeError(f"A page cannot be saved as {path.name!r}.", remedy="Use .html.")
+    check_output(path)
+
+
 def check_growth(paths: Sequence[Path]) -> None:
     """Refuse to follow logs that are compressed: nothing is ever added to them.
 
@@ -192,3 +205,9 @@ def print_json_line(value: object) -> None:
 def print_note(text: str) -> None:
     """Print a line to standard error."""
     print(f"compilescope: {text}", file=sys.stderr)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print several lines to standard error."""
+    for line in lines:
+        print(line, file=sys.stderr)

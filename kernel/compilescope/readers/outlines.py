@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..analysis.guards.frames import files_of, frame_of
+from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
@@ -28,7 +28,7 @@ from ..capture.tracelog import (
     seconds_of,
     whole_quarters,
 )
-from ..report import Compilation, Environment, Problem
+from ..report import Compilation, Environment, Problem, SourceLine
 from .epochs import Epochs
 
 REDUCED = (
@@ -206,7 +206,9 @@ class Outlines:
     def outline(self, events: Events) -> Compilation:
         """A compilation without what only its texts tell."""
         if events.outline is None:
-            events.outline = _outline(events, self._shift_s or 0.0)
+            first = self.events.get(first_of_frame(events.id), events)
+            frame = frame_of(events.records) or frame_of(first.records)
+            events.outline = _outline(events, frame, self._shift_s or 0.0)
         return events.outline
 
     def failures(self) -> list[Problem]:
@@ -329,9 +331,8 @@ def _artifact_name(metadata: bytearray) -> str:
     return named[1].decode("utf-8", "replace") if named else ""
 
 
-def _outline(events: Events, shift_s: float) -> Compilation:
+def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compilation:
     records = events.records
-    frame = frame_of(records)
     metrics = events.metrics("compilation_metrics")
     compilation = Compilation(
         id=events.id,
