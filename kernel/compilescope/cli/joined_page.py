@@ -80,11 +80,9 @@ class JoinedPage:
 
         report = report_of(self.logs)
         report.subject.name = title + report.subject.name.removeprefix(self.logs.name)
-        if redact:
-            report = report.redacted()
-        if report.trace is not None:
-            if report.trace.ranks is not None:
-                files.print_note(report.trace.ranks.sentence)
+        if report.trace is not None and report.trace.ranks is not None:
+            files.print_note(report.trace.ranks.sentence)
+        if report.trace is not None and not redact:  # a redacted report has none either
             files.print_lines(what_to_change(report.trace, Paint(sys.stderr)))
-        files.write(report, self.output)
+        files.write(report, self.output, redact=redact)
         return self.output
