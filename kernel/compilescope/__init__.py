@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import measure as _measure  # noqa: F401
 from . import sweep as _sweep  # noqa: F401
 from . import tiers as _tiers  # noqa: F401
-from .api.inspecting import chart, inspect, measure, reproducer, study
+from .api.inspecting import chart, inspect, measure, reproducer
 from .api.installation import configure, doctor
 from .api.reading import open_package, read_trace
 from .api.recording import budget, watch, what_if
@@ -27,6 +27,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from .api.studying import study
     from .report import CompilescopeError, Report, Variant
     from .report.saving.storage import load
 
@@ -63,8 +64,9 @@ _LATE = {
     "Report": ".report",
     "Variant": ".report",
     "load": ".report.saving.storage",
+    "study": ".api.studying",
 }
-"""Names that are imported on first use, so that a command can choose how its imports are made."""
+"""Names that are imported on first use, so that a command imports no more than it needs."""
 
 
 def __getattr__(name: str) -> Any:

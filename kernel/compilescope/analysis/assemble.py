@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
-from ..report import CacheEvent, Compilation, Node
+from ..report import CacheEvent, Compilation, Node, SourceLine
 from .absent import explain, uncached
 from .generated_code import Generated, generate
 from .graphs.decompositions import find_decompositions
 from .graphs.origins import find_origins
 from .graphs.stages import GraphReader, read_stages
 from .guards.conditions import add_conditions
-from .guards.frames import files_of, frame_of
+from .guards.frames import files_of, first_of_frame, frame_of
 from .guards.guard_tree import parse_guards
 from .guards.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
@@ -79,7 +79,8 @@ def assemble(
         groups = dict(compile_groups(epoch))
         assembled = []
         for compile_id, group in groups.items():
-            compilation = _compilation(compile_id, group, variant, reader, known)
+            frame = frame_of(group) or frame_of(groups.get(first_of_frame(compile_id), ()))
+            compilation = _compilation(compile_id, frame, group, variant, reader, known)
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
@@ -111,12 +112,13 @@ def assemble_times(records: Sequence[Record]) -> list[Compilation]:
 
 def _compilation(
     compile_id: str,
+    frame: SourceLine | None,
     records: Sequence[Record],
     variant: str,
     reader: GraphReader,
     files: Sequence[str],
 ) -> Compilation:
-    compilation = Compilation(id=compile_id, frame=frame_of(records))
+    compilation = Compilation(id=compile_id, frame=frame)
     attempt = max((r.attempt for r in records if r.event != "chromium_event"), default=0)
     compilation.attempt = attempt
     final = _final(records, attempt)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import importlib.util
 import io
 import zlib
@@ -62,6 +61,8 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
         most = min(MOST_BYTES, max(_ALWAYS_BYTES, file.seek(0, io.SEEK_END) * _MOST_TIMES))
         file.seek(0)
         if magic.startswith(_GZIP):
+            import gzip  # a plain log needs none of it
+
             # One read of the stream at a time, to keep the data before any damage.
             return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name, most)
         if magic.startswith(_ZSTD):
@@ -111,6 +112,8 @@ def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str, most: int) 
 
 
 def _damage_errors() -> tuple[type[Exception], ...]:
+    import gzip
+
     module = _zstd()
     zstd = () if module is None else (cast(type[Exception], module.ZstdError),)
     return (gzip.BadGzipFile, EOFError, zlib.error, *zstd)

@@ -24,12 +24,13 @@ EVERY_HEAD = re.compile(rb'\n(?![\t\r\n])(?:[A-Z]\d{4} [^\n\]]*\] (\{"(\w+)"[^\n
 FEW_HEADS = re.compile(
     rb"\n(?![\t\r\n])"
     rb'(?![A-Z][^\n\]]*\] \{"(?:chromium_event|describe_s|describe_t[^\n]*"frame_id"))'
-    rb"(?:[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) \d+ [^\s\]][^\n\]]*:\d+\] "
+    rb"(?:[A-Z](\d{4} \d\d:\d\d:\d\d)\.(\d{6}) \d+ [^\s\]][^\n\]]*:\d+\] "
     rb'(\{"(\w+)"))?'
 )
-"""The same with the time, without spans and the tensors of a compilation: most of all records.
+"""The same with the second and the microsecond, without spans and the tensors of a compilation.
 
-It ends after the event, as `Block.line_end` is faster where metadata has kilobytes.
+Those are most of all records. It ends after the event, as `Block.line_end` is faster where metadata
+has kilobytes.
 """
 
 ARTIFACT_NAME = re.compile(rb'"name": "([^"\\]*)"')

@@ -253,17 +253,19 @@ def seconds_of(year: int, *parts: int) -> float:
 
 
 def name_files(metadata: Any, interned: dict[int, str]) -> Any:
-    """Metadata with file names in place of torch's numbers for them.
+    """Put file names in place of torch's numbers for them, and return the metadata.
 
     Parameters
     ----------
     metadata
-        A record's.
+        A record's; it is changed.
     interned
         The names so far, by number; gets the one that a ``str`` record defines.
     """
     intern_name(metadata, interned)
-    return _named(metadata, interned)
+    if isinstance(metadata, (dict, list)):
+        _name_within(metadata, interned)
+    return metadata
 
 
 def intern_name(metadata: Any, interned: dict[int, str]) -> None:
@@ -273,20 +275,13 @@ def intern_name(metadata: Any, interned: dict[int, str]) -> None:
         interned[detail[1]] = str(detail[0])
 
 
-def _named(value: Any, interned: dict[int, str]) -> Any:
-    """The value with every interned file name replaced by its text."""
-    if isinstance(value, dict):
-        return {
-            key: interned.get(item, str(item))
-            if key == "filename" and isinstance(item, int)
-            else _named(item, interned)
-            if isinstance(item, (dict, list))
-            else item
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_named(item, interned) for item in value]
-    return value
+def _name_within(value: dict[Any, Any] | list[Any], interned: dict[int, str]) -> None:
+    """Replace every interned file name in a value by its text."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, (dict, list)):
+            _name_within(item, interned)
+        elif key == "filename" and isinstance(item, int):
+            value[key] = interned.get(item, str(item))
 
 
 def _compile_id(metadata: dict[str, Any]) -> str | None:

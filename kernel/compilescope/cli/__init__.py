@@ -9,6 +9,7 @@ and 130 after Ctrl-C. ``compilescope run`` exits with its script's status.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -33,6 +34,15 @@ _COMMANDS = {
     "doctor": "doctor",
 }
 """Command → its module."""
+
+
+def run_process() -> int:
+    """`main`, in a process of its own that ends with it."""
+    status = main()
+    if sys.argv[1:2] == ["trace"]:
+        # Python looks for garbage once more before it ends, which takes as long as a small trace.
+        gc.freeze()
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,10 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     # What is imported stays: looking through it for garbage takes a tenth of the time.
     with gc_disabled():
-        from ..report.errors import CompilescopeError
+        options = _parser(arguments[:1]).parse_args(arguments)
+        if getattr(options, "is_brief", None) is not None and options.is_brief(options):
+            return _status(options)
+    return _status(options)
 
-        parser = _parser(arguments[:1])
-    options = parser.parse_args(arguments)
+
+def _status(options: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
+    from ..report.errors import CompilescopeError
+
     try:
         with ExitStack() as copies:
             for name in _PLACES:

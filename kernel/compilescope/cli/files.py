@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,6 @@ import msgspec
 from ..analysis.figures.counts import recompile_count
 from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
-from ..report.saving.storage import load
 
 FILE = "a report saved as .json or .html, a TORCH_TRACE log or folder of logs, or a .pt2 package"
 """The kinds of files that `read` accepts, for the commands' help."""
@@ -71,6 +70,8 @@ def read(path: Path) -> Report:
         The file does not exist, cannot be read, or is damaged.
     """
     if path.suffix in (".json", *_PAGES):
+        from ..report.saving.storage import load  # a trace needs none of it
+
         return load(path)
     # Both import parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":
@@ -120,6 +121,19 @@ def check_output(path: Path) -> None:
         raise CompilescopeError(
             f"{path.parent} is no folder that can be written to.", remedy="Give another with -o."
         )
+
+
+def check_page(path: Path) -> None:
+    """Refuse a page's file that has another ending, or cannot be written.
+
+    Raises
+    ------
+    CompilescopeError
+        Its ending is not .html, or its folder cannot be written to.
+    """
+    if path.suffix not in _PAGES:
+        raise CompilescopeError(f"A page cannot be saved as {path.name!r}.", remedy="Use .html.")
+    check_output(path)
 
 
 def check_growth(paths: Sequence[Path]) -> None:
@@ -191,3 +205,9 @@ def print_json_line(value: object) -> None:
 def print_note(text: str) -> None:
     """Print a line to standard error."""
     print(f"compilescope: {text}", file=sys.stderr)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print several lines to standard error."""
+    for line in lines:
+        print(line, file=sys.stderr)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from ..processes.torchrun import Torchrun
 from ..readers.log_files import is_log
 from . import files
+from .terminal import Paint
+from .trace_text import what_to_change
 
 
 class JoinedPage:
@@ -77,7 +80,9 @@ class JoinedPage:
 
         report = report_of(self.logs)
         report.subject.name = title + report.subject.name.removeprefix(self.logs.name)
-        files.write(report, self.output, redact=redact)
         if report.trace is not None and report.trace.ranks is not None:
             files.print_note(report.trace.ranks.sentence)
+        if report.trace is not None and not redact:  # a redacted report has none either
+            files.print_lines(what_to_change(report.trace, Paint(sys.stderr)))
+        files.write(report, self.output, redact=redact)
         return self.output

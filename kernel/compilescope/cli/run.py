@@ -89,7 +89,7 @@ def command(options: argparse.Namespace) -> int:
     title = report.subject.name
     if rank is not None:
         report.subject.name += f", rank {rank}"
-    _write(report, output, options, rank)
+    _write(report, output, options, rank, is_joined=joined is not None)
     if joined is not None:
         _join(joined, title, options, failed=_is_failure(ended))
     elif options.open:
@@ -163,16 +163,20 @@ def _first_on_path(folder: str) -> None:
         sys.path[0] = folder
 
 
-def _write(report: Report, output: Path, options: argparse.Namespace, rank: int | None) -> None:
-    """Write the page. An error in compilescope must not change how the script ends."""
+def _write(
+    report: Report, output: Path, options: argparse.Namespace, rank: int | None, *, is_joined: bool
+) -> None:
+    """Write the page. An error in compilescope must not change how the script ends.
+
+    Where a page of all ranks follows, what to change is printed with that, once.
+    """
     try:
         if options.redact:
             report = report.redacted()
         scope = "" if rank is None else f"rank {rank}: "
         files.print_note(f"{scope}{conclude(report).headline}")
-        if rank is None:
-            for line in what_to_change(report):
-                print(line, file=sys.stderr)
+        if not is_joined:
+            files.print_lines(what_to_change(report))
         files.write(report, output)
         if rank is None:
             shown = shlex.quote(os.path.relpath(output))

@@ -83,7 +83,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="TEXT",
         help="print the lines that hold TEXT, in all texts of all compilations (status 1: none)",
     )
-    parser.set_defaults(command=command)
+    parser.set_defaults(
+        command=command, is_brief=lambda options: not options.follow and options.output is None
+    )
 
 
 def command(options: argparse.Namespace) -> int:

@@ -39,13 +39,19 @@ def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
         yield f"… and {count(len(problems) - _SHOWN_PROBLEMS, 'more problem')}: --json has all"
     if trace_summary.fix_first:
         yield ""
-        yield paint("bold", "What to change first, by the compile time that it costs (measured)")
-    for number, loss in enumerate(trace_summary.fix_first[:_SHOWN_LOSSES], 1):
-        yield from _loss(number, loss, paint, scoped=scoped)
+        yield from what_to_change(trace_summary, paint)
     if trace_summary.slowest:
         yield ""
         yield paint("bold", "Slowest compilations")
         yield from compilations(trace_summary.slowest, paint, scoped=scoped)
+
+
+def what_to_change(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
+    """Yield what to change, and the compile time that it costs; nothing if that is nothing."""
+    if trace_summary.fix_first:
+        yield paint("bold", "What to change first, by the compile time that it costs (measured)")
+    for number, loss in enumerate(trace_summary.fix_first[:_SHOWN_LOSSES], 1):
+        yield from _loss(number, loss, paint, scoped=len(trace_summary.processes) > 1)
 
 
 def compilations(lines: Sequence[CompilationLine], paint: Paint, *, scoped: bool) -> Iterator[str]:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..views import page
+from . import files
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,6 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Write the viewer."""
+    files.check_page(options.output)
     options.output.write_text(page.render_viewer(), encoding="utf-8")
     print(options.output)
     return 0

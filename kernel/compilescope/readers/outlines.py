@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ..analysis.guards.frames import files_of, frame_of
+from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
@@ -27,13 +28,14 @@ from ..capture.tracelog import (
     seconds_of,
     whole_quarters,
 )
-from ..report import Compilation, Environment, Problem
+from ..report import Compilation, Environment, Problem, SourceLine
 from .epochs import Epochs
 
 REDUCED = (
     "An outline, from the heads of the log's records: graphs, code, kernels and guards are read "
     "when the compilation is opened."
 )
+_TWO_DIGITS = re.compile(rb"\d\d")
 _CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
 _OUTLINED = {
     *METRICS,
@@ -148,6 +150,8 @@ class Outlines:
         self._process: dict[str, Record] = {}
         """The records about the process, by name."""
         self._shift_s: float | None = None
+        self._second, self._second_s = b"", 0
+        """The last record's time as its line has it, and in seconds."""
         self._touched: dict[str, Events] = {}
         """The compilations with new records since the last `read`."""
 
@@ -202,7 +206,9 @@ class Outlines:
     def outline(self, events: Events) -> Compilation:
         """A compilation without what only its texts tell."""
         if events.outline is None:
-            events.outline = _outline(events, self._shift_s or 0.0)
+            first = self.events.get(first_of_frame(events.id), events)
+            frame = frame_of(events.records) or frame_of(first.records)
+            events.outline = _outline(events, frame, self._shift_s or 0.0)
         return events.outline
 
     def failures(self) -> list[Problem]:
@@ -225,27 +231,30 @@ class Outlines:
             # Before the others: the year may differ, and not all metrics have a time.
             self._shift_s = clock_shift(first_span(block, self._year)) or None
         for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
-            event = match[8]
+            event = match[4]
             if event is None:
                 self._add_foreign(block, match.start())
                 continue
             end = block.line_end(match.end())
-            text = bytes(block.buffer[match.start(7) : end])
+            text = block.buffer[match.start(3) : end]
             try:
                 self._add(block, match, event.decode(), text, end)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
-                self._damages.add("cannot be read", 0, text, str(error))
+                self._damages.add("cannot be read", 0, bytes(text), str(error))
 
     def _add_foreign(self, block: Block, start: int) -> None:
         line = bytes(block.buffer[start + 1 : block.line_end(start + 1)])
         if line.strip():
             self._damages.add("is no trace record", 0, line)
 
-    def _add(self, block: Block, match: re.Match[bytes], event: str, text: bytes, end: int) -> None:
+    def _add(
+        self, block: Block, match: re.Match[bytes], event: str, text: bytearray, end: int
+    ) -> None:
         if event == "str":
             intern_name(msgspec.json.decode(text), self._names)
             return
-        head, metadata, name = self._decoded(event, text)
+        head = _decode_metrics(text) if event in METRICS else decode_head(text)
+        name = _artifact_name(text) if event == "artifact" else event
         torch_id = known_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
         if event == "dynamo_start" and torch_id is not None and not head.attempt:
             self._epochs.start(torch_id)
@@ -259,14 +268,14 @@ class Outlines:
                 offset = block.offset + match.start() + 1
                 events.texts.append(Text(name, head.has_payload, offset))
         of_process = (event in METRICS or name in _OF_PROCESS) and name not in self._process
-        of_compilation = event in _OUTLINED or name in _OUTLINED or _CACHE.match(name) is not None
+        of_compilation = _is_outlined(name)
         if not of_process and not of_compilation:
             return
         # The details of a cache hit or miss take megabytes: they are read with the compilation.
         has_text = not name.endswith(("_cache_hit", "_cache_miss"))
         record = Record(
             event=event,
-            metadata=metadata,
+            metadata=self._metadata(event, name, head, text),
             payload=block.payload_at(end).decode("utf-8", "replace") if has_text else None,
             compile_id=shown,
             attempt=head.attempt or 0,
@@ -278,23 +287,23 @@ class Outlines:
             events.records.append(record)
             self._set_clock(events)
 
-    def _decoded(self, event: str, text: bytes) -> tuple[Head, dict[str, Any], str]:
-        """A head, the metadata that is looked at, and the record's name."""
+    def _metadata(self, event: str, name: str, head: Head, text: bytearray) -> dict[str, Any]:
+        """The metadata that outlines look at."""
         if event in METRICS:
-            with_metrics = _decode_metrics(text)
-            figures = getattr(with_metrics, event) or Metrics()
-            return with_metrics, {event: msgspec.structs.asdict(figures)}, event
-        head = decode_head(text)
+            return {event: msgspec.structs.asdict(getattr(head, event) or Metrics())}
         if event == "artifact":
-            named = ARTIFACT_NAME.search(text)
-            name = named[1].decode("utf-8", "replace") if named else ""
-            return head, {event: {"name": name}}, name
+            return {event: {"name": name}}
         if event == "dynamo_start" or event in FAKE_KERNELS:
-            return head, name_files(msgspec.json.decode(text), self._names), event
-        return head, {event: {}}, event
+            named: dict[str, Any] = name_files(msgspec.json.decode(text), self._names)
+            return named
+        return {event: {}}
 
     def _time(self, match: re.Match[bytes]) -> float:
-        return seconds_of(self._year, *map(int, match.group(1, 2, 3, 4, 5, 6)))
+        # Dozens of records are of the same second.
+        if match[1] != self._second:
+            parts = map(int, _TWO_DIGITS.findall(match[1]))
+            self._second, self._second_s = match[1], int(seconds_of(self._year, *parts, 0))
+        return (self._second_s * 1_000_000 + int(match[2])) / 1_000_000
 
     def _events(self, shown: str) -> Events:
         events = self.events.get(shown)
@@ -312,9 +321,18 @@ class Outlines:
                 self._shift_s = whole_quarters(started_s - events.records[0].time_s)
 
 
-def _outline(events: Events, shift_s: float) -> Compilation:
+@lru_cache(maxsize=256)
+def _is_outlined(name: str) -> bool:
+    return name in _OUTLINED or _CACHE.match(name) is not None
+
+
+def _artifact_name(metadata: bytearray) -> str:
+    named = ARTIFACT_NAME.search(metadata)
+    return named[1].decode("utf-8", "replace") if named else ""
+
+
+def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compilation:
     records = events.records
-    frame = frame_of(records)
     metrics = events.metrics("compilation_metrics")
     compilation = Compilation(
         id=events.id,

@@ -38,4 +38,7 @@ def test_each_rank_has_a_report_and_the_one_that_differs_is_named(tmp_path: Path
     assert ranks is not None
     assert ranks.sentence.startswith("Rank 2 diverges first, in compilation 0/1.")
     assert ranks.sentence in done.stderr
+    losses = [line for line in done.stderr.splitlines() if line.startswith("1. ")]
+    assert len(losses) == 1
+    assert losses[0].endswith("1 recompile of <lambda>  (job.py:6, rank 2)")
     assert [divergence.ranks for divergence in ranks.divergences] == [[2]]

@@ -1,4 +1,4 @@
-"""The command line, in a process of its own where a script is run, else in this one."""
+"""The command line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import gzip
 import io
 import json
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import compilescope as cs
 import pytest
@@ -23,182 +20,6 @@ PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
 LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
 REPORTS = TRACES.parent / "reports"
 CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
-
-SCRIPT = """
-import sys
-import torch
-
-assert __name__ == "__main__" and __file__.endswith("train.py"), (__name__, __file__)
-assert "annotations" not in globals()
-
-
-@torch.compile(backend="eager")
-def step(x):
-    y = x + 1
-    print("in the step")
-    return y * 2
-
-
-step(torch.ones(4))
-print("arguments", sys.argv[1:])
-"""
-
-
-FORKS = """
-import gc, json, os, sys
-import torch._inductor.compile_fx
-import compilescope.session.session
-from compilescope.cli import main
-
-# A fork that ends looks for garbage; not in what it shares.
-gc.collect()
-gc.freeze()
-
-for line in sys.stdin:
-    order = json.loads(line)
-    child = os.fork()
-    if not child:
-        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
-            mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
-            os.dup2(os.open(os.path.join(order["output"], name), mode), number)
-        os.chdir(order["folder"])
-        os.environ.update(order["environment"])
-        sys.argv[0] = order["folder"]
-        sys.exit(main(order["arguments"]))
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-class Commands:
-    """Runs ``compilescope`` in forks of a process that has imported torch, which takes seconds."""
-
-    def __init__(self, output: Path) -> None:
-        self._output = output
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def run(self, *arguments: str, folder: Path, **environment: str) -> Ended:
-        """The command's exit status and output."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        order = {
-            "arguments": arguments,
-            "folder": str(folder),
-            "output": str(self._output),
-            "environment": environment,
-        }
-        print(json.dumps(order), file=self._process.stdin, flush=True)
-        returncode = int(self._process.stdout.readline())
-        stdout, stderr = self._output / "stdout", self._output / "stderr"
-        ended = Ended(returncode, stdout.read_text(), stderr.read_text())
-        stdout.unlink()
-        stderr.unlink()
-        return ended
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    """Commands in processes of their own."""
-    commands = Commands(tmp_path_factory.mktemp("output"))
-    yield commands
-    commands.close()
-
-
-@pytest.mark.slow
-def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(SCRIPT)
-    plain = subprocess.run(
-        [sys.executable, "train.py", "--lr", "-1"], cwd=tmp_path, capture_output=True, text=True
-    )
-    command = [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "--trace", "logs"]
-    ran = subprocess.run(
-        [*command, "train.py", "--lr", "-1"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert ran.stdout == plain.stdout, ran.stderr
-    assert ran.returncode == plain.returncode == 0
-    report = cs.load(tmp_path / "out.json")
-    assert report.subject.name == "train.py --lr -1"
-    (graph_break,) = report.variants[0].breaks
-    assert graph_break.cause.where is not None
-    assert graph_break.cause.where.code == 'print("in the step")'
-    assert "1 graph break" in ran.stderr
-    assert "1. Fix the graph break at train.py:" in ran.stderr
-    assert str(tmp_path / "out.json") in ran.stderr
-    assert "compilescope show out.json prints the rest" in ran.stderr
-    (logged,) = cs.read_trace(tmp_path / "logs").variants
-    assert len(logged.breaks) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ending", "status"),
-    [
-        ("sys.exit(3)", 3),
-        ("sys.exit('no data')", 1),
-        ("raise KeyError('weights')", 1),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
-    ],
-)
-def test_however_a_script_ends_it_ends_so_and_is_reported(
-    tmp_path: Path, commands: Commands, ending: str, status: int
-) -> None:
-    (tmp_path / "train.py").write_text(f"import sys\nprint('ran')\n{ending}\n")
-    plain = subprocess.run(
-        [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
-    )
-    ran = commands.run("run", "train.py", folder=tmp_path, RANK="2")
-    assert (ran.returncode, ran.stdout) == (plain.returncode, plain.stdout)
-    assert plain.returncode == status
-    # Its traceback has no frame of ours.
-    assert plain.stderr.strip() in ran.stderr
-    assert "<title>train.py" in (tmp_path / "train.rank2.html").read_text()
-
-
-@pytest.mark.slow
-def test_a_redacted_run_tells_neither_code_nor_arguments(
-    tmp_path: Path, commands: Commands
-) -> None:
-    (tmp_path / "train.py").write_text(SCRIPT)
-    asked = ["run", "--redact", "-o", "out.json", "train.py", "--token", "hunter2"]
-    ran = commands.run(*asked, folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    written = (tmp_path / "out.json").read_text()
-    for secret in ("hunter2", "in the step", str(tmp_path)):
-        assert secret not in written
-    report = cs.load(tmp_path / "out.json")
-    assert report.subject.name == "train.py"
-    assert report.variants[0].breaks
-
-
-@pytest.mark.slow
-def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> None:
-    package = tmp_path / "job"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "__main__.py").write_text("import sys\nprint(__package__, sys.argv[1:])\n")
-    ran = commands.run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
-    assert ran.stdout == "job ['-o', 'x']\n"
-    assert not cs.load(tmp_path / "out.json").compilations
-    missing = commands.run("run", "-m", "no_such_module", folder=tmp_path)
-    assert missing.returncode == 2
-    assert missing.stderr == "No module named no_such_module\n"
-    assert not (tmp_path / "no_such_module.html").exists()
 
 
 @pytest.mark.parametrize(
@@ -224,6 +45,7 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
         (["reproduce", str(PYTHON)], "Give --kernel NAME or --graph STAGE"),
+        (["viewer", "-o", "x.json"], "A page cannot be saved as 'x.json'. Use .html."),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(
@@ -340,7 +162,7 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     assert ids("--sort", "outcome") == ["0/2", "0/0", "0/1"]
     assert ids("--sort", "recompile")[-1] == "0/0"
     assert ids("--sort", "cache") == ids("--sort", "breaks") == ["0/0", "0/1", "0/2"]
-    assert ids("--function", "program.py") == ["0/0", "0/1"]
+    assert ids("--function", "program.py") == ["0/0", "0/1", "0/2"]
     assert main(["trace", str(LIMIT), "--search", "l_x_ + 1"]) == 0
     hits = capsys.readouterr().out.splitlines()
     assert [hit.split(": ")[0] for hit in hits] == [
@@ -356,80 +178,6 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     ]
     assert main(["trace", str(LIMIT), "--list"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "77.0 ms  0/1  f, program.py:36  recompiled"
-
-
-def test_a_growing_trace_is_followed_until_ctrl_c(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = gzip.decompress(LIMIT.read_bytes())
-    path = tmp_path / "growing.log"
-    half = text.index(b'"frame_compile_id": 1')
-    path.write_bytes(text[:half])
-    rest = [text[half:], None]
-
-    def sleep(seconds: float) -> None:
-        written = rest.pop(0)
-        if written is None:
-            raise KeyboardInterrupt
-        with path.open("ab") as file:
-            file.write(written)
-
-    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
-    assert main(["trace", str(path), "--follow"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert lines[:5] == [
-        "+0.0 s    136 ms  0/0  f, program.py:36",
-        "+0.1 s   77.0 ms  0/1  f, program.py:36  recompiled",
-        "0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3",
-        "+0.2 s   3.99 ms  0/2  -  left to eager, recompiled",
-        "0/2 was left to eager: Dynamo recompile limit exceeded",
-    ]
-    assert any(line.startswith("3 compilations in 217 ms") for line in lines)
-
-
-def test_a_rank_is_followed_from_before_its_log_exists(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: list[int | None] = [None, 0, 1]
-
-    def sleep(seconds: float) -> None:
-        if not steps:
-            raise KeyboardInterrupt
-        rank = steps.pop(0)
-        if rank is not None:
-            path = tmp_path / f"trace_rank_{rank}_x.log"
-            path.write_bytes(gzip.decompress(LIMIT.read_bytes()))
-
-    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
-    options = ["--rank", "1", "--redact", "--json"]
-    assert main(["trace", str(tmp_path), "--follow", *options]) == 0
-    printed = capsys.readouterr()
-    assert printed.err.startswith(f"compilescope: waits for a log in {tmp_path}\n")
-    lines = [json.loads(line) for line in printed.out.splitlines()]
-    assert [(line["process"], line["id"]) for line in lines] == [
-        ("rank 1", "0/0"),
-        ("rank 1", "0/1"),
-        ("rank 1", "0/2"),
-    ]
-    assert "/case/program.py" not in printed.out
-
-
-def test_a_followed_trace_names_what_is_not_finished_on_a_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = gzip.decompress(LIMIT.read_bytes())
-    path = tmp_path / "growing.log"
-    # Of the second compilation; the line that is cut off is not read.
-    end = text.index(b'{"compilation_metrics": ', text.index(b'"frame_compile_id": 1'))
-    path.write_bytes(text[:end])
-
-    def sleep(seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert main(["trace", str(path), "--follow"]) == 0
-    assert re.search(r"^0/1 not finished after \d+ s", capsys.readouterr().err, re.M)
 
 
 def test_a_redacted_trace_prints_no_message_of_the_users(

@@ -36,7 +36,13 @@ def test_the_last_rank_writes_a_page_of_all(
     assert [variant.name for variant in report.variants] == ["rank 0", "rank 1"]
     assert report.trace is not None
     assert report.trace.ranks is not None
-    assert report.trace.ranks.sentence in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == [
+        f"compilescope: {report.trace.ranks.sentence}",
+        "What to change first, by the compile time that it costs (measured)",
+    ]
+    assert "2. 77.0 ms: 1 recompile of f  (program.py:36, rank 0)" in lines
+    assert lines[-1] == f"compilescope: wrote {page}"
     assert [path.name for path in tmp_path.iterdir()] == ["train.json"]
 
 

@@ -39,6 +39,15 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
     return None
 
 
+def first_of_frame(compile_id: str) -> str:
+    """The first compilation of the same frame, ``3/0`` for ``3/2``.
+
+    Where the recompile limit ends a frame's compilations, torch does not log the frame again.
+    """
+    frame, slash, _ = compile_id.rpartition("/")
+    return f"{frame}/0" if slash else compile_id
+
+
 def traced_frame(records: Sequence[Record]) -> SourceLine | None:
     """The frame whose arguments guards refer to: torch's wrapper function, if there is one."""
     for record in records:

@@ -19,7 +19,8 @@ _USER_STACK = "User code traceback:"
 _GIVEN_UP = "Failed to handle graph break gracefully"
 """The beginning of torch's message if the whole frame runs in eager; the reason follows."""
 _ANOTHER = "*** While handling this graph break"
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)$")
+_RESUMES = "torch_dynamo_resume_in_"
+_RESUMED = re.compile(rf"{_RESUMES}(.+)_at_(\d+)$")
 _ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
 
 
@@ -33,6 +34,8 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     frame
         The function that was compiled.
     """
+    if not any(record.name == "dynamo_graph_break_reason" for record in records):
+        return []
     attempt_starts: dict[int, float] = {}
     for record in records:
         if record.event != "chromium_event":
@@ -77,7 +80,7 @@ def break_key(graph_break: Break) -> tuple[str, str, int]:
 
 def plain_function(name: str) -> str:
     """The user's function behind a frame: ``f`` for ``torch_dynamo_resume_in_f_at_12``."""
-    while match := _RESUMED.match(name):
+    while name.startswith(_RESUMES) and (match := _RESUMED.match(name)):
         name = match.group(1)
     return name
 

@@ -19,15 +19,14 @@ from collections.abc import Callable
 
 from ...report.problem import Problem
 
-_ASSERT = re.compile(
-    r"^(?P<checks>(?:expected size |expected ndim |wrong number of dimensions).*?)\n"
-    r"Error in op: (?P<operator>\S+)",
-    re.M | re.S,
+# Strings, which `re` compiles when a message has the mark of `_KINDS`: most messages have none.
+_ASSERT = (
+    r"(?ms)^(?P<checks>(?:expected size |expected ndim |wrong number of dimensions).*?)\n"
+    r"Error in op: (?P<operator>\S+)"
 )
-_TYPE = re.compile(
-    r"^expected dtype (?:torch\.)?(?P<wanted>\w+) but got "
-    r"(?:dtype code (?P<code>\d+)|(?:torch\.)?(?P<found>\w+))\nError in op: (?P<operator>\S+)",
-    re.M,
+_TYPE = (
+    r"(?m)^expected dtype (?:torch\.)?(?P<wanted>\w+) but got "
+    r"(?:dtype code (?P<code>\d+)|(?:torch\.)?(?P<found>\w+))\nError in op: (?P<operator>\S+)"
 )
 """The message since torch 2.15; C++ reports the actual type by its number."""
 _TYPES = (
@@ -35,37 +34,33 @@ _TYPES = (
     *("complex32", "complex64", "complex128", "bool", "qint8", "quint8", "qint32", "bfloat16"),
 )
 """Types by number (``torch/headeronly/core/ScalarType.h``); later types are shown by number."""
-_DIMENSION = re.compile(
+_DIMENSION = (
     r"expected size (?P<size>-?\d+)==(?P<wanted>-?\d+), stride (?P<stride>-?\d+)==(?P<step>-?\d+) "
     r"at dim=(?P<dim>\d+)"
 )
-_CALL = re.compile(r"^(?P<call>.*) API call failed at (?P<file>.+?), line (?P<line>\d+)", re.M)
-_SYMBOL = re.compile(
+_CALL = r"(?m)^(?P<call>.*) API call failed at (?P<file>.+?), line (?P<line>\d+)"
+_SYMBOL = (
     r"(?P<file>\S+): undefined symbol: (?P<symbol>\w+)"
     r"|symbol not found in flat namespace '_?(?P<flat>\w+)'"
 )
-_HEADER = re.compile(
-    r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: fatal error: '?(?P<header>[\w./+-]+)'?"
-    r"(?:: No such file or directory| file not found)",
-    re.M,
+_HEADER = (
+    r"(?m)^(?P<file>[^\s:]+):(?P<line>\d+):\d+: fatal error: '?(?P<header>[\w./+-]+)'?"
+    r"(?:: No such file or directory| file not found)"
 )
-_UNDECLARED = re.compile(
-    r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: error: (?:use of undeclared identifier )?"
-    r"['\u2018](?P<symbol>aoti_torch_\w+)['\u2019]",
-    re.M,
+_UNDECLARED = (
+    r"(?m)^(?P<file>[^\s:]+):(?P<line>\d+):\d+: error: (?:use of undeclared identifier )?"
+    r"['\u2018](?P<symbol>aoti_torch_\w+)['\u2019]"
 )
-_INDEX = re.compile(
-    r"^(?P<kernel>\w+), (?P<file>\S+):(?P<line>\d+), index out of bounds: (?P<test>.*)$", re.M
+_INDEX = r"(?m)^(?P<kernel>\w+), (?P<file>\S+):(?P<line>\d+), index out of bounds: (?P<test>.*)$"
+_NOT_KEPT = r"CudaKernelParamCache not populated for (?P<kernel>\w+)"
+_MEMORY = (
+    r"(?i)can't allocate memory|not enough memory|out of memory|bad_alloc|Cannot allocate memory"
 )
-_NOT_KEPT = re.compile(r"CudaKernelParamCache not populated for (?P<kernel>\w+)")
-_MEMORY = re.compile(
-    r"can't allocate memory|not enough memory|out of memory|bad_alloc|Cannot allocate memory", re.I
-)
-_BYTES = re.compile(r"tried to allocate (?P<amount>[\d.]+ ?\w+)", re.I)
-_ALLOCATION = re.compile(r"empty_strided|_empty_|alloc")
-_OUTPUT = re.compile(r"&(\w+?)(?:_handle)?\b[^&]*$")
-_DISPATCHED = re.compile(r'call_dispatcher\(\s*"(?P<name>[^"]+)",\s*"(?P<overload>[^"]*)"')
-_SHIM = re.compile(r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|meta)_)?(?P<name>\w+)")
+_BYTES = r"(?i)tried to allocate (?P<amount>[\d.]+ ?\w+)"
+_ALLOCATION = r"empty_strided|_empty_|alloc"
+_OUTPUT = r"&(\w+?)(?:_handle)?\b[^&]*$"
+_DISPATCHED = r'call_dispatcher\(\s*"(?P<name>[^"]+)",\s*"(?P<overload>[^"]*)"'
+_SHIM = r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|meta)_)?(?P<name>\w+)"
 _ATEN = (
     "aten",
     "prims",
@@ -93,7 +88,7 @@ def explain(text: str, cause: str = "") -> Problem | None:
     """
     for mark, pattern, describe in _KINDS:
         # A compiler's output may be long: search only lines that can match.
-        match = pattern.search(text) if mark in text else None
+        match = re.search(pattern, text) if mark in text else None
         if match:
             problem = describe(match, cause.strip())
             problem.detail = "\n\n".join(part for part in (cause.strip(), text.strip()) if part)
@@ -113,12 +108,12 @@ def silent() -> Problem:
 
 def operator_of(call: str) -> str:
     """The operator that a call in a wrapper runs: ``aten::mm``; empty if it runs none."""
-    dispatched = _DISPATCHED.search(call)
+    dispatched = re.search(_DISPATCHED, call)
     if dispatched:
         overload = dispatched["overload"]
         return dispatched["name"] + (f".{overload}" if overload else "")
-    shim = _SHIM.search(call)
-    if not shim or _ALLOCATION.search(shim["name"]) or shim["name"] in _HELPERS:
+    shim = re.search(_SHIM, call)
+    if not shim or re.search(_ALLOCATION, shim["name"]) or shim["name"] in _HELPERS:
         return ""
     return f"aten::{shim['name']}"
 
@@ -144,7 +139,7 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
             dimension["stride"],
             dimension["step"],
         )
-        for dimension in _DIMENSION.finditer(match["checks"])
+        for dimension in re.finditer(_DIMENSION, match["checks"])
     ]
     shape = any(size != expected for _, size, expected, _, _ in differences) or not differences
     facts = {
@@ -202,7 +197,7 @@ def _failed_call(match: re.Match[str], cause: str) -> Problem:
     """A call of the C++ wrapper into torch returned an error."""
     call = " ".join(match["call"].split())
     operator = operator_of(call)
-    output = _OUTPUT.search(call)
+    output = re.search(_OUTPUT, call)
     facts = {
         "operator": operator,
         "tensor": output.group(1) if output else "",
@@ -211,7 +206,7 @@ def _failed_call(match: re.Match[str], cause: str) -> Problem:
         "file": match["file"],
         "line": match["line"],
     }
-    if _MEMORY.search(cause) or (not cause and not operator and _ALLOCATION.search(call)):
+    if re.search(_MEMORY, cause) or (not cause and not operator and re.search(_ALLOCATION, call)):
         return _no_memory(facts)
     if not operator:
         return _problem(
@@ -231,7 +226,7 @@ def _failed_call(match: re.Match[str], cause: str) -> Problem:
 
 
 def _no_memory(facts: dict[str, str]) -> Problem:
-    amount = _BYTES.search(facts["cause"])
+    amount = re.search(_BYTES, facts["cause"])
     facts |= {"kind": "memory", "amount": amount["amount"] if amount else ""}
     tensor = facts["tensor"] or "a tensor"
     size = f" of {facts['amount']}" if facts["amount"] else ""
@@ -342,7 +337,7 @@ def _cause_and_remedy(header: str) -> tuple[str, str]:
     )
 
 
-_KINDS: list[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Problem]]] = [
+_KINDS: list[tuple[str, str, Callable[[re.Match[str], str], Problem]]] = [
     ("\nError in op: ", _ASSERT, _assertion),
     ("\nError in op: ", _TYPE, _other_type),
     (" API call failed at ", _CALL, _failed_call),

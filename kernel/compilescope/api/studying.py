@@ -1,0 +1,50 @@
+"""Runs studies of a report's variants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..studies.table import lists_studies
+
+if TYPE_CHECKING:
+    from ..report import Report
+
+
+@lists_studies
+def study(report: Report, *studies: str, variants: object = None) -> Report:
+    """Runs extra measurements of variants of a report.
+
+    Parameters
+    ----------
+    report
+        The report of a call that was inspected in this kernel.
+    *studies
+        Their names; if none is given, all that apply and are not "made only if named":
+
+        {studies}
+    variants
+        As for `measure`; all that are built if None.
+
+    Returns
+    -------
+    Report
+        The same report, with the results. A study that fails adds a problem to its variant.
+
+    Raises
+    ------
+    CompilescopeError
+        The report's call is not in this kernel, or there is no such study or variant.
+
+    Examples
+    --------
+    >>> report = cs.inspect(fn, (x,), variants="python")
+    >>> report = cs.study(report, "routes")
+    >>> "routes" in report.variant("python").studied
+    True
+    """
+    from ..session import requests
+    from ..session.lazy import session
+    from ..views.progress import Line
+
+    with Line() as line:
+        return requests.study(session(), report, studies, variants=variants, progress=line.show)

@@ -1,0 +1,87 @@
+"""``compilescope trace --follow``: compilations of a log that grows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from compilescope.cli import main
+
+LIMIT = Path(__file__).resolve().parents[2] / "data" / "traces" / "cpu-torch2.13-limit.log.gz"
+
+
+def test_a_growing_trace_is_followed_until_ctrl_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = gzip.decompress(LIMIT.read_bytes())
+    path = tmp_path / "growing.log"
+    half = text.index(b'"frame_compile_id": 1')
+    path.write_bytes(text[:half])
+    rest = [text[half:], None]
+
+    def sleep(seconds: float) -> None:
+        written = rest.pop(0)
+        if written is None:
+            raise KeyboardInterrupt
+        with path.open("ab") as file:
+            file.write(written)
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    assert main(["trace", str(path), "--follow"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:5] == [
+        "+0.0 s    136 ms  0/0  f, program.py:36",
+        "+0.1 s   77.0 ms  0/1  f, program.py:36  recompiled",
+        "0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3",
+        "+0.2 s   3.99 ms  0/2  f, program.py:36  left to eager, recompiled",
+        "0/2 was left to eager: Dynamo recompile limit exceeded",
+    ]
+    assert any(line.startswith("3 compilations in 217 ms") for line in lines)
+
+
+def test_a_rank_is_followed_from_before_its_log_exists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[int | None] = [None, 0, 1]
+
+    def sleep(seconds: float) -> None:
+        if not steps:
+            raise KeyboardInterrupt
+        rank = steps.pop(0)
+        if rank is not None:
+            path = tmp_path / f"trace_rank_{rank}_x.log"
+            path.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    options = ["--rank", "1", "--redact", "--json"]
+    assert main(["trace", str(tmp_path), "--follow", *options]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"compilescope: waits for a log in {tmp_path}\n")
+    lines = [json.loads(line) for line in printed.out.splitlines()]
+    assert [(line["process"], line["id"]) for line in lines] == [
+        ("rank 1", "0/0"),
+        ("rank 1", "0/1"),
+        ("rank 1", "0/2"),
+    ]
+    assert "/case/program.py" not in printed.out
+
+
+def test_a_followed_trace_names_what_is_not_finished_on_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = gzip.decompress(LIMIT.read_bytes())
+    path = tmp_path / "growing.log"
+    # Of the second compilation; the line that is cut off is not read.
+    end = text.index(b'{"compilation_metrics": ', text.index(b'"frame_compile_id": 1'))
+    path.write_bytes(text[:end])
+
+    def sleep(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["trace", str(path), "--follow"]) == 0
+    assert re.search(r"^0/1 not finished after \d+ s", capsys.readouterr().err, re.M)
