@@ -12,7 +12,7 @@ const AT_FIRST = 12;
 /**
  * In a narrower pane the legend would cover the graph: it begins folded.
  */
-const NARROW = 520;
+const NARROW = 760;
 
 /**
  * What colours and bars mean, and what could not be drawn.
