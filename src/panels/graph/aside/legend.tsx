@@ -1,9 +1,10 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IColouring, ISwatch } from '../../../graph/colour/colouring';
-import { shorten } from '../../../graph/labels';
 import { isLastStage } from '../../../graph/kernels';
+import { shorten } from '../../../graph/labels';
 import type { IPrepared } from '../../../graph/prepare';
+import { Elided } from '../../common/tables/elided';
 import type { IViewContext } from '../../views';
 import { modeTitle, stageTitle, swatchTitle } from '../words';
 
@@ -91,9 +92,7 @@ export function Legend(props: {
             {shown.map(swatch => (
               <li key={swatch.id}>
                 <Swatch swatch={swatch} />
-                <span title={swatch.id}>
-                  {shorten(swatchTitle(mode, swatch, trans), 34)}
-                </span>
+                <Elided text={swatchTitle(mode, swatch, trans)} />
                 <span className="jp-Compilescope-graph-count">
                   {swatch.count}
                 </span>
