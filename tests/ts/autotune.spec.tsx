@@ -122,7 +122,7 @@ describe('AutotuneBody', () => {
     expect(page.text()).toContain(
       '2 autotunings, 3.00 s spent measuring, 1 skip'
     );
-    expect(page.text()).toContain('1.50× as fast as the library');
+    expect(page.text()).toContain('1.50× faster than the library');
     expect(page.text()).toContain('out of shared memory');
     page.click(page.button(/addmm/));
     expect(page.text()).toContain('Nothing was measured: tiny');

@@ -25,6 +25,7 @@ import type {
   Phase,
   VariantReport
 } from '../../src/protocol/types';
+import { job } from './fakes';
 import { fullCompilation, variantReport } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -421,12 +422,19 @@ describe('CompileTimeView', () => {
   it('offers to build only where the variant can be built', () => {
     const model = new ViewModel();
     const view = new CompileTimeView(contextOf(model));
-    const remedy = (change: Partial<VariantReport> = {}) =>
-      view['whyEmpty']({
+    const remedy = (change: Partial<VariantReport> = {}) => {
+      const empty = view['whyEmpty']({
         variant: { ...BUILT, compile_time: null, ...change },
         compilations: [],
         omitted: 0
-      })!.remedy;
+      })!;
+      const { remedy } = empty;
+      return typeof remedy === 'function' ? remedy() : remedy;
+    };
+    expect(remedy()).toContain('Build and time');
+    model.job = job({ state: 'running', subject: model.subject });
+    expect(remedy()).toBe('It appears here when the build is done.');
+    model.job = job({ state: 'cancelled', subject: model.subject });
     expect(remedy()).toContain('Build and time');
     const requested = { ...BUILT.requested, target: 'h100' };
     expect(remedy({ requested })).toBeUndefined();

@@ -8,6 +8,7 @@ import { standingOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
+import { SweepView } from '../../src/panels/sweep/view';
 import type {
   Choices,
   DeployWay,
@@ -31,6 +32,24 @@ const MODES = ['default', 'reduce-overhead', 'max-autotune-no-cudagraphs'];
 const form = (change: Partial<IForm> = {}) => ({
   ...firstForm(MODES),
   ...change
+});
+
+describe('SweepView', () => {
+  it('asks no kernel for the comparison of a report from before a restart', async () => {
+    const model = Object.assign(new ViewModel(), {
+      sweep: null,
+      loadSweep: jest.fn(() => Promise.resolve()),
+      sweepChanged: new Signal<object, void>({})
+    });
+    const view = new SweepView(contextOf(model));
+    await view['load']();
+    expect(model.loadSweep).toHaveBeenCalledTimes(1);
+    Object.assign(model, { isKept: true, isLive: false });
+    await view['load']();
+    expect(model.loadSweep).toHaveBeenCalledTimes(1);
+    expect(view['whyEmpty']([])?.why).toContain('is gone');
+    view.dispose();
+  });
 });
 
 describe('planOf', () => {

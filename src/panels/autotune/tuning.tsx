@@ -77,7 +77,7 @@ export function TuningCard(props: {
               )}
               {gain !== null && (
                 <span>
-                  {trans.__('%1 as fast as the library', formatRatio(gain))}
+                  {trans.__('%1 faster than the library', formatRatio(gain))}
                 </span>
               )}
             </>

@@ -1,5 +1,6 @@
 export { Badge, Bar, Meter } from './badge';
 export type { BadgeKind } from './badge';
+export { buildRemedy } from './states/empty';
 export { Absent, Empty, ViewFrame } from './states/frame';
 export type { IEmpty, ViewState } from './states/frame';
 export { DecisionList } from './decisions';

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { buildRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import type { ICompileTime } from './body';
 import { CompileTimeBody } from './body';
@@ -64,10 +64,8 @@ export class CompileTimeView extends ReportView<ICompileTime> {
             variant.absent.compile_time ??
             whyNone(variant, trans),
           remedy:
-            this.model.isLive && variant.requested.target === null
-              ? trans.__(
-                  'Build and time the variants, with the button in the sidebar.'
-                )
+            variant.requested.target === null
+              ? () => buildRemedy(this.model, trans)
               : undefined
         }
       : null;

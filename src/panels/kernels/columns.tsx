@@ -84,7 +84,7 @@ export function columnsOf(
       width: 'minmax(200px, 3fr)',
       compare: byText(({ kernel }) => kernel.name),
       render: ({ kernel }) => (
-        <>
+        <div className="jp-Compilescope-kernelName">
           {kernel.descriptors.length > 0 && (
             <span
               className="jp-Compilescope-tma"
@@ -96,7 +96,7 @@ export function columnsOf(
           <code>
             <Elided text={kernel.name} tail={12} />
           </code>
-        </>
+        </div>
       )
     },
     language: {

@@ -24,7 +24,7 @@ export function columnsOf(
     {
       id: 'kind',
       label: trans.__('Kind'),
-      width: '80px',
+      width: '70px',
       from: 430,
       render: ({ buffer }) => kindTitle(buffer.kind, trans)
     },
@@ -47,7 +47,7 @@ export function columnsOf(
     {
       id: 'shape',
       label: trans.__('Shape'),
-      width: 'minmax(80px, 2fr)',
+      width: 'minmax(130px, 2fr)',
       from: 580,
       render: ({ buffer }) => (
         <code title={trans.__('Strides (%1)', buffer.stride.join(', '))}>
@@ -59,7 +59,7 @@ export function columnsOf(
       id: 'from',
       label: trans.__('From'),
       title: trans.__('The first launch that uses it'),
-      width: '52px',
+      width: '40px',
       from: 490,
       isNumber: true,
       compare: (a, b) => a.buffer.born - b.buffer.born,
@@ -71,7 +71,7 @@ export function columnsOf(
       id: 'to',
       label: trans.__('To'),
       title: trans.__('The last launch that uses it'),
-      width: '52px',
+      width: '40px',
       isNumber: true,
       compare: (a, b) => a.buffer.dies - b.buffer.dies,
       render: ({ buffer }) => (
@@ -82,7 +82,7 @@ export function columnsOf(
       id: 'reuses',
       label: trans.__('Reuses'),
       title: trans.__('The buffer whose memory it reuses'),
-      width: '72px',
+      width: '60px',
       render: ({ buffer }) => buffer.reuses && <code>{buffer.reuses}</code>
     },
     {

@@ -16,7 +16,13 @@ export const MOST_LINES = 30;
  */
 const LINE = 15;
 const CURVE = 120;
-const MARGINS = 60;
+
+/**
+ * What is between the two, and above and below both, in pixels.
+ */
+const GAP = 16;
+const MARGIN = { top: 8, bottom: 36 };
+const MARGINS = MARGIN.top + MARGIN.bottom;
 
 /**
  * The parts of the peak that the curve's axis names.
@@ -27,7 +33,7 @@ const TICKS = [0, 0.5, 1];
  * How high the figure has to be.
  */
 export function heightOf(rows: readonly IRow[]): number {
-  return CURVE + MARGINS + LINE * linesOf(rows, MOST_LINES).length;
+  return CURVE + GAP + MARGINS + LINE * linesOf(rows, MOST_LINES).length;
 }
 
 /**
@@ -41,7 +47,8 @@ export function figureOf(
 ): MakeFigure {
   const lines = linesOf(rows, MOST_LINES);
   return (theme, { width, height }) => {
-    const split = 1 - (CURVE + 20) / Math.max(height - MARGINS, 1);
+    const drawn = Math.max(height - MARGINS, 1);
+    const split = 1 - CURVE / drawn;
     const steps = memory.steps.length;
     return {
       traces: [
@@ -55,7 +62,12 @@ export function figureOf(
       layout: {
         barmode: 'overlay',
         bargap: 0.25,
-        margin: { l: width < 420 ? 48 : 84, r: 12, t: 8, b: 36 },
+        margin: {
+          l: width < 420 ? 48 : 84,
+          r: 12,
+          t: MARGIN.top,
+          b: MARGIN.bottom
+        },
         xaxis: {
           title: trans.__('launch'),
           range: [-0.5, Math.max(steps - 0.5, 0.5)],
@@ -72,7 +84,7 @@ export function figureOf(
           ticktext: TICKS.map(part => formatBytes(part * memory.peak_bytes))
         },
         yaxis2: {
-          domain: [0, Math.max(split - 0.04, 0.25)],
+          domain: [0, Math.max(split - GAP / drawn, 0.25)],
           range: [-0.6, lines.length - 0.4],
           tickmode: 'array',
           tickvals: lines.map((_, place) => lines.length - 1 - place),

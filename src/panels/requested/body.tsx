@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
-import { Empty } from '../common';
+import { buildRemedy, Empty } from '../common';
 import type { IViewContext } from '../views';
 import { Config } from './config';
 import { CudaGraphsSection } from './cudaGraphs';
@@ -32,13 +32,7 @@ export function RequestedBody(props: {
         <Empty
           what={trans.__('The effective settings are not known')}
           why={reasons.map(([name, why]) => `${name}: ${why}`).join('\n')}
-          remedy={
-            model.isLive
-              ? trans.__(
-                  'Build and time the variants, with the button in the sidebar.'
-                )
-              : undefined
-          }
+          remedy={buildRemedy(model, trans)}
         />
       ) : (
         <>

@@ -16,6 +16,7 @@ export class RequestedView extends ReportView<readonly VariantReport[]> {
       label: context.trans.__('Settings'),
       isOfVariant: true
     });
+    context.model.jobChanged.connect(this.update, this);
   }
 
   protected override async load(): Promise<readonly VariantReport[]> {

@@ -17,7 +17,7 @@ import { TableHead } from '../common/tables/figures';
 import { TABLES } from '../../words/tables';
 
 /**
- * A name of more letters has a line of its own where the sidebar is narrow.
+ * A title of more letters has a line of its own where the sidebar is narrow.
  */
 const LONG = 14;
 
@@ -47,6 +47,9 @@ export function Variants({
   }
   const isEstimated = isOnlyForTargets(variants);
   const { left, right } = state.sides;
+  const titles = new Map(
+    state.report?.overview?.results.map(each => [each.variant, each.title])
+  );
   return (
     <Section name="variants" title={trans.__('Variants')}>
       <table
@@ -77,23 +80,27 @@ export function Variants({
           })}
         />
         <tbody>
-          {variants.map(variant => (
-            <Row
-              key={variant.name}
-              variant={variant}
-              isEstimated={isEstimated}
-              isLong={!isEstimated && variant.name.length > LONG}
-              side={
-                variant.name === left
-                  ? trans.__('left')
-                  : variant.name === right
-                    ? trans.__('right')
-                    : ''
-              }
-              onShow={actions.showVariant}
-              trans={trans}
-            />
-          ))}
+          {variants.map(variant => {
+            const title = titles.get(variant.name) ?? variant.name;
+            return (
+              <Row
+                key={variant.name}
+                variant={variant}
+                title={title}
+                isEstimated={isEstimated}
+                isLong={!isEstimated && title.length > LONG}
+                side={
+                  variant.name === left
+                    ? trans.__('left')
+                    : variant.name === right
+                      ? trans.__('right')
+                      : ''
+                }
+                onShow={actions.showVariant}
+                trans={trans}
+              />
+            );
+          })}
         </tbody>
       </table>
     </Section>
@@ -104,7 +111,12 @@ function Row(props: {
   variant: VariantSummary;
 
   /**
-   * Whether its name has a line of its own where the sidebar is narrow.
+   * What the Overview calls it.
+   */
+  title: string;
+
+  /**
+   * Whether its title has a line of its own where the sidebar is narrow.
    */
   isLong: boolean;
 
@@ -162,7 +174,7 @@ function Row(props: {
                 }
                 onClick={() => props.onShow(variant.name)}
               >
-                {variant.name}
+                {props.title}
               </button>
               {target && (
                 <span
@@ -179,6 +191,8 @@ function Row(props: {
                 <Estimated target={target} trans={trans} />
               )}
               <span className="jp-Compilescope-stage">
+                {/* Its name, by which pickers and code call it. */}
+                {props.title !== variant.name && `${variant.name} · `}
                 {isEager && variant.stage === 'sources'
                   ? trans.__('not compiled')
                   : target && variant.stage !== 'failed'

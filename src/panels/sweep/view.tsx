@@ -32,7 +32,8 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
           .filter(({ filled }) => filled.includes('ways'))
           .map(({ name }) => model.getVariant(name))
       ),
-      model.loadSweep()
+      // A report from before a restart has no kernel to ask.
+      !model.isKept && model.loadSweep()
     ]);
     return deployed;
   }
@@ -44,7 +45,9 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
     if (!model.isLive && model.sweep === null && deployed.length === 0) {
       return {
         what: trans.__('No comparison'),
-        why: trans.__('This report was saved without a comparison.'),
+        why: model.isKept
+          ? trans.__('The kernel that could make one is gone.')
+          : trans.__('This report was saved without a comparison.'),
         remedy: trans.__(
           'Call %1 in a notebook.',
           'compilescope.sweep(fn, args)'

@@ -117,7 +117,7 @@ export function AccuracyPart(props: {
             >
               {formatError(error.max_abs)}
             </td>
-            <td className="jp-mod-number">
+            <td className="jp-mod-number jp-mod-wrap">
               {trans.__(
                 '%1 + %2 of it',
                 formatError(error.tolerance_abs),

@@ -11,6 +11,11 @@ import type { ITimed } from './rows';
 import { comparison } from '../../words/comparison';
 
 /**
+ * Columns that a narrow view leaves out: how the latency was measured.
+ */
+const SPARE = 'jp-mod-number jp-mod-spare';
+
+/**
  * What the plots show, in figures.
  */
 export function TimesTable(props: {
@@ -32,6 +37,9 @@ export function TimesTable(props: {
           speedup: { label: trans.__('over %1', baseline) },
           host: hasDevice && {},
           device: hasDevice && {},
+          samples: { className: SPARE },
+          calls: { className: SPARE },
+          warmup: { className: SPARE },
           compile: false,
           accurate: false
         })}
@@ -58,7 +66,7 @@ function Row(props: {
     </td>
   );
   const count = (value: number) => (
-    <td className="jp-mod-number">{formatCount(value)}</td>
+    <td className={SPARE}>{formatCount(value)}</td>
   );
   return (
     <tr>

@@ -49,7 +49,7 @@ function Tree(props: {
     <>
       {isNamed && <h4>{names}</h4>}
       <ul
-        className="jp-Compilescope-stacks"
+        className="jp-Compilescope-traceStacks"
         aria-label={trans.__('Calls that led to compilations of %1', names)}
       >
         {tree.lines.map(({ depth, where, compilations }, index) => (

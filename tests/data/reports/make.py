@@ -61,15 +61,23 @@ def make(name: str) -> None:
 
 
 def conclude(name: str) -> None:
-    """Work out a stored report's overview and its contents anew, from what else is stored."""
+    """Work out a stored report's verdicts, overview and contents anew, from what else is stored."""
     import compilescope
     import msgspec
+    from compilescope.analysis.overview.bounds import add_words
+    from compilescope.analysis.overview.verdict import verdict
     from compilescope.report import Report, conclude, concluding
     from compilescope.report.saving.packed_graphs import unpack_compilations
 
     path = HERE / f"{name}.compilescope.json"
     report = json.loads(path.read_text(encoding="utf-8"))
-    report["overview"] = msgspec.to_builtins(conclude(compilescope.load(path)))
+    loaded = compilescope.load(path)
+    for variant, stored in zip(loaded.variants, report["variants"], strict=True):
+        # From the samples that are left, as the overview's.
+        variant.verdict = verdict(variant, loaded)
+        add_words(variant)
+        stored["verdict"] = msgspec.to_builtins(variant.verdict)
+    report["overview"] = msgspec.to_builtins(conclude(loaded))
     as_stored = msgspec.convert(report | {"contents": None}, Report)
     unpack_compilations((variant.name, variant.compilations) for variant in as_stored.variants)
     contents = concluding["contents"](as_stored)

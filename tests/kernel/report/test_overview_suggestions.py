@@ -15,6 +15,7 @@ from compilescope.report import (
     Effective,
     Failure,
     Guard,
+    GuardManager,
     Recompile,
     SourceLine,
     VariantReport,
@@ -33,6 +34,15 @@ def test_guards_are_filtered_only_where_modules_are_guarded() -> None:
     compilation.guards[0].source = "L['self']._modules['up']"
     look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
     assert "Fewer guards" in [suggestion.what for suggestion in overview(report).suggestions]
+
+
+def test_fewer_guards_save_no_more_than_checking_them_takes() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
+    assert suggestion_of(report, "Fewer guards").gain == "up to 30.0 µs (75 %) less per call"
+    (compilation,) = report.variant("python").compilations
+    compilation.guard_tree = [GuardManager(kind="RootGuardManager", cost_ns=4000.0)]
+    assert suggestion_of(report, "Fewer guards").gain == "up to 4.00 µs (10 %) less per call"
 
 
 def test_what_was_tried_in_vain_is_not_suggested() -> None:
@@ -172,7 +182,7 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
     report = cs.load(REPORTS / "breaks.compilescope.json")
     item = suggestion_of(report, "Fix the graph break at line 23")
     assert item.code == "torch._dynamo.config.capture_scalar_outputs = True"
-    assert item.place == "before the first call, and run the cell again"
+    assert item.place == "before the first call; code that is already compiled does not change"
     branch = suggestion_of(report, "Fix the graph break at line 17")
     assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
     # In a function that was inlined the line is that function's, not the call of it.
@@ -214,7 +224,7 @@ def test_a_frame_without_operations_is_no_graph() -> None:
             ),
             None,
             "torch._inductor.config.freezing = True",
-            "before the first call, and run the cell again",
+            "before the first call; code that is already compiled does not change",
         ),
     ],
 )

@@ -271,7 +271,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
     by = [
-        f"{n} {_LANGUAGES[language]}" for language, n in languages.items() if language in _LANGUAGES
+        f"{n:,} {_LANGUAGES[language]}"
+        for language, n in languages.items()
+        if language in _LANGUAGES
     ]
     guards = sum(
         compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations

@@ -89,7 +89,7 @@ UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_
 
 
 AROUND = "around the call"
-BEFORE = "before the first call, and run the cell again"
+BEFORE = "before the first call; code that is already compiled does not change"
 
 
 def _help(text: tuple[str, str], code: str, place: str = "") -> Help:

@@ -46,7 +46,7 @@ _CODE = (
     "font-family:var(--jp-code-font-family,ui-monospace,SFMono-Regular,Menlo,Consolas,monospace);"
 )
 STYLES = {
-    "root": "font-size:13px;line-height:1.5;max-width:100%;",
+    "root": "font-size:13px;line-height:1.4;max-width:100%;",
     "least": "min-width:260px;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",

@@ -58,6 +58,21 @@ export function whyNothing(
 }
 
 /**
+ * What gives a view that a build fills; undefined where nothing here can build.
+ */
+export function buildRemedy(
+  { isLive, job, subject }: ISubjectModel,
+  trans: TranslationBundle
+): string | undefined {
+  if (!isLive) {
+    return undefined;
+  }
+  return isActive(job) && job?.subject === subject
+    ? trans.__('It appears here when the build is done.')
+    : trans.__('Build and time the variants, with the button in the sidebar.');
+}
+
+/**
  * The state of a view of what Inductor alone gives, for a variant of another
  * backend; null for one of Inductor.
  */

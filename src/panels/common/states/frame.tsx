@@ -10,7 +10,11 @@ import { ProblemCard } from './problemCard';
 export interface IEmpty {
   readonly what: string;
   readonly why?: string;
-  readonly remedy?: string;
+
+  /**
+   * What gives it; a function where that changes while the view stays empty.
+   */
+  readonly remedy?: string | (() => string | undefined);
 
   /**
    * Whether it is good news that there is nothing.
@@ -80,6 +84,8 @@ export function ViewFrame<T>(props: {
  * There is nothing to show: why, and what to do.
  */
 export function Empty(props: IEmpty): JSX.Element {
+  const remedy =
+    typeof props.remedy === 'function' ? props.remedy() : props.remedy;
   return (
     <div
       className={`jp-Compilescope-empty${props.isGood ? ' jp-mod-good' : ''}`}
@@ -87,7 +93,7 @@ export function Empty(props: IEmpty): JSX.Element {
     >
       <p className="jp-Compilescope-emptyWhat">{props.what}</p>
       {props.why && <p>{props.why}</p>}
-      {props.remedy && <p className="jp-Compilescope-remedy">{props.remedy}</p>}
+      {remedy && <p className="jp-Compilescope-remedy">{remedy}</p>}
     </div>
   );
 }

@@ -44,7 +44,9 @@ export function TableHead(props: { heads: Heads }): JSX.Element {
             <th
               key={index}
               scope="col"
-              className={head.isNumber ? 'jp-mod-number' : head.className}
+              className={
+                head.className ?? (head.isNumber ? 'jp-mod-number' : undefined)
+              }
               colSpan={head.span}
               title={head.title}
               aria-label={head.spoken}

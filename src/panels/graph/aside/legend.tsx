@@ -1,9 +1,10 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IColouring, ISwatch } from '../../../graph/colour/colouring';
-import { shorten } from '../../../graph/labels';
 import { isLastStage } from '../../../graph/kernels';
+import { shorten } from '../../../graph/labels';
 import type { IPrepared } from '../../../graph/prepare';
+import { Elided } from '../../common/tables/elided';
 import type { IViewContext } from '../../views';
 import { modeTitle, stageTitle, swatchTitle } from '../words';
 
@@ -12,7 +13,7 @@ const AT_FIRST = 12;
 /**
  * In a narrower pane the legend would cover the graph: it begins folded.
  */
-const NARROW = 520;
+const NARROW = 760;
 
 /**
  * What colours and bars mean, and what could not be drawn.
@@ -91,9 +92,7 @@ export function Legend(props: {
             {shown.map(swatch => (
               <li key={swatch.id}>
                 <Swatch swatch={swatch} />
-                <span title={swatch.id}>
-                  {shorten(swatchTitle(mode, swatch, trans), 34)}
-                </span>
+                <Elided text={swatchTitle(mode, swatch, trans)} />
                 <span className="jp-Compilescope-graph-count">
                   {swatch.count}
                 </span>
