@@ -24,11 +24,11 @@ function words(language: string, line: string): string[] {
   const syntax = assemblySyntax(language)!;
   const state = EditorState.create({ doc: line, extensions: syntax });
   const tree = ensureSyntaxTree(state, line.length, 5000)!;
-  const found: string[] = [];
+  const matches: string[] = [];
   highlightTree(tree, NAMES, (from, to, name) =>
-    found.push(`${name} ${line.slice(from, to)}`)
+    matches.push(`${name} ${line.slice(from, to)}`)
   );
-  return found;
+  return matches;
 }
 
 describe('the syntax of what kernels are compiled to', () => {
@@ -128,10 +128,12 @@ describe('lineRegions', () => {
     )!;
     for (const form of ['ttir', 'ttgir', 'llir', 'ptx', 'sass']) {
       const result = resultOf('python on h100', form);
-      const found = lineRegions(result).filter(each => each.key === wanted.key);
-      expect(found.length).toBeGreaterThan(0);
-      expect(result.lines.slice(found[0].start - 1, found[0].end)).toEqual(
-        Array(found[0].end - found[0].start + 1).fill(wanted.start)
+      const matches = lineRegions(result).filter(
+        each => each.key === wanted.key
+      );
+      expect(matches.length).toBeGreaterThan(0);
+      expect(result.lines.slice(matches[0].start - 1, matches[0].end)).toEqual(
+        Array(matches[0].end - matches[0].start + 1).fill(wanted.start)
       );
     }
     // The same line for another device is the same line.

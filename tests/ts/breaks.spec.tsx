@@ -32,7 +32,7 @@ function causeOf(change: Partial<Break> = {}): Break {
   };
 }
 
-function found(
+function breakOf(
   change: Partial<DistinctBreak> = {},
   cause: Partial<Break> = {}
 ): DistinctBreak {
@@ -62,7 +62,10 @@ describe('marksOf', () => {
 
   it('marks a line once, with all its breaks', () => {
     const marks = marksOf(
-      [found({ count: 2 }), found({}, { reason: 'other', explanation: '' })],
+      [
+        breakOf({ count: 2 }),
+        breakOf({}, { reason: 'other', explanation: '' })
+      ],
       files,
       trans
     );
@@ -82,14 +85,14 @@ describe('marksOf', () => {
     });
     const marks = marksOf(
       [
-        found(
+        breakOf(
           {},
           {
             where: line('/lib.py', 9),
             stack: [line(FILE, 1), line(FILE, 2), line('/lib.py', 9)]
           }
         ),
-        found({}, { where: line('/lib.py', 1), stack: [] })
+        breakOf({}, { where: line('/lib.py', 1), stack: [] })
       ],
       files,
       trans
@@ -149,7 +152,7 @@ describe('BreaksView', () => {
   afterEach(() => act(() => view.dispose()));
 
   it('tells each break: why, where, how often, what to do', async () => {
-    await show({ breaks: [found({ count: 3 })] });
+    await show({ breaks: [breakOf({ count: 3 })] });
     const [card] = all('article');
     expect(card.textContent).toContain('Failed to trace builtin operator');
     expect(card.textContent).toContain('3 times');
@@ -162,7 +165,7 @@ describe('BreaksView', () => {
   });
 
   it('opens the graph before it; what has none is no link', async () => {
-    await show({ breaks: [found()] });
+    await show({ breaks: [breakOf()] });
     model.compilation = '1/0';
     const links = all('.jp-Compilescope-graphs button');
     expect(links.map(each => each.textContent)).toEqual(['0/0']);
@@ -174,8 +177,8 @@ describe('BreaksView', () => {
   it('goes to the line, and marks the card whose line is selected', async () => {
     await show({
       breaks: [
-        found(),
-        found({}, { where: { file: FILE, line: 7, function: '', code: '' } })
+        breakOf(),
+        breakOf({}, { where: { file: FILE, line: 7, function: '', code: '' } })
       ]
     });
     await click(all('.jp-Compilescope-source button')[0]);
@@ -201,7 +204,7 @@ describe('BreaksView', () => {
   it('shows many a part at a time', async () => {
     await show({
       breaks: Array.from({ length: 120 }, (_, index) =>
-        found({ cost_us: index })
+        breakOf({ cost_us: index })
       )
     });
     expect(all('article')).toHaveLength(50);
@@ -213,7 +216,7 @@ describe('BreaksView', () => {
   it('shows all that torch and the user say as text', async () => {
     await show({
       breaks: [
-        found(
+        breakOf(
           { eager: [HOSTILE] },
           {
             reason: HOSTILE,

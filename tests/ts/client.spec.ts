@@ -44,11 +44,14 @@ describe('Client', () => {
 
   it('rejects with the problem that the kernel tells of', async () => {
     const request = client.request('forget', { subject: 'f' });
-    const told = problem({ what: 'no such subject', remedy: 'pick another' });
-    client.receive({ id: sent[0].id, result: null, error: told });
+    const refusal = problem({
+      what: 'no such subject',
+      remedy: 'pick another'
+    });
+    client.receive({ id: sent[0].id, result: null, error: refusal });
     await expect(request).rejects.toMatchObject({
       kind: 'reply',
-      problem: told
+      problem: refusal
     });
   });
 

@@ -232,17 +232,17 @@ describe('embeddedSource', () => {
     const text =
       "cpp_fused_0 = async_compile.cpp_pybinding(['float*'], r'''\n" +
       "void kernel() {}\n''')";
-    const found = embeddedSource(text)!;
-    expect(found.language).toBe('cpp');
-    expect(text.slice(found.from, found.to)).toBe('\nvoid kernel() {}\n');
+    const source = embeddedSource(text)!;
+    expect(source.language).toBe('cpp');
+    expect(text.slice(source.from, source.to)).toBe('\nvoid kernel() {}\n');
   });
 
   it('knows Triton for Python', () => {
     const text =
       "# kernel path: /a.py\nk = async_compile.triton('k', '''\nimport x\n''', device_str='cuda')";
-    const found = embeddedSource(text)!;
-    expect(found.language).toBe('python');
-    expect(text.slice(found.from, found.to)).toBe('\nimport x\n');
+    const source = embeddedSource(text)!;
+    expect(source.language).toBe('python');
+    expect(text.slice(source.from, source.to)).toBe('\nimport x\n');
   });
 
   it('leaves alone what it does not know', () => {

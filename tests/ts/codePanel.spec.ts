@@ -210,7 +210,8 @@ describe('CodePanel', () => {
         node.textContent,
         node.style.getPropertyValue('--cs-share')
       ]);
-    const told = () => all('.jp-Compilescope-code-told')[0]?.textContent;
+    const costText = () =>
+      all('.jp-Compilescope-code-statusCost')[0]?.textContent;
     expect(all('.jp-Compilescope-code-legend ul')).toEqual([]);
     model.getCompilation.mockImplementation(async name => ({
       kernels: [],
@@ -245,14 +246,14 @@ describe('CodePanel', () => {
     model.select({ key: 'launch:1' });
     await until(
       () =>
-        told() ===
+        costText() ===
         'Host time of the step “kernel launch”: 20.0 µs left, 6.00 µs right'
     );
     // The cursor's line counts, also one that nothing can be selected at.
     const view = EditorView.findFromDOM(all('.cm-content')[0])!;
     view.dispatch({ selection: { anchor: view.state.doc.line(3).from } });
     await until(
-      () => told() === 'Host time of the step “return”: 1.00 µs left'
+      () => costText() === 'Host time of the step “return”: 1.00 µs left'
     );
     expect(all('.jp-Compilescope-hidden[aria-live]')[0].textContent).toContain(
       'the step “return”'

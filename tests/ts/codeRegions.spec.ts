@@ -101,10 +101,10 @@ describe('RegionIndex', () => {
     for (let line = 1; line <= 100; line++) {
       const holders = regions.filter(r => r.start <= line && line <= r.end);
       const smallest = Math.min(...holders.map(r => r.end - r.start));
-      const found = index.at(line);
-      expect(found === null).toBe(holders.length === 0);
-      if (found) {
-        expect(found.end - found.start).toBe(smallest);
+      const region = index.at(line);
+      expect(region === null).toBe(holders.length === 0);
+      if (region) {
+        expect(region.end - region.start).toBe(smallest);
       }
     }
   });

@@ -139,8 +139,8 @@ describe('hit', () => {
     const layout = layOutLanes(big);
     const begin = process.cpuUsage();
     for (let n = 0; n < 1000; n++) {
-      const found = hit(big, layout, n * 100 + 4, layout.boxes[0].rows, 0.1);
-      expect(found?.span).toBe(n * 10);
+      const target = hit(big, layout, n * 100 + 4, layout.boxes[0].rows, 0.1);
+      expect(target?.span).toBe(n * 10);
     }
     // Microseconds of the processor, however busy the machine is.
     expect(process.cpuUsage(begin).user).toBeLessThan(1e6);

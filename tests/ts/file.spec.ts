@@ -21,7 +21,7 @@ interface IKept {
   answer: { error?: Problem | null };
 }
 
-const kept: IKept[] = JSON.parse(read('protocol/answers.json'));
+const answers: IKept[] = JSON.parse(read('protocol/answers.json'));
 
 function read(name: string): string {
   return readFileSync(path.join(DATA, name), 'utf8');
@@ -45,7 +45,7 @@ describe('FileConnection', () => {
   );
 
   it.each(
-    kept.map((each, index): [string, IKept] => [
+    answers.map((each, index): [string, IKept] => [
       `${index} ${each.report} ${each.command}`,
       each
     ])

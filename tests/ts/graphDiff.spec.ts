@@ -92,8 +92,8 @@ describe('diffStages', () => {
     );
     expect(elsewhere).toBeGreaterThan(5);
     // What neither half needs is gone; what one keeps is not.
-    const kept = [...graphs.forward.nodes, ...graphs.backward.nodes];
-    const names = new Set(kept.map(node => node.name));
+    const nodes = [...graphs.forward.nodes, ...graphs.backward.nodes];
+    const names = new Set(nodes.map(node => node.name));
     expect(removed.length).toBeGreaterThan(0);
     expect(removed.filter(({ node }) => names.has(node.name))).toEqual([]);
     expect(counts.same + counts.rewritten + counts.renamed).toBe(

@@ -50,7 +50,7 @@ function lay(prepared: IPrepared, isOpen: (id: string) => boolean): Scene {
  */
 function overlaps(scene: Scene): string[] {
   const items = [...scene.layout.items];
-  const found: string[] = [];
+  const crossings: string[] = [];
   items.forEach((a, i) => {
     for (const b of items.slice(i + 1)) {
       if (scene.isWithin(a, b) || scene.isWithin(b, a)) {
@@ -63,11 +63,11 @@ function overlaps(scene: Scene): string[] {
         p.y + p.height > q.y + 0.01 &&
         q.y + q.height > p.y + 0.01
       ) {
-        found.push(`${a} ${b}`);
+        crossings.push(`${a} ${b}`);
       }
     }
   });
-  return found;
+  return crossings;
 }
 
 function upward({ points, starts, from }: ILayout): number {

@@ -13,17 +13,20 @@ const REPORTS = path.join(__dirname, '../data/reports');
 export function realCompilation(name: string, variant = 'python'): Compilation {
   const file = path.join(REPORTS, `${name}.compilescope.json`);
   const report = readReport(fs.readFileSync(file, 'utf8'));
-  const found = report.variants
+  const compilation = report.variants
     .find(each => each.name === variant)
     ?.compilations.find(each => Object.keys(each.graphs).length > 0);
-  if (!found) {
+  if (!compilation) {
     throw new Error(`${name} has no graph`);
   }
-  const stages = Object.keys(found.graphs);
+  const stages = Object.keys(compilation.graphs);
   return {
-    ...found,
+    ...compilation,
     graphs: Object.fromEntries(
-      stages.map(stage => [stage, graphOf(report, variant, found.id, stage)])
+      stages.map(stage => [
+        stage,
+        graphOf(report, variant, compilation.id, stage)
+      ])
     )
   };
 }

@@ -137,28 +137,28 @@ describe('the rows of guards', () => {
 });
 
 describe('the filter of guards', () => {
-  const kept = (change: Partial<typeof DEFAULT_OPTIONS>) =>
+  const shownNames = (change: Partial<typeof DEFAULT_OPTIONS>) =>
     entriesOf(GUARDS)
       .filter(filterOf({ ...DEFAULT_OPTIONS, ...change }, g => g === GUARDS[0]))
       .map(each => each.guard.expression);
 
   it('looks for all words, anywhere', () => {
-    expect(kept({ text: "SELF'].W tensor" })).toEqual(['w']);
+    expect(shownNames({ text: "SELF'].W tensor" })).toEqual(['w']);
   });
 
   it('knows languages, failures and the selection', () => {
-    expect(kept({ language: 'python' })).toEqual(['w']);
-    expect(kept({ failing: true })).toEqual(['x', 'w']);
-    expect(kept({ selected: true })).toEqual(['x']);
+    expect(shownNames({ language: 'python' })).toEqual(['w']);
+    expect(shownNames({ failing: true })).toEqual(['x', 'w']);
+    expect(shownNames({ selected: true })).toEqual(['x']);
   });
 });
 
 describe('summarize', () => {
   it('takes the cost of the tree, and the share of the costliest', () => {
-    const told = summarize(
+    const summary = summarize(
       fullCompilation({ guards: GUARDS, guard_tree: TREE })
     );
-    expect(told).toMatchObject({
+    expect(summary).toMatchObject({
       count: 4,
       python: 1,
       cost: 100,
@@ -169,8 +169,12 @@ describe('summarize', () => {
   });
 
   it('has no cost where nothing was measured', () => {
-    const told = summarize(fullCompilation({ guards: [guardOf()] }));
-    expect(told).toMatchObject({ cost: null, costliest: null, counted: false });
+    const summary = summarize(fullCompilation({ guards: [guardOf()] }));
+    expect(summary).toMatchObject({
+      cost: null,
+      costliest: null,
+      counted: false
+    });
   });
 });
 
@@ -408,7 +412,7 @@ describe('GuardsView', () => {
     found: '2',
     message: 'size mismatch'
   };
-  const told = (change: Partial<WhatIfResult> = {}): WhatIfResult => ({
+  const whatIfOf = (change: Partial<WhatIfResult> = {}): WhatIfResult => ({
     arguments: ['x: float32[2] cpu'],
     verdict: 'recompile',
     reuses: '',
@@ -419,7 +423,7 @@ describe('GuardsView', () => {
 
   it('asks what would happen, and goes to the guard that fails', async () => {
     await show(manyGuards(40));
-    model.whatIf.mockResolvedValue(told());
+    model.whatIf.mockResolvedValue(whatIfOf());
     await ask(' x[:2] ');
     expect(model.whatIf).toHaveBeenCalledWith('python', 'x[:2]');
     const [answer] = all('.jp-Compilescope-answer');
@@ -448,14 +452,14 @@ describe('GuardsView', () => {
     ['unknown', { why: 'the module is gone' }, 'the module is gone']
   ] as const)('says the verdict: %s', async (verdict, change, text) => {
     await show(manyGuards(4));
-    model.whatIf.mockResolvedValue(told({ verdict, ...change } as never));
+    model.whatIf.mockResolvedValue(whatIfOf({ verdict, ...change } as never));
     await ask('x');
     expect(all('.jp-Compilescope-answer')[0].textContent).toContain(text);
   });
 
   it('shows an error of the expression as one, and keeps earlier tries', async () => {
     await show(manyGuards(4));
-    model.whatIf.mockResolvedValueOnce(told());
+    model.whatIf.mockResolvedValueOnce(whatIfOf());
     await ask('x');
     model.whatIf.mockRejectedValueOnce(
       new RequestError(problem({ what: 'y is not in the notebook.' }), 'reply')

@@ -167,17 +167,17 @@ describe('resolveLinks', () => {
   });
 
   it('leads from a node to its one launch, back to Dynamo’s and the line', () => {
-    const found = look({ node: { stage: 'post_grad', name: 'mm_1' } });
-    expect(found.keys).toEqual(['#3']);
-    expect(found.nodes.dynamo).toEqual(['linear_1']);
-    expect(found.lines).toEqual(['cell.py:3']);
+    const links = look({ node: { stage: 'post_grad', name: 'mm_1' } });
+    expect(links.keys).toEqual(['#3']);
+    expect(links.nodes.dynamo).toEqual(['linear_1']);
+    expect(links.lines).toEqual(['cell.py:3']);
   });
 
   it('leads from a node of a stage between', () => {
-    const found = look({ node: { stage: 'joint', name: 'mul' } });
-    expect(found.nodes.post_grad).toEqual(['mul']);
-    expect(found.nodes.dynamo).toEqual(['gelu']);
-    expect(found.kernels).toContain('fused');
+    const links = look({ node: { stage: 'joint', name: 'mul' } });
+    expect(links.nodes.post_grad).toEqual(['mul']);
+    expect(links.nodes.dynamo).toEqual(['gelu']);
+    expect(links.kernels).toContain('fused');
   });
 
   it('leads from a launch back', () => {
@@ -191,9 +191,9 @@ describe('resolveLinks', () => {
   });
 
   it('leads from a kernel to all its launches', () => {
-    const found = look({ kernel: 'extern_kernels.mm' });
-    expect(found.keys).toEqual(['#1', '#3']);
-    expect(found.kernels).toEqual(['aoti_mm_out', 'extern_kernels.mm']);
+    const links = look({ kernel: 'extern_kernels.mm' });
+    expect(links.keys).toEqual(['#1', '#3']);
+    expect(links.kernels).toEqual(['aoti_mm_out', 'extern_kernels.mm']);
   });
 
   it('takes the line of the user’s cell, not the library’s below it', () => {
@@ -201,9 +201,9 @@ describe('resolveLinks', () => {
   });
 
   it('does with kernels alone where no graph is there', () => {
-    const found = look({ source: at(2) }, { graphs: new Map() });
-    expect(found.keys).toEqual(['#2', 'b#1']);
-    expect(found.nodes.post_grad).toEqual(['erf', 'mul']);
+    const links = look({ source: at(2) }, { graphs: new Map() });
+    expect(links.keys).toEqual(['#2', 'b#1']);
+    expect(links.nodes.post_grad).toEqual(['erf', 'mul']);
   });
 
   it.each<[string, Partial<ISelection>, RegExp]>([

@@ -23,11 +23,13 @@ describe('ReportWidget', () => {
       } as unknown as IViewContext
     });
     const parts = [widget, widget.content, widget.content.pickers];
-    const told: Widget[] = [];
-    parts.forEach(each => each.disposed.connect(sender => told.push(sender)));
+    const disposed: Widget[] = [];
+    parts.forEach(each =>
+      each.disposed.connect(sender => disposed.push(sender))
+    );
     widget.close();
-    expect(told).toHaveLength(parts.length);
-    expect(told).toEqual(expect.arrayContaining(parts));
+    expect(disposed).toHaveLength(parts.length);
+    expect(disposed).toEqual(expect.arrayContaining(parts));
     widget.dispose();
     model.dispose();
     notebook.dispose();

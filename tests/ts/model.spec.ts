@@ -46,18 +46,18 @@ describe('SubjectModel', () => {
   });
 
   it('hears late of what a cell inspected while the comms were opened', () => {
-    const told = jest.fn();
-    model.inspected.connect((_, id) => told(id));
+    const listener = jest.fn();
+    model.inspected.connect((_, id) => listener(id));
     connection.hello({ subjects: [subjectSummary('g')] });
-    expect(told).not.toHaveBeenCalled();
+    expect(listener).not.toHaveBeenCalled();
     model.awaitsInspection = true;
     connection.hello({ subjects: [subjectSummary('g')] });
-    expect(told).not.toHaveBeenCalled();
+    expect(listener).not.toHaveBeenCalled();
     connection.hello({ subjects: [subjectSummary('f'), subjectSummary('g')] });
-    expect(told.mock.calls).toEqual([['f']]);
+    expect(listener.mock.calls).toEqual([['f']]);
     expect(model.subject).toBe('f');
     connection.hello({ subjects: [subjectSummary('f', 2)] });
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
   });
 
   it('takes the kernel’s state, and turns to the latest subject', async () => {
@@ -176,8 +176,8 @@ describe('SubjectModel', () => {
       const { text: saved } = await model.save('json');
       expect(JSON.parse(saved).subject.id).toBe(id);
       const [variant] = JSON.parse(text).variants;
-      const found = await model.getVariant(variant.name);
-      expect(found.name).toBe(variant.name);
+      const reply = await model.getVariant(variant.name);
+      expect(reply.name).toBe(variant.name);
     });
 
     it('is saved as the page that the kernel would have written', async () => {
@@ -295,9 +295,9 @@ describe('SubjectModel', () => {
 
   it('shows a failed request as a problem', async () => {
     connection.hello({ subjects: [subjectSummary('f')] });
-    const told = problem({ what: 'no report' });
-    await connection.answer('get_report', new RequestError(told, 'reply'));
-    expect(model.problem).toEqual(told);
+    const refusal = problem({ what: 'no report' });
+    await connection.answer('get_report', new RequestError(refusal, 'reply'));
+    expect(model.problem).toEqual(refusal);
   });
 
   describe('artifacts', () => {
@@ -398,11 +398,11 @@ describe('SubjectModel', () => {
         data: { subject: 'f', revision: 2, variant: null }
       });
       await connection.answer('get_report', more);
-      const told = jest.fn();
-      model.variantChanged.connect((_, name) => told(name));
+      const listener = jest.fn();
+      model.variantChanged.connect((_, name) => listener(name));
       model.variant = 'tuned';
       expect(model.selectedVariants.left).toBe('tuned');
-      expect(told.mock.calls).toEqual([['tuned']]);
+      expect(listener.mock.calls).toEqual([['tuned']]);
     });
 
     /**
@@ -457,8 +457,8 @@ describe('SubjectModel', () => {
       revision: 1,
       compilation: fullCompilation({ guard_tree: [{ kind: 'Root' } as never] })
     });
-    const found = await both;
-    expect(found.kernels).toEqual(kernels);
-    expect(found.guard_tree).toHaveLength(1);
+    const reply = await both;
+    expect(reply.kernels).toEqual(kernels);
+    expect(reply.guard_tree).toHaveLength(1);
   });
 });

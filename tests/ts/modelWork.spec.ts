@@ -277,15 +277,15 @@ describe('The work of a SubjectModel', () => {
 
     it('began when the kernel says that they did', () => {
       const now = Date.now();
-      const told = (change: Parameters<typeof job>[0]) =>
+      const report = (change: Parameters<typeof job>[0]) =>
         connection.event.emit({
           event: 'job_changed',
           data: { job: job(change) }
         });
-      told({ state: 'running', elapsed_s: 40 });
+      report({ state: 'running', elapsed_s: 40 });
       expect(model.jobSince).toBe(now - 40_000);
       jest.advanceTimersByTime(5_000);
-      told({ state: 'running', step: 'next', elapsed_s: 44 });
+      report({ state: 'running', step: 'next', elapsed_s: 44 });
       expect(model.jobSince).toBe(now - 40_000);
     });
 

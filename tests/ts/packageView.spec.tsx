@@ -22,7 +22,7 @@ function file(
   };
 }
 
-function made(change: Partial<Package> = {}): Package {
+function packageOf(change: Partial<Package> = {}): Package {
   return {
     model: 'model',
     path: '',
@@ -94,7 +94,7 @@ describe('PackageBody', () => {
   });
 
   it('says what it is, what goes in and what may change', () => {
-    show({ package: made() });
+    show({ package: packageOf() });
     for (const part of [
       'Sources, not built',
       'Made in 2',
@@ -132,7 +132,7 @@ describe('PackageBody', () => {
         }
       ]
     });
-    show({ package: made() });
+    show({ package: packageOf() });
     page.click(page.button('Show its C++'));
     await act(() => Promise.resolve());
     expect(model.select).toHaveBeenCalledWith({
@@ -150,7 +150,7 @@ describe('PackageBody', () => {
 
   it('lists the ways to call it, and why one has no time', () => {
     show({
-      package: made({
+      package: packageOf({
         built: true,
         accurate: true,
         entries: [
@@ -173,7 +173,7 @@ describe('PackageBody', () => {
 
   it('says why a subject was refused', () => {
     show({
-      package: made({
+      package: packageOf({
         files: [],
         constants: [],
         inputs: [],
@@ -197,7 +197,7 @@ describe('PackageBody', () => {
 
   it('shows a file’s text when it is asked for', async () => {
     model.getArtifact.mockResolvedValue({ text: 'pt2' });
-    show({ package: made() });
+    show({ package: packageOf() });
     expect(page.all('.jp-mod-files button')).toHaveLength(1);
     page.click(page.button('archive_format'));
     await act(() => Promise.resolve());
@@ -211,7 +211,7 @@ describe('PackageBody', () => {
 
   it('shows names as text', () => {
     show({
-      package: made({
+      package: packageOf({
         files: [file(HOSTILE)],
         inputs: [HOSTILE],
         metadata: { [HOSTILE]: HOSTILE },

@@ -103,13 +103,13 @@ describe('PortConnection', () => {
     await open();
     const event = jest.fn();
     connection.event.connect((_, each) => event(each));
-    const told = {
+    const data = {
       event: 'job_changed',
       data: { job: job({ state: 'running' }) }
     };
-    port.say({ kind: 'event', data: told });
+    port.say({ kind: 'event', data });
     port.say({ kind: 'event', data: { event: 'unheard_of', data: {} } });
-    expect(event.mock.calls).toEqual([[told]]);
+    expect(event.mock.calls).toEqual([[data]]);
   });
 
   it('says that the kernel is busy, then that it may be gone', async () => {

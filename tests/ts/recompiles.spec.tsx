@@ -166,13 +166,11 @@ describe('describeFailure', () => {
   });
 
   it('falls back to torch’s words, without their trailer', () => {
-    const told = recompileOf({
+    const recompile = recompileOf({
       failures: [],
       reasons: ['0/1: rate == 0.1    # return y * rate  # f.py:6 in step']
     });
-    expect(reasonOf(compiled('0/2', 1, { recompile: told }))).toBe(
-      'rate == 0.1'
-    );
+    expect(reasonOf(compiled('0/2', 1, { recompile }))).toBe('rate == 0.1');
   });
 
   it('is said once for all compilations that it is the same of', () => {

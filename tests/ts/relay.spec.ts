@@ -137,10 +137,10 @@ describe('the widget', () => {
 
   it('passes on what the kernel says', async () => {
     const port = await connect();
-    const told = next(port);
+    const message = next(port);
     const data = { event: 'measured', data: {} };
     model.say('msg:custom', { kind: 'event', data }, []);
-    expect(await told).toEqual({ kind: 'event', data });
+    expect(await message).toEqual({ kind: 'event', data });
     port.close();
   });
 
@@ -160,18 +160,18 @@ describe('the widget', () => {
 
   it('tells the panel of a kernel that has gone', async () => {
     const port = await connect();
-    const told = next(port);
+    const message = next(port);
     model.isGone = true;
     port.postMessage({ kind: 'request', request: { id: '1' } });
-    expect(await told).toEqual({ kind: 'closed' });
+    expect(await message).toEqual({ kind: 'closed' });
     port.close();
   });
 
   it('has it look where the notebook says that something changed', async () => {
     const port = await connect();
-    const told = next(port);
+    const message = next(port);
     model.say('comm_live_update');
-    expect(await told).toEqual({ kind: 'check' });
+    expect(await message).toEqual({ kind: 'check' });
     port.close();
   });
 

@@ -237,19 +237,19 @@ describe('ReportShell', () => {
   });
 
   it('tells a hidden view nothing until it is shown again, and then once', async () => {
-    const told = jest.fn();
+    const listener = jest.fn();
     const seen = contexts.get('code')!.model;
-    seen.compilationChanged.connect((sender, id) => told(sender, id));
+    seen.compilationChanged.connect((sender, id) => listener(sender, id));
     model.compilation = '0/1';
-    expect(told.mock.calls).toEqual([[seen, '0/1']]);
+    expect(listener.mock.calls).toEqual([[seen, '0/1']]);
     shell.view = 'guards';
     model.compilation = '0/0';
     model.compilation = '0/1';
     model.compilation = '0/0';
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect(seen.compilation).toBe('0/0');
     shell.view = 'code';
-    expect(told.mock.calls.slice(1)).toEqual([[seen, '0/0']]);
+    expect(listener.mock.calls.slice(1)).toEqual([[seen, '0/0']]);
   });
 
   it('passes what a view does on to the model', () => {
@@ -275,11 +275,11 @@ describe('ReportShell', () => {
   });
 
   it('lets a view turn to another one', () => {
-    const told = jest.fn();
-    shell.viewChanged.connect((_, view) => told(view));
+    const listener = jest.fn();
+    shell.viewChanged.connect((_, view) => listener(view));
     contexts.get('code')!.open('recompiles');
     expect(shell.view).toBe('recompiles');
-    expect(told.mock.calls).toEqual([['recompiles']]);
+    expect(listener.mock.calls).toEqual([['recompiles']]);
   });
 
   it('offers the variants and compilations of the report', async () => {

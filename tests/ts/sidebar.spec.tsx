@@ -168,8 +168,8 @@ describe('SidebarBody', () => {
   });
 
   it('shows an error with its remedy, and tries again', () => {
-    const told = problem({ what: 'silence', remedy: 'restart' });
-    show({ ...blank, status: { kind: 'error', problem: told } });
+    const silence = problem({ what: 'silence', remedy: 'restart' });
+    show({ ...blank, status: { kind: 'error', problem: silence } });
     expect(host.textContent).toContain('silence');
     expect(host.textContent).toContain('restart');
     click(button('Try again'));

@@ -16,8 +16,8 @@ const WAITING = [cell('python'), cell('cpp')];
 describe('completeSweep', () => {
   it('puts what changed in its place', () => {
     const known = sweep(WAITING);
-    const told = sweep([done('cpp', 20, 5)], { winner: 'key of cpp' });
-    const whole = completeSweep(known, told)!;
+    const update = sweep([done('cpp', 20, 5)], { winner: 'key of cpp' });
+    const whole = completeSweep(known, update)!;
     expect(whole.cells.map(each => each.state)).toEqual(['waiting', 'done']);
     expect(whole.winner).toBe('key of cpp');
   });
@@ -26,8 +26,8 @@ describe('completeSweep', () => {
     const twin = { key: 'same', shape: 'b' };
     const known = sweep([cell('cpp', { key: 'same', shape: 'a' })]);
     const both = { ...known, cells: [...known.cells, cell('cpp', twin)] };
-    const told = sweep([done('cpp', 20, 5, twin)]);
-    expect(completeSweep(both, told)!.cells.map(each => each.state)).toEqual([
+    const update = sweep([done('cpp', 20, 5, twin)]);
+    expect(completeSweep(both, update)!.cells.map(each => each.state)).toEqual([
       'waiting',
       'done'
     ]);
@@ -56,13 +56,13 @@ describe('The sweep of a model', () => {
 
   afterEach(() => model.dispose());
 
-  const push = (told: Sweep, subject = 'f') =>
+  const push = (update: Sweep, subject = 'f') =>
     connection.event.emit({
       event: 'sweep_changed',
-      data: { subject, sweep: told }
+      data: { subject, sweep: update }
     });
-  const answer = (command: 'get_sweep' | 'start_sweep', found: Sweep | null) =>
-    connection.answer(command, { subject: 'f', sweep: found });
+  const answer = (command: 'get_sweep' | 'start_sweep', stored: Sweep | null) =>
+    connection.answer(command, { subject: 'f', sweep: stored });
   const asked = (command: string) =>
     connection.log.filter(([each]) => each === command).length;
   const states = () => model.sweep?.cells.map(each => each.state);
@@ -140,7 +140,7 @@ describe('The sweep of a model', () => {
 });
 
 it('comes from a file', async () => {
-  const found = sweep([done('cpp', 20, 5)], { state: 'done' });
+  const stored = sweep([done('cpp', 20, 5)], { state: 'done' });
   const { subject, environment } = report('f');
   const file = new FileConnection({
     subject,
@@ -149,7 +149,7 @@ it('comes from a file', async () => {
     problems: [],
     files: {},
     peaks: [],
-    sweep: found,
+    sweep: stored,
     contents: { variants: [], sweep: null, problems: 0 }
   } as unknown as Report);
   const { sweep: read } = await file.request('get_sweep', { subject: 'f' });

@@ -126,7 +126,7 @@ describe('parseOptions', () => {
 
 describe('standingOf', () => {
   it('says what runs, what is left, and what was kept', () => {
-    const found = sweep(
+    const shown = sweep(
       [
         done('python', 30, 2, { started_s: 10 }),
         cell('cpp', { state: 'running', step: 'compiling' }),
@@ -134,7 +134,7 @@ describe('standingOf', () => {
       ],
       { left: 'about 20 s' }
     );
-    expect(standingOf(found, rowsOf(found), trans)).toEqual({
+    expect(standingOf(shown, rowsOf(shown), trans)).toEqual({
       text: 'Sweeping: 1 of 3 cells',
       more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is kept from before',
       isOn: true,
@@ -143,18 +143,18 @@ describe('standingOf', () => {
   });
 
   it('counts what has no result, and what was cancelled', () => {
-    const found = sweep(
+    const shown = sweep(
       [cell('a', { state: 'crashed' }), cell('b', { state: 'cancelled' })],
       { state: 'cancelled', took_s: 600 }
     );
-    const { text, more } = standingOf(found, rowsOf(found), trans);
+    const { text, more } = standingOf(shown, rowsOf(shown), trans);
     expect(text).toBe('Cancelled after 1 of 2 cells; you can resume');
     expect(more).toBe('in 10 min · 1 without a result');
   });
 });
 
 it('plots the front as a line, and only what was measured', () => {
-  const found = sweep(
+  const shown = sweep(
     [
       done('python', 80, 2),
       done('cpp', 40, 30),
@@ -166,7 +166,7 @@ it('plots the front as a line, and only what was measured', () => {
   );
   const theme = { series: ['blue'], bad: 'red' } as unknown as IChartTheme;
   const { traces, layout } = paretoOf(
-    rowsOf(found),
+    rowsOf(shown),
     null,
     trans
   )(theme, { width: 600, height: 280 }) as unknown as {
@@ -218,10 +218,10 @@ describe('SweepBody', () => {
   });
 
   const show = (
-    found: Sweep | null = null,
+    shown: Sweep | null = null,
     deployed: readonly VariantReport[] = []
   ) => {
-    model.sweep = found;
+    model.sweep = shown;
     page.draw(<SweepBody deployed={deployed} context={{ ...context }} />);
   };
   const box = (name: string) =>

@@ -134,8 +134,8 @@ describe('the Code view', () => {
 
   it('finds a form and a configuration of a kernel', () => {
     const config = 'XBLOCK=8, num_warps=2, num_stages=1';
-    const found = at(H100.name, `${SOURCE}.ptx@${config}`);
-    expect(found.artifact).toMatchObject({
+    const item = at(H100.name, `${SOURCE}.ptx@${config}`);
+    expect(item.artifact).toMatchObject({
       group: 'kernel',
       language: 'ptx',
       label: `${KERNEL}: PTX, ${config}`

@@ -59,14 +59,16 @@ describe('complete', () => {
 describe('The measurement of a model', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
-  let told: jest.Mock;
+  let listener: jest.Mock;
 
   beforeEach(async () => {
     connection = new FakeConnection();
     model = new SubjectModel();
     model.connection = connection;
-    told = jest.fn();
-    model.measurementChanged.connect((_, each) => told(each?.rounds ?? null));
+    listener = jest.fn();
+    model.measurementChanged.connect((_, each) =>
+      listener(each?.rounds ?? null)
+    );
     connection.event.emit({
       event: 'subjects_changed',
       data: { subjects: [subjectSummary('f')], focus: 'f', offer: null }
@@ -76,8 +78,11 @@ describe('The measurement of a model', () => {
 
   afterEach(() => model.dispose());
 
-  function push(told: Measurement) {
-    connection.event.emit({ event: 'measured', data: { measurement: told } });
+  function push(listener: Measurement) {
+    connection.event.emit({
+      event: 'measured',
+      data: { measurement: listener }
+    });
   }
 
   const asked = () =>
@@ -93,7 +98,7 @@ describe('The measurement of a model', () => {
     await connection.answer('get_measurement', of(0, [1, 2]));
     push(of(2, [3]));
     expect(model.measurement?.series[0].samples_us).toEqual([1, 2, 3]);
-    expect(told.mock.calls).toEqual([[2], [3]]);
+    expect(listener.mock.calls).toEqual([[2], [3]]);
   });
 
   it('is asked for what it missed', async () => {
@@ -137,7 +142,7 @@ describe('The measurement of a model', () => {
       measurement({ id: '', state: 'none' })
     );
     expect(model.measurement).toBeNull();
-    expect(told).not.toHaveBeenCalled();
+    expect(listener).not.toHaveBeenCalled();
   });
 
   it('is started as asked, and cancelled as any job', async () => {

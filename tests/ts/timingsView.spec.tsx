@@ -20,8 +20,8 @@ class Model extends ViewModel {
 }
 
 const eager = (change: Partial<VariantReport> = {}) => {
-  const found = variantReport('eager', { stage: 'built', ...change });
-  return { ...found, requested: { ...found.requested, backend: null } };
+  const variant = variantReport('eager', { stage: 'built', ...change });
+  return { ...variant, requested: { ...variant.requested, backend: null } };
 };
 
 const full = (name: string, change: Partial<VariantReport> = {}) =>

@@ -93,14 +93,14 @@ export function stage() {
     draw: (element: React.ReactElement) => act(() => root.render(element)),
     text: () => host.textContent ?? '',
     button: (name: string | RegExp) => {
-      const found = all('button').find(each => {
+      const button = all('button').find(each => {
         const label = each.getAttribute('aria-label') ?? each.textContent ?? '';
         return typeof name === 'string' ? label === name : name.test(label);
       });
-      if (!found) {
+      if (!button) {
         throw new Error(`there is no button ${name}`);
       }
-      return found;
+      return button;
     },
     click: (element: Element) =>
       act(() => {

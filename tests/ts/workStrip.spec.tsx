@@ -36,7 +36,9 @@ describe('WorkStrip', () => {
     });
   }
 
-  async function told(change: Parameters<typeof job>[0]): Promise<string> {
+  async function statusText(
+    change: Parameters<typeof job>[0]
+  ): Promise<string> {
     model.job = job(change);
     model.jobSince = Date.now() - 12_000;
     model.jobChanged.emit();
@@ -53,7 +55,7 @@ describe('WorkStrip', () => {
 
   it('says what is done and since when, and cancels it', async () => {
     expect(strip.node.textContent).toBe('');
-    const text = await told({
+    const text = await statusText({
       state: 'running',
       variant: 'cpp',
       step: 'generating code: graph passes',
@@ -67,7 +69,7 @@ describe('WorkStrip', () => {
   it('says how long that usually takes, and when it takes longer', async () => {
     const usual = { about_s: 40, longest_s: 45 };
     const running = { state: 'running', step: 'tracing' } as const;
-    expect(await told({ ...running, ...usual })).toContain(
+    expect(await statusText({ ...running, ...usual })).toContain(
       'tracing12 s of about 40 s'
     );
     const text = (seconds: number) =>
@@ -79,18 +81,20 @@ describe('WorkStrip', () => {
   });
 
   it('says what others wait for', async () => {
-    expect(await told({ state: 'queued' })).toContain('kernel busy, queued');
-    expect(await told({ id: 'job-2', aside: true })).toContain(
+    expect(await statusText({ state: 'queued' })).toContain(
+      'kernel busy, queued'
+    );
+    expect(await statusText({ id: 'job-2', aside: true })).toContain(
       'waiting for another compilation'
     );
-    expect(await told({ subject: 'g', state: 'running' })).toBe('');
+    expect(await statusText({ subject: 'g', state: 'running' })).toBe('');
   });
 
   it('names no variants after a cancel before anything was built', async () => {
     model.report = report('f', {
       variants: [variantSummary('python'), variantSummary('cpp')]
     });
-    expect(await told({ state: 'cancelled' })).toContain(
+    expect(await statusText({ state: 'cancelled' })).toContain(
       'Cancelled. Nothing is built; the generated code is kept.'
     );
   });
@@ -103,7 +107,7 @@ describe('WorkStrip', () => {
         variantSummary('cpp')
       ]
     });
-    expect(await told({ state: 'cancelled' })).toContain(
+    expect(await statusText({ state: 'cancelled' })).toContain(
       'Cancelled. Built: python. Code only: cpp.'
     );
     click('Go on');
@@ -111,7 +115,7 @@ describe('WorkStrip', () => {
     click('Dismiss');
     await drawn();
     expect(strip.node.textContent).toBe('');
-    expect(await told({ id: 'job-2', state: 'done' })).toBe('');
+    expect(await statusText({ id: 'job-2', state: 'done' })).toBe('');
   });
 
   it('offers a report that came meanwhile', async () => {
@@ -130,7 +134,9 @@ describe('WorkStrip', () => {
 
   it('says what a job failed by', async () => {
     const error = problem({ what: 'a fault of ours' });
-    expect(await told({ state: 'failed', error })).toContain('a fault of ours');
+    expect(await statusText({ state: 'failed', error })).toContain(
+      'a fault of ours'
+    );
   });
 
   it('says that the kernel is gone, and runs the cell again', async () => {

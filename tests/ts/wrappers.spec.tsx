@@ -104,9 +104,9 @@ describe('align', () => {
 
 describe('pairOf', () => {
   const summary = (name: string, cpp: boolean, mode: string | null = null) => {
-    const found = variantSummary(name);
-    const requested = { ...found.requested, cpp_wrapper: cpp, mode };
-    return { ...found, requested };
+    const summary = variantSummary(name);
+    const requested = { ...summary.requested, cpp_wrapper: cpp, mode };
+    return { ...summary, requested };
   };
   const variants = [
     summary('python', false),

@@ -101,6 +101,15 @@ def _status(options: argparse.Namespace) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        print(
+            "This command needs torch, which is not installed (pip install torch). trace, show and "
+            "diff read files without it.",
+            file=sys.stderr,
+        )
+        return 2
     except OSError as error:
         print(f"{error.filename or 'The output'}: {error.strerror or error}.", file=sys.stderr)
         return 2

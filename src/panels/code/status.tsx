@@ -140,8 +140,8 @@ function Status(props: IStatusProps): JSX.Element {
         </span>
       )}
       {costs && (
-        <span className="jp-Compilescope-code-told">
-          {toldText(costs, trans)}
+        <span className="jp-Compilescope-code-statusCost">
+          {costText(costs, trans)}
         </span>
       )}
       <span className="jp-Compilescope-hidden" aria-live="polite">
@@ -153,7 +153,7 @@ function Status(props: IStatusProps): JSX.Element {
 
 function announcement(props: IStatusProps, nodes: string): string {
   const { region, costs, trans } = props;
-  const cost = costs && toldText(costs, trans);
+  const cost = costs && costText(costs, trans);
   if (!region) {
     return [
       props.unmatched &&
@@ -174,7 +174,7 @@ function announcement(props: IStatusProps, nodes: string): string {
 }
 
 /** What a step costs: `Host time of the step “kernel launch”: 12.0 µs left`. */
-function toldText(
+function costText(
   { kind, left, right }: ITold,
   trans: TranslationBundle
 ): string {

@@ -123,6 +123,25 @@ def test_a_command_ends_on_ctrl_c_without_a_traceback(monkeypatch: pytest.Monkey
     assert main(["trace", str(LIMIT)]) == 130
 
 
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+from compilescope.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(("doctor",), 2), (("sweep", "plan.json"), 2), (("show", PYTHON), 0)]
+)
+def test_a_command_that_needs_torch_says_so(arguments: tuple[str | Path, ...], status: int) -> None:
+    command = (sys.executable, "-c", WITHOUT_TORCH, *arguments)
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == status
+    assert ("pip install torch" in done.stderr) == (status == 2)
+    assert "Traceback" not in done.stderr
+
+
 def test_the_parts_of_a_trace_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(PYTHON), "--list", "--json"]) == 0
     (parts,) = json.loads(capsys.readouterr().out)
