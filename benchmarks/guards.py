@@ -6,7 +6,8 @@ A function of a list of tensors, each of which is guarded by six expressions.
 
 - *reading* the printed tree,
 - *keeping* the guards when the function is compiled: its part of the compile time,
-- *measuring* what they cost, in the time set for it, and how many of them that reaches,
+- *measuring* what they cost, in the time set for it, how many of them that reaches, and whether the
+  parts add up to the whole,
 - *asking* what another call would meet.
 """
 
@@ -37,12 +38,12 @@ def main() -> None:
         return torch.stack(values).sum()
 
     compiled = torch.compile(summed, backend="eager")
-    kept_guardses: list[KeptGuards] = []
+    kept_guards: list[KeptGuards] = []
     start = time.perf_counter()
-    with keeping(kept_guardses.append, values=True):
+    with keeping(kept_guards.append, values=True):
         compiled(tensors)
     whole = time.perf_counter() - start
-    guards = kept_guardses[0]
+    guards = kept_guards[0]
     text = str(guards.manager)
     count = len(parse_guards(text).guards)
     print(f"{count} guards; compiled in {whole:.1f} s")
@@ -55,6 +56,8 @@ def main() -> None:
     known, nodes = len(costs.subtrees), len(costs.nodes)
     print(f"measuring  {took * 1000:8.1f} ms: {known} of {nodes} nodes, {len(costs.guards)} guards")
     print(f"           a check of all takes {costs.subtrees[0] / 1000:.1f} µs")
+    parts = sum(costs.subtrees.get(i, 0) for i, node in enumerate(costs.nodes) if node.parent == 0)
+    print(f"           its parts add up to {parts / costs.subtrees[0]:.2f} of that")
     print(f"asking     {_ms(lambda: compilescope.what_if(compiled, tensors)):8.1f} ms: it holds")
     others = [*tensors[:-1], torch.randn(3)]
     print(f"           {_ms(lambda: compilescope.what_if(compiled, others)):8.1f} ms: it fails")
