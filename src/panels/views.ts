@@ -4,27 +4,9 @@ import type { ISourcePosition, ISubjectModel } from '../tokens';
 import { ILanguages } from '../code/editor/languages';
 
 /**
- * The ids of the views.
+ * The ids of the views, which layouts and links store.
  */
-export type ViewId =
-  | 'overview'
-  | 'code'
-  | 'wrappers'
-  | 'graph'
-  | 'timings'
-  | 'sweep'
-  | 'guards'
-  | 'recompiles'
-  | 'compile-time'
-  | 'requested'
-  | 'kernels'
-  | 'memory'
-  | 'autotune'
-  | 'package'
-  | 'changes'
-  | 'ranks'
-  | 'targets'
-  | 'trace';
+export type ViewId = (typeof RECORDS)[number]['id'];
 
 /**
  * What is opened: a view, or a section of one. Layouts, commands and the kernel's
@@ -90,8 +72,15 @@ export type LoadView = (id: ViewId, context: IViewContext) => Promise<Widget>;
 /**
  * A view of a report, as a tab and a menu show it.
  */
-export interface IView {
+export interface IView extends IViewRecord {
   readonly id: ViewId;
+}
+
+/**
+ * The same before the ids are known, which come from the records.
+ */
+interface IViewRecord {
+  readonly id: string;
   readonly group: ViewGroup;
   readonly label: (trans: TranslationBundle) => string;
 
@@ -166,10 +155,7 @@ export function targets(): readonly string[] {
   return [...VIEWS.map(each => each.id), ...Object.keys(SECTIONS)];
 }
 
-/**
- * All views, in the order of their tabs: those of a group beside each other.
- */
-export const VIEWS: readonly IView[] = [
+const RECORDS = [
   {
     id: 'overview',
     group: 'made',
@@ -339,4 +325,9 @@ export const VIEWS: readonly IView[] = [
     nothing: trans => trans.__('Not a trace'),
     isTabWhenFilled: true
   }
-];
+] as const satisfies readonly IViewRecord[];
+
+/**
+ * All views, in the order of their tabs: those of a group beside each other.
+ */
+export const VIEWS: readonly IView[] = RECORDS;
