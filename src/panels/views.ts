@@ -310,9 +310,11 @@ const RECORDS = [
     group: 'more',
     label: trans => trans.__('Targets'),
     caption: trans =>
-      trans.__('Devices that need not be here: what a call would take there'),
+      trans.__(
+        'Devices that this machine need not have: the estimated time of a call'
+      ),
     about: ['target'],
-    nothing: trans => trans.__('No variant is for another device'),
+    nothing: trans => trans.__('No variant targets another device'),
     isTabWhenFilled: true
   },
   {

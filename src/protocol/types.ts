@@ -91,16 +91,17 @@ export const GUARD_TYPES: Record<string, string> = {
     'The code was compiled under these __torch_function__ modes.',
   DEFAULT_DEVICE: 'The code was compiled for this default device.',
   TENSOR_MATCH:
-    'The generated code was made for such a tensor: its type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.',
+    "The code is specialized to this tensor's type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.",
   DIMENSION_DYNAMIC_MARKING_GUARD:
     'Sizes that are marked as dynamic or static later need a compilation of their own.',
   NO_TENSOR_ALIASING:
     'These tensors were different objects when the code was compiled.',
   OBJECT_ALIASING:
     'These were one and the same object when the code was compiled.',
-  STORAGE_OVERLAPPING: 'Inputs that are written to shared memory in this way.',
+  STORAGE_OVERLAPPING:
+    'The code was compiled for inputs that overlap in memory in this way.',
   ID_MATCH:
-    'This very object was traced through: another one may do something else.',
+    'The code was traced with this object: another one may behave differently.',
   TYPE_MATCH: 'The methods of this type were traced through.',
   DICT_CONTAINS: 'The tracing depended on whether the key is there.',
   NO_HASATTR: 'The tracing depended on the attribute not being there.',

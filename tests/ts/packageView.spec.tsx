@@ -164,7 +164,7 @@ describe('PackageBody', () => {
         ]
       })
     });
-    expect(page.text()).toContain('✓ eager’s results');
+    expect(page.text()).toContain('✓ same results as eager');
     const rows = page.all('tbody tr').map(each => each.textContent);
     expect(rows[1]).toContain('10.0 µs');
     expect(rows[1]).toContain('3.00×');

@@ -82,7 +82,7 @@ describe('RanksBody', () => {
       'cpp: collective 1',
       'cpp: guards of 0/0'
     ]);
-    expect(rows[0].textContent).toContain('may hang or go wrong');
+    expect(rows[0].textContent).toContain('may hang or corrupt data');
     expect(rows[1].textContent).toContain(HOSTILE);
     expect(place.all('img')).toHaveLength(0);
   });

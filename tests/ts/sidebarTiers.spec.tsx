@@ -99,9 +99,9 @@ describe('tiers in the sidebar', () => {
       })
     );
     const rows = page.all('li').map(each => each.textContent ?? '');
-    expect(rows[0]).toContain('118 µs → 96.2 µs a call');
+    expect(rows[0]).toContain('118 µs → 96.2 µs per call');
     expect(rows[0]).not.toContain('no clear difference');
-    expect(rows[1]).toContain('of the host a call, no clear difference');
+    expect(rows[1]).toContain('of host time per call, no clear difference');
   });
 
   it('can be pinned', () => {

@@ -83,7 +83,7 @@ describe('planOf', () => {
 
   it.each<[Partial<IForm>, RegExp]>([
     [{ modes: [] }, /at least one value/],
-    [{ options: 'fast' }, /“fast” is no setting/],
+    [{ options: 'fast' }, /“fast” is not a setting/],
     [{ shapes: [{ name: 'a', args: '' }] }, /a name and arguments/],
     [
       {
@@ -120,7 +120,9 @@ describe('parseOptions', () => {
   });
 
   it('takes nothing that it cannot read', () => {
-    expect(() => parseOptions('a=f(x)', trans)).toThrow('“f(x)” is no value');
+    expect(() => parseOptions('a=f(x)', trans)).toThrow(
+      '“f(x)” is not a value'
+    );
   });
 });
 
@@ -136,7 +138,7 @@ describe('standingOf', () => {
     );
     expect(standingOf(shown, rowsOf(shown), trans)).toEqual({
       text: 'Sweeping: 1 of 3 cells',
-      more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is kept from before',
+      more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is reused',
       isOn: true,
       fraction: 1 / 3
     });
@@ -236,7 +238,7 @@ describe('SweepBody', () => {
     show();
     expect(page.text()).toContain('4 cells (2 modes × 2 wrappers), about 70 s');
     page.click(box('max-autotune-no-cudagraphs'));
-    page.click(box('keep finished cells'));
+    page.click(box('reuse finished cells'));
     page.click(page.button('Add a shape'));
     expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
     const fields = page.all('.jp-Compilescope-shapes input');
@@ -396,7 +398,7 @@ describe('SweepBody', () => {
       })
     ]);
     expect(page.text()).toContain(
-      'Fastest calls: torch.compile. Soonest first result: torch.compile. Balanced: torch.compile.'
+      'Lowest latency: torch.compile. Shortest time to first result: torch.compile. Balanced: torch.compile.'
     );
     const cells = page
       .all('.jp-mod-ways tbody tr')

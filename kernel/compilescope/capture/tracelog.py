@@ -28,7 +28,7 @@ from .records import Record
 
 _LISTED = 20
 """The number of damaged lines of one kind whose text is kept."""
-_NO_RECORD = "is no trace record"
+_NO_RECORD = "is not a trace record"
 _PIECE_BYTES = 1 << 20
 _LINE = re.compile(
     rb"^[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) [^\s\]][^\n\]]*?:\d+\] ([^\n]*)\n?",
@@ -132,7 +132,7 @@ def no_trace(name: str) -> Problem:
     """The problem of a file that holds no record."""
     return Problem(
         severity="error",
-        what=f"{name} is no trace.",
+        what=f"{name} is not a trace.",
         why="No line of it is a record of torch's structured trace.",
         remedy="Choose a file that torch wrote into the folder that TORCH_TRACE named.",
     )
@@ -416,7 +416,7 @@ class Damages:
 
 
 _PLURAL = {
-    _NO_RECORD: "are no trace records",
+    _NO_RECORD: "are not trace records",
     "cannot be read": "cannot be read",
     "begins a payload that is not what torch wrote": "begin payloads that are not what torch wrote",
 }

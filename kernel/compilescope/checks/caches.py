@@ -57,7 +57,7 @@ def executable(ground: Ground) -> Check:
             program.chmod(0o755)
             done = run([str(program)], folder=Path(scratch))
     except PermissionError:
-        return problem(name, f"Nothing may be run from {folder}{_mounted(folder)}.", remedy)
+        return problem(name, f"Programs cannot be run from {folder}{_mounted(folder)}.", remedy)
     if not done.ok or done.output.strip() != "yes":
         return problem(name, f"Nothing runs from {folder}: {done.first}", remedy)
     return ok(name, f"A program in {folder} runs.")

@@ -60,7 +60,7 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
             return f"It did not end within {CHILD_S:.0f} s."
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         telling = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
-        return (telling or lines[-1:] or [f"It ended with code {self.code}, without a word."])[0]
+        return (telling or lines[-1:] or [f"It ended with code {self.code}, without output."])[0]
 
 
 def run(

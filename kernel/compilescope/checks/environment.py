@@ -18,7 +18,7 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _LOW_MEMORY = 2e9
 _SLOW = {
     "TORCH_COMPILE_DEBUG": "torch writes every stage of every compilation to disk.",
-    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "every process compiles everything anew.",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "every process compiles everything again.",
     "CUDA_LAUNCH_BLOCKING": "each kernel waits for the one before.",
 }
 _OFF = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
@@ -32,12 +32,12 @@ def switched_on(ground: Ground) -> Check:
     )
     off = off or variables.switched_off()
     if off:
-        return problem(name, f"{off} turns it off: everything runs in eager.", "Take it away.")
+        return problem(name, f"{off} turns it off: everything runs in eager.", "Unset it.")
     if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
         return problem(
             name,
             "TRITON_INTERPRET runs Triton's kernels in an interpreter, a thousand times slower.",
-            "Take it away and restart the kernel.",
+            "Unset it and restart the kernel.",
         )
     if variables.swallows_errors():
         return warning(
@@ -62,7 +62,7 @@ def environment(ground: Ground) -> Check:
         suggestions = [f"{matches[0]}?" for matches in similar if matches]
         return warning(
             name,
-            f"torch knows no {', '.join(unread)}. {' '.join(suggestions)}".strip(),
+            f"torch reads no variable {', '.join(unread)}. {' '.join(suggestions)}".strip(),
             "Correct the name, or remove it.",
             detail=listing,
         )
@@ -89,7 +89,7 @@ def settings(ground: Ground) -> Check:
     if variables.skips_caches():
         return warning(
             name,
-            f"force_disable_caches is on: every process compiles everything anew. {listing}",
+            f"force_disable_caches is on: every process compiles everything again. {listing}",
             "Turn it off if compile time matters.",
         )
     return ok(name, listing or "All are torch's defaults.")

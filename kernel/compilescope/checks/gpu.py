@@ -76,7 +76,7 @@ def runs(ground: Ground) -> Check:
             f"{answer['name']} is {answer['arch']}; this torch is built for {', '.join(listed)}.",
             "Install a newer torch.",
         )
-    return ok(name, f"{answer['name']} ({answer['arch']}) adds up right.")
+    return ok(name, f"{answer['name']} ({answer['arch']}) computes the right sum.")
 
 
 def triton_tools(ground: Ground) -> Check:

@@ -59,9 +59,9 @@ def compiles(ground: Ground) -> Check:
         return warning(
             name,
             f"It runs on 1 of {allowed} processors.",
-            "Take OMP_NUM_THREADS=1 away, or install an OpenMP that uses threads.",
+            "Unset OMP_NUM_THREADS, or install an OpenMP that uses threads.",
         )
-    return ok(name, f"It runs on {threads} threads and adds up right.")
+    return ok(name, f"It runs on {threads} threads and computes the right sum.")
 
 
 def runtimes(ground: Ground) -> Check:

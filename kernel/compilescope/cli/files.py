@@ -119,7 +119,7 @@ def check_output(path: Path) -> None:
         )
     if not os.access(path.parent, os.W_OK):
         raise CompilescopeError(
-            f"{path.parent} is no folder that can be written to.", remedy="Give another with -o."
+            f"{path.parent} is not a writable folder.", remedy="Give another with -o."
         )
 
 
@@ -134,22 +134,6 @@ def check_page(path: Path) -> None:
     if path.suffix not in _PAGES:
         raise CompilescopeError(f"A page cannot be saved as {path.name!r}.", remedy="Use .html.")
     check_output(path)
-
-
-def check_growth(paths: Sequence[Path]) -> None:
-    """Refuse to follow logs that are compressed: nothing is ever added to them.
-
-    Raises
-    ------
-    CompilescopeError
-        Each path is a compressed file.
-    """
-    if all(path.is_file() and path.suffix in (".gz", ".zst") for path in paths):
-        raise CompilescopeError(
-            f"{paths[0].name} cannot be followed: it is compressed.",
-            "A running job writes to a plain .log.",
-            "Leave out --follow, or give the folder that TORCH_TRACE names.",
-        )
 
 
 def write(report: Report, path: Path, *, redact: bool = False) -> None:

@@ -13,6 +13,7 @@ from ..readers.lazy_trace import ProcessLog, Trace
 from ..readers.log_files import is_log
 from ..readers.outlines import Events
 from ..readers.trace_summary import compilation_lines
+from ..report.errors import CompilescopeError
 from ..report.traces import CompilationLine
 from . import files, trace_text
 from .terminal import Paint
@@ -20,6 +21,22 @@ from .terminal import Paint
 _INTERVAL_S = 0.5
 """How often the files are checked."""
 _CLEAR = "\r\033[K"
+
+
+def check_growth(paths: Sequence[Path]) -> None:
+    """Refuse to follow logs that are compressed: nothing is ever added to them.
+
+    Raises
+    ------
+    CompilescopeError
+        Each path is a compressed file.
+    """
+    if all(path.is_file() and path.suffix in (".gz", ".zst") for path in paths):
+        raise CompilescopeError(
+            f"{paths[0].name} cannot be followed: it is compressed.",
+            "A running job writes to a plain .log.",
+            "Leave out --follow, or give the folder that TORCH_TRACE names.",
+        )
 
 
 def wait_for_logs(paths: Sequence[Path]) -> None:

@@ -87,12 +87,13 @@ def _show(page: Path, options: argparse.Namespace) -> int:
 
 def _serve(paths: Sequence[Path], options: argparse.Namespace) -> int:
     from ..comms.trace_answers import TraceAnswers
+    from .follow import check_growth
     from .page_server import PageServer
     from .terminal import show_progress
 
     *before, shown = paths
     if options.follow:
-        files.check_growth([shown])
+        check_growth([shown])
     answers = TraceAnswers(
         shown, show_progress, before=before[0] if before else None, follow=options.follow
     )

@@ -84,6 +84,6 @@ def _shard(text: str) -> tuple[int, int]:
     numbers = re.fullmatch(r"(\d+)/(\d+)", text)
     if numbers is None or not 1 <= int(numbers[1]) <= int(numbers[2]):
         raise argparse.ArgumentTypeError(
-            f"{text} is no part: 1/8 is the first of 8. A job array counts from 1: --array=1-8"
+            f"{text} is not a part: 1/8 is the first of 8. A job array counts from 1: --array=1-8"
         )
     return int(numbers[1]), int(numbers[2])

@@ -15,7 +15,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.traces import CompilationLine
 from . import files, trace_text
-from .follow import follow, wait_for_logs
+from .follow import check_growth, follow, wait_for_logs
 from .terminal import Paint, show_progress
 
 _CACHE_ORDER = ("bypass", "miss", "hit")
@@ -98,11 +98,11 @@ def command(options: argparse.Namespace) -> int:
     for path in options.paths:
         if not files.is_trace(path):
             raise CompilescopeError(
-                f"{path.name} is no trace.",
+                f"{path.name} is not a trace.",
                 remedy="compilescope show, diff and open read reports and packages.",
             )
     if options.follow:
-        files.check_growth(options.paths)
+        check_growth(options.paths)
         wait_for_logs(options.paths)
     with Trace(options.paths, show_progress, whole=not options.follow) as trace:
         if options.follow:

@@ -32,12 +32,12 @@ def difference_text(difference: TraceDifference) -> Iterator[str]:
             before, after = (duration(seconds * 1e6) for seconds in process.compile_time_s)
             yield f"  compile time {before} → {after} (each measured once)"
         yield from _compilations("-", "no longer compiled", process.gone)
-        yield from _compilations("+", "compiled anew", process.new)
+        yield from _compilations("+", "newly compiled", process.new)
         yield from _times("slower", process.slower)
         yield from _times("faster", process.faster)
         yield from _changes(process)
         if not (process.gone or process.new or process.changed):
-            yield "  Both compiled the same."
+            yield "  Both compiled the same code."
     for name in difference.only_before:
         yield f"only before: {name}"
     for name in difference.only_after:

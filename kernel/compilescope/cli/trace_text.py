@@ -84,7 +84,7 @@ def ended(
     Parameters
     ----------
     line, why
-        The compilation, and why it failed or was left to eager; empty if it was compiled.
+        The compilation, and why it failed or fell back to eager; empty if it was compiled.
     since_s
         When it began, from the first compilation on.
     """
@@ -106,7 +106,7 @@ def compilation_name(line: CompilationLine) -> str:
 def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str, str]:
     notes = []
     if line.outcome != "compiled":
-        notes.append("failed" if line.outcome == "failed" else "left to eager")
+        notes.append("failed" if line.outcome == "failed" else "fell back to eager")
     if line.recompile:
         notes.append("recompiled")
     if line.graph_breaks:

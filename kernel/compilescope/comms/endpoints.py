@@ -101,7 +101,7 @@ class Endpoints:
         except UnicodeEncodeError:
             # JSON can escape a lone surrogate, which no reply could quote.
             raise CompilescopeError(
-                "The panel's message holds half of a character.",
+                "The panel's message contains a lone surrogate.",
                 "A text in it cannot be written in UTF-8.",
                 "Type the text again.",
             ) from None

@@ -44,7 +44,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     __tracebackhide__ = True  # an error of the user's shows the user's lines
     options = magic_options.read(line)
     if not options.name.isidentifier() or keyword.iskeyword(options.name):
-        raise UsageError(f"--name {options.name}: that is no name of a variable.")
+        raise UsageError(f"--name {options.name}: that is not the name of a variable.")
     if options.help:
         _tell(magic_options.usage())
         return

@@ -46,7 +46,7 @@ def _parser() -> Any:
     add("--variants", metavar="NAMES", help="names, with commas between (python,cpp)")
     add("--mode", help="torch.compile's mode")
     add("--cpp-wrapper", action="store_true", help="launch the kernels from C++ alone")
-    add("--dynamic", choices=("auto", "on", "off"), help="sizes as symbols (auto)")
+    add("--dynamic", choices=("auto", "on", "off"), help="dynamic shapes (auto)")
     add("--fullgraph", action="store_true", help="a graph break is an error")
     add("--backend", help="torch.compile's backend (inductor)")
     add(

@@ -107,7 +107,9 @@ def _no_file(file: Path, folder: Path) -> Problem:
     return Problem(
         severity="warning",
         what=f"{_relative(file, folder)} is not read.",
-        why=f"It is a link to {file.readlink()}, which is not there." if link else "It is no file.",
+        why=f"It is a link to {file.readlink()}, which is not there."
+        if link
+        else "It is not a file.",
         remedy="The other files are shown.",
     )
 
@@ -118,7 +120,7 @@ def unreadable(file: Path, error: OSError) -> Problem:
         severity="error",
         what=f"{file.name} cannot be read: {error.strerror or error}.",
         why="The operating system refused it.",
-        remedy="Look at who may read the file.",
+        remedy="Check the file's permissions.",
     )
 
 

@@ -245,7 +245,7 @@ class Outlines:
     def _add_foreign(self, block: Block, start: int) -> None:
         line = bytes(block.buffer[start + 1 : block.line_end(start + 1)])
         if line.strip():
-            self._damages.add("is no trace record", 0, line)
+            self._damages.add("is not a trace record", 0, line)
 
     def _add(
         self, block: Block, match: re.Match[bytes], event: str, text: bytearray, end: int

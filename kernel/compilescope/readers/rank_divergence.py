@@ -35,7 +35,7 @@ _SLOWER = 1.1
 _WHY: dict[DivergenceKind, str] = {
     "cache": "A rank that misses a cache makes the others wait in the next collective.",
     "collectives": "Every rank of a group has to call the same collectives in the same order: "
-    "this hangs, or mixes up data.",
+    "otherwise the job hangs or corrupts data.",
     "runtimes": "Ranks wait for the slowest one in each collective.",
     "execution": "Ranks that run graphs in another order call their collectives in another order.",
 }
@@ -108,7 +108,7 @@ def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) 
             time = f" Each compiled for {most if most == least else f'{least} to {most}'}."
     if not divergences:
         ranks = "Both ranks" if len(times) == 2 else f"All {len(times)} ranks"
-        return f"{ranks} compiled the same.{time}"
+        return f"{ranks} compiled the same code.{time}"
     first = divergences[0]
     verb = "diverges" if len(first.ranks) == 1 else "diverge"
     return f"{_ranks(first.ranks)} {verb} first, in {first.what}.{time}"

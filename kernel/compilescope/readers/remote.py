@@ -75,12 +75,12 @@ def _copied(address: str, folder: Path) -> Path:
         ) from None
     except FileNotFoundError:
         raise CompilescopeError(
-            f"There is no trace at {address!r}.", remedy="Look at the address."
+            f"There is no trace at {address!r}.", remedy="Check the address."
         ) from None
     except Exception as error:  # noqa: BLE001 - each kind of address has errors of its own
         raise CompilescopeError(
             f"{address} cannot be read.",
             f"{type(error).__name__}: {error}",
-            "Look at the address, at the network and at who may read it; or copy the log here.",
+            "Check the address, the network and the permissions; or copy the log here.",
         ) from None
     return root

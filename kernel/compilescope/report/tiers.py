@@ -62,9 +62,9 @@ class Gain(Struct):
         return cpp_high < python_low or python_high < cpp_low
 
     def __str__(self) -> str:
-        host = " of the host" if self.is_host_time else ""
+        host = " of host time" if self.is_host_time else ""
         unclear = "" if self.is_clear else ", no clear difference"
-        return f"{duration(self.python_us)} → {duration(self.cpp_us)}{host} a call{unclear}"
+        return f"{duration(self.python_us)} → {duration(self.cpp_us)}{host} per call{unclear}"
 
 
 class GraphTiers(Struct):

@@ -164,7 +164,7 @@ HOW = (
     "compiled graph was given."
 )
 OTHER_KERNELS = (
-    "Built for this with a Python wrapper, {kernel} departs first (at {node}); the variant's own "
+    "Built for this with a Python wrapper, {kernel} deviates first (at {node}); the variant's own "
     "kernels are others."
 )
 CPP_ONLY = (
@@ -174,6 +174,6 @@ CPP_ONLY = (
 NO_BUFFERS = "No buffer of the Python wrapper is known to hold the value of a node."
 GRAPH = (
     "Each of the {count} buffers that could be compared is what its graph asks for. So the graph "
-    "itself departs (a decomposition, a pass, what Dynamo traced), or a kernel whose result is no "
+    "itself deviates (a decomposition, a pass, what Dynamo traced), or a kernel whose result is no "
     "node's value."
 )

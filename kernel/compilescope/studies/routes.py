@@ -27,8 +27,8 @@ NONE = "No wrapper calls an operator through the dispatcher or through Python."
 NOT_CALLED = "The subject does not call it when it runs uncompiled, so its arguments are not known."
 TOO_MANY = f"Only {MOST} operators of a variant are timed."
 NOT_KNOWN = (
-    "torch keeps no way to the Python function that implements it, so its own work is not told "
-    "from the way there. torch.library.custom_op keeps one."
+    "torch keeps no reference to the Python function that implements it, so its own work cannot be "
+    "separated from the call overhead. torch.library.custom_op keeps one."
 )
 NOT_PACKED = "Called from here as a C++ wrapper calls it, its arguments cannot be handed over: {}"
 NO_RANGE = "The profiler has no range of it."
@@ -69,7 +69,7 @@ def study_routes(study: StudyContext) -> None:
     study.snapshot.restore()
     for number, name in enumerate(names):
         study.monitor.step(
-            f"timing the way to {name}",
+            f"timing the overhead of {name}",
             variant=report.name,
             fraction=0.2 + 0.8 * number / len(names),
         )

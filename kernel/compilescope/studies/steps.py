@@ -50,8 +50,8 @@ HOW: dict[Artifact, str] = {
 }
 ON_CPU = "A kernel on a CPU runs within its launch."
 ON_GPU = "On a GPU a launch only hands the kernel over; what the kernel takes is not in it."
-INTO_CPP = "With the way from Python into C++: the inputs become handles."
-OUT_OF_CPP = "With the way back to Python: handles become tensors."
+INTO_CPP = "Includes the call from Python into C++: the inputs become handles."
+OUT_OF_CPP = "Includes the return to Python: handles become tensors."
 
 
 def study_steps(study: StudyContext) -> None:

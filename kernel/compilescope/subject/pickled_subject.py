@@ -150,7 +150,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
         packed = _dumps(tuple(content))
     except Exception as error:
         raise CompilescopeError(
-            f"{what} cannot be taken into another process.",
+            f"{what} cannot be sent to another process.",
             f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
             _HERE if content.factory is None else REMOVE_UNPICKLABLE,
         ) from error

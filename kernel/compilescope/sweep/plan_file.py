@@ -61,7 +61,7 @@ def read(path: Path, part: tuple[int, int] | None = None) -> Plan:
         content = msgspec.json.decode(path.read_bytes(), type=PlanFile)
     except msgspec.DecodeError as error:
         raise CompilescopeError(
-            f"{path} is no plan of a sweep.", f"{error}.", "Write one with cs.plan_sweep."
+            f"{path} is not a plan of a sweep.", f"{error}.", "Write one with cs.plan_sweep."
         ) from None
     if content.schema > SCHEMA:
         raise CompilescopeError(f"{path} was written by a newer compilescope.")

@@ -297,7 +297,7 @@ class Running:
         try:
             self._changed(list(cells))
         except Exception:  # noqa: BLE001 - who looks on must not stop the sweep
-            _log.exception("Whoever follows a sweep failed.")
+            _log.exception("An observer of the sweep failed.")
 
 
 def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:

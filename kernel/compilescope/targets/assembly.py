@@ -13,7 +13,7 @@ from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyA
 from .worker_pool import WorkerPool
 
 LIBRARY = "A library's kernel: its code is in the library, and is not compiled here."
-NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
+NOT_TRITON = "It is not a Triton kernel: only those are compiled for a target."
 
 LONG = 100_000
 """In characters: longer texts are kept for one configuration only, to limit the report's size."""

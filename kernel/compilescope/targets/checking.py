@@ -19,7 +19,7 @@ from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Lim
 from .worker_pool import WorkerPool
 
 LIBRARY = "A library's kernel: it is not generated."
-NOT_TRITON = "It is no Triton kernel: Triton's interpreter runs only those."
+NOT_TRITON = "It is not a Triton kernel: Triton's interpreter runs only those."
 OTHER_BODY = (
     "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
 )

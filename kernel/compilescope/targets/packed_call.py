@@ -86,7 +86,7 @@ def pack(
     except Exception as error:
         where = _where(list(pickler.last), fn, args, kwargs)
         raise CompilescopeError(
-            "The subject cannot be taken into the target's process.",
+            "The subject cannot be sent to the target's process.",
             f"{where}{type(error).__name__}: {_first_line(error)}.",
             "Have it refer to nothing that cannot be pickled: pass it as an argument, or make it "
             "where it is used.",
@@ -94,8 +94,8 @@ def pack(
     if file.tell() > _MOST_BYTES:
         raise CompilescopeError(
             f"The subject is {file.tell() / 1e6:.0f} MB beside its tensors.",
-            "It holds large arrays or texts, which would have to travel into the target's process.",
-            "Keep them in tensors, of which only the shapes travel.",
+            "It holds large arrays or texts, which would have to be sent to the target's process.",
+            "Keep them in tensors, of which only the shapes are sent.",
         )
     packed = _Packed(
         content=file.getvalue(),
@@ -271,7 +271,7 @@ def _where(last: Sequence[object], fn: Any, args: Sequence[Any], kwargs: Mapping
     culprit = type(last[-1]).__name__ if last else ""
     for obj in reversed(last):
         if id(obj) in places:
-            return f"{places[id(obj)]} holds what cannot travel ({culprit}). "
+            return f"{places[id(obj)]} holds something that cannot be sent ({culprit}). "
     return ""
 
 

@@ -180,7 +180,7 @@ def _complete(tensor: torch.Tensor, state: tuple[dict[str, Any], torch.Tensor | 
 def _refused(tensor: torch.Tensor, why: str) -> CompilescopeError:
     name = type(tensor).__name__
     return CompilescopeError(
-        f"A {name} of shape {_size(tensor)} cannot be taken into the target's process.", why
+        f"A {name} of shape {_size(tensor)} cannot be sent to the target's process.", why
     )
 
 

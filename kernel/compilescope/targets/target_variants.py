@@ -146,7 +146,7 @@ def _pickled(variant: Variant) -> bytes:
         return bytes(cloudpickle.dumps(variant))
     except Exception as error:
         raise CompilescopeError(
-            "The variant's options cannot be taken into the target's process.",
+            "The variant's options cannot be sent to the target's process.",
             f"{type(error).__name__}: {error}.",
             "Leave out the option that cannot be pickled.",
         ) from error

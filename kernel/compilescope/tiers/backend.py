@@ -139,7 +139,7 @@ def pin_tier(compiled: Any, tier: str | None) -> Tiers:
         raise CompilescopeError(
             f"{tier!r} cannot be pinned.",
             "The C++ wrapper serves by itself as soon as it is built and checked.",
-            f"Give {TIERS[0]!r} to stay with the Python wrapper, or None to end that.",
+            f"Give {TIERS[0]!r} to keep the Python wrapper, or None to end that.",
         )
     tiers_of(compiled)
     for graph in graphs.of(compile_calls.context_of(compiled)):
@@ -180,7 +180,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         if packed is not None:
             graph.files.write_job(packed.data)
     except OSError as error:
-        graph.fail_to_build(f"Its graph cannot be written down: {error}.")
+        graph.fail_to_build(f"Its graph cannot be saved: {error}.")
         return
     if not graph.files.job.exists():
         graph.fail_to_send(_LOST)

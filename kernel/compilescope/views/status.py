@@ -39,7 +39,7 @@ def watching(session: Session) -> str:
     """Return whether the kernel is watched, and the compilations so far, in a line or two."""
     state = session.watcher.state()
     if not state.subject:
-        return "Nothing is watched. %compilescope watch begins."
+        return "Nothing is watched. %compilescope watch starts it."
     seen = [
         wording.count(state.compilations, "compilation"),
         wording.count(state.recompiles, "recompile"),
@@ -49,7 +49,7 @@ def watching(session: Session) -> str:
     ]
     since = time.strftime("%H:%M:%S", time.localtime(state.since_s))
     lines = [
-        (f"Watching since {since}: " if state.on else "Not watching; seen were ") + ", ".join(seen)
+        (f"Watching since {since}: " if state.on else "Not watching; recorded: ") + ", ".join(seen)
     ]
     if state.reduced:
         lines.append(f"{wording.count(state.reduced, 'compilation')} reduced to an outline.")

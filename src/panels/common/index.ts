@@ -9,7 +9,7 @@ export { useLoaded } from './states/loaded';
 export { useRows, useWidth } from './tables/rows';
 export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
-export { CodeBlock } from './snippet';
+export { CodeBlock } from './copy';
 export { CallStack, isSelected, reveal, SourceLink } from './source';
 export { ShowAll, useShowAll } from './tables/showAll';
 export { compareNumbers, filled, sorted, VirtualTable } from './tables/table';

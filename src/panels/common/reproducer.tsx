@@ -11,7 +11,7 @@ import type {
 import type { IReproduced } from '../../tokens';
 import { stepText } from '../../words/jobs';
 import type { IViewContext } from '../views';
-import { CodeBlock } from './snippet';
+import { CodeBlock } from './copy';
 import { ProblemCard } from './states/problemCard';
 
 /**

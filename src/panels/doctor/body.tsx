@@ -64,7 +64,7 @@ export function CheckupBody(props: {
           disabled={isBusy}
           onClick={() => setRound(round + 1)}
         >
-          {trans.__('Look Again')}
+          {trans.__('Check Again')}
         </button>
       </div>
       {problem && (

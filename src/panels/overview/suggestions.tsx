@@ -1,9 +1,9 @@
-import { Clipboard } from '@jupyterlab/apputils';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { STUDIES, type StudyName } from '../../protocol/types';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
+import { CopyCode } from '../common/copy';
 import { Prose } from '../common/prose';
 import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './try';
@@ -105,7 +105,7 @@ function Item(props: {
         )}
       </div>
       <div className="jp-Compilescope-do">
-        {code && <Copy code={code} context={context} />}
+        {code && <CopyCode code={code} trans={trans} />}
         {requested && (
           <TryButton
             requested={requested}
@@ -184,27 +184,4 @@ function Shown(props: {
       {trans.__('Show')}
     </ViewLink>
   ) : null;
-}
-
-function Copy(props: { code: string; context: IViewContext }): JSX.Element {
-  const { code, context } = props;
-  const { trans } = context;
-  const [isCopied, setCopied] = React.useState(false);
-  React.useEffect(() => {
-    const timer = setTimeout(() => setCopied(false), 1500);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
-  return (
-    <button
-      type="button"
-      className="jp-Compilescope-link"
-      title={code}
-      onClick={() => {
-        Clipboard.copyToSystem(code);
-        setCopied(true);
-      }}
-    >
-      {isCopied ? trans.__('Copied') : trans.__('Copy code')}
-    </button>
-  );
 }

@@ -216,7 +216,7 @@ function Summary(props: {
         {contents.accurate !== null && (
           <Badge kind={contents.accurate ? 'good' : 'error'}>
             {contents.accurate
-              ? trans.__('✓ eager’s results')
+              ? trans.__('✓ same results as eager')
               : trans.__('✗ differs from eager')}
           </Badge>
         )}

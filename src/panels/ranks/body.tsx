@@ -58,8 +58,8 @@ export function RanksBody(props: {
         <h3>
           {serious > 0
             ? trans._n(
-                '%1 difference may hang the ranks or mix up data',
-                '%1 differences may hang the ranks or mix up data',
+                '%1 difference may hang the ranks or corrupt data',
+                '%1 differences may hang the ranks or corrupt data',
                 serious
               )
             : trans.__('Differences between the ranks')}

@@ -15,7 +15,7 @@ export function Differences(props: {
   if (differences.length === 0) {
     return (
       <p className="jp-Compilescope-ranksGood">
-        {trans.__('None: every rank compiled the same.')}
+        {trans.__('None: all ranks compiled the same code.')}
       </p>
     );
   }
@@ -28,7 +28,9 @@ export function Differences(props: {
           <header>
             <strong>{each.what}</strong>
             {each.serious && (
-              <Badge kind="warning">{trans.__('may hang or go wrong')}</Badge>
+              <Badge kind="warning">
+                {trans.__('may hang or corrupt data')}
+              </Badge>
             )}
           </header>
           <dl>

@@ -1,9 +1,7 @@
-import { copyIcon } from '@jupyterlab/ui-components';
-import { Clipboard } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Elapsed } from '../common/states/elapsed';
-import { IconButton } from '../common/button';
+import { CodeBlock } from '../common/copy';
 import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
 
@@ -43,14 +41,14 @@ export function Blank(props: IPartProps): JSX.Element {
           title={trans.__('compilescope is not installed in this kernel')}
         >
           <p>{trans.__('Install it in the kernel’s environment:')}</p>
-          <Snippet code={INSTALL} {...props} />
+          <CodeBlock code={INSTALL} trans={trans} />
           <Button label={trans.__('Check again')} onClick={actions.retry} />
         </Message>
       );
     case 'unloaded':
       return (
         <Message title={trans.__('compilescope is not loaded in this kernel')}>
-          <Snippet code={LOAD} {...props} />
+          <CodeBlock code={LOAD} trans={trans} />
           <Button
             label={trans.__('Load compilescope')}
             onClick={actions.load}
@@ -96,7 +94,7 @@ export function Blank(props: IPartProps): JSX.Element {
               '%%compile'
             )}
           </p>
-          <Snippet code={CELL} {...props} />
+          <CodeBlock code={CELL} trans={trans} />
           <p>
             {trans.__(
               'Its variants and verdict appear here, and its report beside the notebook.'
@@ -177,19 +175,6 @@ function Message(props: {
     <div className="jp-Compilescope-message">
       <h3>{props.title}</h3>
       {props.children}
-    </div>
-  );
-}
-
-function Snippet(props: IPartProps & { code: string }): JSX.Element {
-  return (
-    <div className="jp-Compilescope-snippet">
-      <pre>{props.code}</pre>
-      <IconButton
-        icon={copyIcon}
-        label={props.trans.__('Copy')}
-        onClick={() => Clipboard.copyToSystem(props.code)}
-      />
     </div>
   );
 }

@@ -65,7 +65,9 @@ export function Switches(props: IPartProps): JSX.Element {
         <Changed {...props} at="mode" />
         <Segments
           name="dynamic"
-          title={trans.__('Sizes as symbols: auto, once one changes; on; off')}
+          title={trans.__(
+            'Dynamic shapes: auto (once a size changes), on or off'
+          )}
           value={wanted.dynamic}
           values={[
             [null, trans.__('auto')],

@@ -28,7 +28,9 @@ export function TargetSwitch(props: {
   const hint = isNone
     ? choices.targets_off || trans.__('No other target devices to choose from.')
     : value !== null
-      ? trans.__('Nothing runs on it: code is read, times are estimated.')
+      ? trans.__(
+          'Nothing runs on it: its code is generated, its times are estimated.'
+        )
       : '';
   return (
     <>

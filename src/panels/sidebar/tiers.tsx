@@ -34,7 +34,7 @@ export function Tiers({
               </span>
               <label
                 title={trans.__(
-                  'Stay with the Python wrapper, whatever is built'
+                  'Keep the Python wrapper, even once the C++ wrapper is built'
                 )}
               >
                 <input
@@ -92,7 +92,7 @@ function nextText(
     : trans.__('C++ wrapper built');
   switch (tier.state) {
     case 'waits':
-      return trans.__('C++ wrapper waits to be built');
+      return trans.__('C++ wrapper: build queued');
     case 'builds':
       return trans.__('C++ wrapper is being built');
     case 'checks':
@@ -129,8 +129,8 @@ function gainText({ gain }: GraphTiers, trans: TranslationBundle): string {
     formatMicroseconds(gain.cpp_us)
   ];
   const text = gain.is_host_time
-    ? trans.__('%1 → %2 of the host a call', ...times)
-    : trans.__('%1 → %2 a call', ...times);
+    ? trans.__('%1 → %2 of host time per call', ...times)
+    : trans.__('%1 → %2 per call', ...times);
   const [pythonLow, pythonHigh] = gain.python_quartiles_us;
   const [cppLow, cppHigh] = gain.cpp_quartiles_us;
   return cppHigh < pythonLow || pythonHigh < cppLow

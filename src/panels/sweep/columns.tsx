@@ -176,9 +176,9 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
       {row.isKept && (
         <span
           className="jp-Compilescope-muted"
-          title={trans.__('Measured in an earlier sweep, and kept')}
+          title={trans.__('Measured in an earlier sweep, and reused')}
         >
-          {` ${trans.__('kept')}`}
+          {` ${trans.__('reused')}`}
         </span>
       )}
     </>

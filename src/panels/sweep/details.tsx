@@ -43,7 +43,7 @@ export function Details(props: {
             ? TABLES.cells(trans).state.words.fastest
             : stateTitle(cell.state, trans)}
         </Badge>
-        {row.isKept && <Badge>{trans.__('kept from before')}</Badge>}
+        {row.isKept && <Badge>{trans.__('reused')}</Badge>}
         {model.isLive && (
           <button
             type="button"
@@ -115,7 +115,7 @@ export function Details(props: {
           </Fact>
         )}
         {cell.tries > 1 && (
-          <Fact label={trans.__('Tries')}>
+          <Fact label={trans.__('Attempts')}>
             {trans.__('%1, because its worker process died', cell.tries)}
           </Fact>
         )}

@@ -131,7 +131,7 @@ export function SweepForm(props: {
           onChange={value => set({ timeout: Number(value) })}
         />
         <Check
-          label={trans.__('keep finished cells')}
+          label={trans.__('reuse finished cells')}
           isOn={form.resume}
           title={trans.__(
             'Reuse the finished cells of an earlier sweep instead of measuring them again'

@@ -37,7 +37,7 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
   const match = /^["']?([A-Za-z_][\w.]*)["']?\s*[=:]\s*(.+)$/.exec(part.trim());
   if (!match) {
     throw new Error(
-      trans.__('“%1” is no setting; write name=value.', part.trim())
+      trans.__('“%1” is not a setting; write name=value.', part.trim())
     );
   }
   const [, name, value] = match;
@@ -49,7 +49,7 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
   } catch {
     throw new Error(
       trans.__(
-        '“%1” is no value; write a number, True, False, None or a text in quotes.',
+        '“%1” is not a value; write a number, True, False, None or a text in quotes.',
         value
       )
     );

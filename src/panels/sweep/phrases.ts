@@ -130,8 +130,8 @@ export function standingOf(
     bad > 0 && trans._n('%1 without a result', '%1 without a result', bad),
     measured > 0 &&
       trans._n(
-        '%1 of %2 cells is kept from before',
-        '%1 of %2 cells are kept from before',
+        '%1 of %2 cells is reused',
+        '%1 of %2 cells are reused',
         measured,
         all
       )

@@ -33,9 +33,9 @@ export class TargetsView extends ReportView<readonly VariantReport[]> {
     return variants.some(each => each.target)
       ? null
       : {
-          what: trans.__('No variant is for another device'),
+          what: trans.__('No variant targets another device'),
           why: trans.__(
-            'A target is a device that need not be here: torch generates and compiles the code for it, and its time is estimated.'
+            'A target is a device that this machine need not have: torch generates and compiles the code for it, and its time is estimated.'
           ),
           remedy: model.isLive
             ? trans.__('Choose a target among the switches of the sidebar.')

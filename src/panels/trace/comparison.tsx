@@ -48,7 +48,7 @@ export function Comparison(props: {
       {!difference && (
         <p>
           {trans.__(
-            'Compare with the trace of the same job before an upgrade or a change of the code: what was compiled anew, what takes longer, which graphs, kernels and guards changed.'
+            'Compare with the trace of the same job before an upgrade or a change of the code: what is newly compiled, what takes longer, which graphs, kernels and guards changed.'
           )}
         </p>
       )}

@@ -75,9 +75,9 @@ function Process(props: {
     <div className="jp-Compilescope-traceDifference">
       {isNamed && <h4>{nameOf(process)}</h4>}
       <Figures process={process} trans={trans} />
-      {isSame && <p>{trans.__('Both compiled the same.')}</p>}
+      {isSame && <p>{trans.__('Both compiled the same code.')}</p>}
       <Lines
-        title={trans.__('Compiled anew')}
+        title={trans.__('Newly compiled')}
         lines={process.new}
         side="after"
         id={id}

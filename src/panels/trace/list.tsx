@@ -112,7 +112,10 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           value={filter}
           options={[
             { value: 'all', label: trans.__('all') },
-            { value: 'failed', label: trans.__('failed or left to eager') },
+            {
+              value: 'failed',
+              label: trans.__('failed or fell back to eager')
+            },
             { value: 'recompiled', label: trans.__('recompiles') },
             { value: 'broken', label: trans.__('with graph breaks') },
             { value: 'miss', label: trans.__('missed a cache') },
@@ -289,7 +292,7 @@ const OUTCOMES: Record<
   (trans: TranslationBundle) => string
 > = {
   failed: trans => trans.__('failed'),
-  eager: trans => trans.__('left to eager')
+  eager: trans => trans.__('fell back to eager')
 };
 
 function cachesOf({ caches }: IRow): string {

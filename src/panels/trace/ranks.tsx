@@ -29,7 +29,9 @@ export function RankComparisonPart(props: {
             <header>
               <strong>{each.what}</strong>
               {each.serious && (
-                <Badge kind="warning">{trans.__('may hang or go wrong')}</Badge>
+                <Badge kind="warning">
+                  {trans.__('may hang or corrupt data')}
+                </Badge>
               )}
               <CompilationLink
                 process={`rank ${each.ranks[0]}`}

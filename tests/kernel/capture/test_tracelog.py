@@ -101,7 +101,7 @@ def test_a_line_that_is_no_record_is_a_problem_and_the_rest_is_read(tmp_path):
     stored = read(log(tmp_path, text))
     assert [record.metadata["str"][0] for record in stored.records] == ["a", "b"]
     assert [(problem.what, problem.why) for problem in stored.problems] == [
-        ("A line of trace.log is no trace record.", "trace.log, line 2."),
+        ("A line of trace.log is not a trace record.", "trace.log, line 2."),
         ("A line of trace.log cannot be read.", "trace.log, line 3."),
     ]
     assert all(problem.severity == "warning" and problem.remedy for problem in stored.problems)
@@ -168,7 +168,7 @@ def test_lines_of_several_processes_are_told_apart(tmp_path):
     ]
     assert [each.problems for each in stored.others] == [[]]
     assert [problem.what for problem in stored.problems] == [
-        "A line of trace.log is no trace record."
+        "A line of trace.log is not a trace record."
     ]
 
 
@@ -236,7 +236,7 @@ def test_what_cannot_be_unpacked_says_so(tmp_path, monkeypatch):
 def test_a_file_that_is_no_trace(tmp_path):
     stored = read(log(tmp_path, "hello\nworld\n"))
     assert stored.records == []
-    assert stored.problems[0].what == "trace.log is no trace."
+    assert stored.problems[0].what == "trace.log is not a trace."
     assert stored.problems[0].severity == "error"
 
 
@@ -248,7 +248,7 @@ def test_an_empty_file(tmp_path):
 def test_very_many_problems_are_counted_not_listed(tmp_path):
     stored = read(log(tmp_path, line({"str": ["a", 0]}) + "garbage\n" * 1000))
     (problem,) = stored.problems
-    assert problem.what == "1000 lines of trace.log are no trace records."
+    assert problem.what == "1000 lines of trace.log are not trace records."
     assert problem.why == "The first is line 2."
     assert problem.detail.count("garbage") == 20
 

@@ -236,7 +236,7 @@ def with_shim(declared: str) -> Problem:
 
 def test_a_shim_that_is_not_there() -> None:
     problem = with_shim(f"AOTITorchError {SHIM}(AtenTensorHandle x, AtenTensorHandle* ret0)")
-    assert problem.what == f"The generated C++ calls {SHIM}, and nothing that is loaded has it."
+    assert problem.what == f"The generated C++ calls {SHIM}, which no loaded library defines."
     assert "load_library" in problem.remedy
     assert SHIM in problem.facts["text"]
     assert problem.where is not None

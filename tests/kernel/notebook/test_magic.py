@@ -233,7 +233,7 @@ def test_a_wrong_cell_says_what_it_should_be(
         ("--mode fast", "There is no mode 'fast'. "),
         ("--variants python,rust", "There is no variant 'rust'. "),
         ("--backend gpu", "There is no backend 'gpu'. "),
-        ("--name 3x", "--name 3x: that is no name of a variable."),
+        ("--name 3x", "--name 3x: that is not the name of a variable."),
         ("--measure soon", "argument --measure: invalid seconds value: 'soon'"),
         ("--measure 0", "argument --measure: invalid seconds value: '0'"),
         ("--study layers,horoscope", "There is no study 'horoscope'. "),
@@ -479,7 +479,7 @@ def test_watching_is_switched_on_and_off(
     assert session.watcher.asked == [512.0, None, "clear"]
     capsys.readouterr()
     succeed(shell.run_cell("%compilescope off"))
-    assert capsys.readouterr().out.startswith("Not watching; seen were 0 compilations")
+    assert capsys.readouterr().out.startswith("Not watching; recorded: 0 compilations")
 
 
 def test_unloading_takes_everything_away_and_loading_says_what_to_do(

@@ -27,12 +27,15 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
     [
         (["run", "missing.py"], "no script 'missing.py'"),
         (["run", "-o", "x.txt", __file__], "Use .json or .html"),
-        (["run", "-o", "no/such/folder/x.html", __file__], "is no folder that can be written to"),
+        (
+            ["run", "-o", "no/such/folder/x.html", __file__],
+            "is not a writable folder",
+        ),
         (["trace", "missing.log"], "no trace at 'missing.log'"),
-        (["trace", __file__], "is no trace"),
+        (["trace", __file__], "is not a trace"),
         (["trace", "run.json"], "compilescope show, diff and open read reports"),
-        (["show", __file__], "is no trace"),
-        (["diff", __file__, str(PYTHON)], "is no trace"),
+        (["show", __file__], "is not a trace"),
+        (["diff", __file__, str(PYTHON)], "is not a trace"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
         (["trace", str(PYTHON), "--search", ""], "this one is empty"),
         (["trace", str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
@@ -40,7 +43,7 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
         (["diff", str(PYTHON), str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
         (["show", str(PYTHON), "--variant", "rank 7"], "no variant 'rank 7'"),
         (["show", str(PYTHON), "--guards", "--json"], "--json prints the summary or the list"),
-        (["open", __file__, "--no-browser"], "is no trace"),
+        (["open", __file__, "--no-browser"], "is not a trace"),
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
@@ -89,8 +92,8 @@ def test_logs_at_several_paths_are_one_trace_and_say_once_what_all_of_them_have(
     assert main(["trace", str(logs[1]), str(logs[0].parent), "-o", str(report)]) == 0
     summary = capsys.readouterr().out
     assert summary.startswith(f"{tmp_path.name}, ranks 0 to 1\n")
-    assert summary.count("was left to eager: Dynamo recompile limit exceeded  (f") == 1
-    assert "warning: [rank 0, rank 1] 0/2 was left to eager" in summary
+    assert summary.count("fell back to eager: Dynamo recompile limit exceeded  (f") == 1
+    assert "warning: [rank 0, rank 1] 0/2 fell back to eager" in summary
     assert [variant.name for variant in cs.load(report).variants] == ["rank 0", "rank 1"]
     assert main(["trace", str(logs[0]), str(tmp_path / "nothing")]) == 2
     assert "There is no trace at" in capsys.readouterr().err
@@ -253,7 +256,7 @@ def test_two_traces_differ_in_what_was_compiled_anew(
     shorter.write_bytes(text[: text.rindex(b"\nV", 0, text.index(b'"frame_compile_id": 2')) + 1])
     paths = [str(shorter), str(LIMIT)]
     assert main(["diff", *paths, "--fail-on", "failure"]) == 0
-    assert "  + compiled anew: " in capsys.readouterr().out
+    assert "  + newly compiled: " in capsys.readouterr().out
     assert main(["diff", *paths, "--fail-on", "recompile"]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == f"worse: {LIMIT.name[:-7]}: recompile"
     assert main(["diff", *paths, "--json"]) == 0

@@ -118,7 +118,7 @@ def test_damage_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(lines))
     with Trace(path) as trace:
         assert [problem.what for problem in trace.problems] == [
-            "A line of damaged.log is no trace record.",
+            "A line of damaged.log is not a trace record.",
             "A line of damaged.log cannot be read.",
         ]
         assert list(trace.process().events) == ["0/0", "0/1", "0/2"]
@@ -198,7 +198,7 @@ def test_ranks_that_compile_the_same_say_so(tmp_path: Path) -> None:
     assert comparison is not None
     assert comparison.divergences == []
     assert re.fullmatch(
-        r"All 3 ranks compiled the same\. Each compiled for [\d.]+ m?s\.", comparison.sentence
+        r"All 3 ranks compiled the same code\. Each compiled for [\d.]+ m?s\.", comparison.sentence
     )
 
 

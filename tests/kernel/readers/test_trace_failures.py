@@ -65,8 +65,8 @@ def test_a_failed_compilation_is_an_error_with_its_line(name: str, what: str, li
 @pytest.mark.parametrize(
     ("name", "what", "line"),
     [
-        ("skipped", "1/0 was left to eager: Unsupported context manager", 25),
-        ("limit", "0/2 was left to eager: Dynamo recompile limit exceeded", 36),
+        ("skipped", "1/0 fell back to eager: Unsupported context manager", 25),
+        ("limit", "0/2 fell back to eager: Dynamo recompile limit exceeded", 36),
     ],
 )
 def test_a_frame_that_ran_in_eager_is_a_warning(name: str, what: str, line: int) -> None:
@@ -89,7 +89,7 @@ def test_a_frame_that_ran_in_eager_is_a_warning(name: str, what: str, line: int)
         ("backward", "The backward of 2 compilations failed: RuntimeError: broken bw", "failed"),
         (
             "limit",
-            "2 compilations were left to eager: Dynamo recompile limit exceeded",
+            "2 compilations fell back to eager: Dynamo recompile limit exceeded",
             "eager",
         ),
     ],

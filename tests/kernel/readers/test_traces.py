@@ -66,8 +66,8 @@ def test_a_folder_is_searched_to_its_leaves(tmp_path: Path) -> None:
     assert [variant.name for variant in report.variants] == ["b", "run/x.log/a"]
     assert [problem.what for problem in report.problems] == [
         "gone.log is not read.",
-        "notes.log is no trace.",
-        "A line of notes.log is no trace record.",
+        "notes.log is not a trace.",
+        "A line of notes.log is not a trace record.",
     ]
     assert "a link to" in report.problems[0].why
 

@@ -176,12 +176,12 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        (7, "7 is no path. It is of type int."),
-        (None, "None is no path. It is of type NoneType."),
-        (b"x.json", "b'x.json' is no path. It is of type bytes."),
+        (7, "7 is not a path. It is of type int."),
+        (None, "None is not a path. It is of type NoneType."),
+        (b"x.json", "b'x.json' is not a path. It is of type bytes."),
         ("", "The path is empty."),
-        ("a\0b.json", r"'a\x00b.json' is no path. It holds a NUL character"),
-        ("\ud800.json", r"'\ud800.json' is no path. It holds half a character"),
+        ("a\0b.json", r"'a\x00b.json' is not a path. It holds a NUL character"),
+        ("\ud800.json", r"'\ud800.json' is not a path. It contains a lone surrogate"),
         ("a" * 5000, "cannot be read. The operating system says: File name too long."),
     ],
 )
@@ -197,7 +197,7 @@ def test_what_is_no_path_is_said_to_be_none(
 def test_what_is_no_path_is_not_written_to(tmp_path: Path) -> None:
     program = Reproducer("f", "f.py", "pass", "cpu")
     for write in (SMALL.save, program.save):
-        with pytest.raises(CompilescopeError, match=r"^7 is no path\. It is of type int\."):
+        with pytest.raises(CompilescopeError, match=r"^7 is not a path\. It is of type int\."):
             write(7)  # type: ignore[arg-type]
         with pytest.raises(CompilescopeError, match=r"^There is no folder '.*none' to write "):
             write(tmp_path / "none" / "x.json")

@@ -79,7 +79,7 @@ def test_the_list_what_to_change_first_and_the_ranks_come_with_the_summary(tmp_p
     answers = TraceAnswers(tmp_path)
     result = ask(answers, "get_report", subject="")
     assert [each["name"] for each in result["variants"]] == ["rank 0", "rank 1"]
-    assert result["trace"]["ranks"]["sentence"].startswith("Both ranks compiled the same.")
+    assert result["trace"]["ranks"]["sentence"].startswith("Both ranks compiled the same code.")
     assert result["trace"]["fix_first"][0]["kind"] == "recompiles"
     hits = ask(answers, "search", subject="", text="l_x_ + 1")["hits"]
     assert [(hit["variant"], hit["compilation"], hit["name"]) for hit in hits] == [

@@ -314,4 +314,4 @@ def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.Monk
     variant = report.variant("python")
     assert not variant.accuracy[0].ok
     assert variant.departure is None
-    assert "the graph itself departs" in variant.absent["departure"]
+    assert "the graph itself deviates" in variant.absent["departure"]

@@ -131,7 +131,7 @@ def test_what_cannot_travel_or_be_called_is_refused_before_anything_runs(sweep: 
         return str(error.value)
 
     said = refused(subjects.unpicklable(), (X,))
-    assert "cannot be taken into another process" in said
+    assert "cannot be sent to another process" in said
     assert "compilescope.sweep(factory=make)" in said
     assert "x" in refused(subjects.double)
     assert "one of the two" in refused(subjects.double, (X,), factory=subjects.make)

@@ -47,7 +47,7 @@ def test_a_subject_that_cannot_travel_is_a_problem_of_its_variant() -> None:
     report = cs.inspect(subjects.unpicklable(), (torch.ones(4),), variants="python", run=False)
     cs.study(report, "startups")
     problems = report.variant("python").problems
-    assert any("cannot be taken into another process" in problem.why for problem in problems)
+    assert any("cannot be sent to another process" in problem.why for problem in problems)
 
 
 def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:

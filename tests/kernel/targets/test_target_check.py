@@ -213,7 +213,7 @@ def f(x):
         (
             "by_a_tensor",
             "torch.full((16,), 2.0)",
-            "(it holds a tensor, and the values of tensors do not travel): its results were drawn",
+            "(it holds a tensor, and the values of tensors are not sent): its results were drawn",
         ),
     ],
 )

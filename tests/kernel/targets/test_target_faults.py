@@ -107,7 +107,7 @@ sys.stdin.read()
 
 def test_what_cannot_be_pickled_is_named() -> None:
     (problem,) = _inspect(subjects.Locked(), (X,)).problems
-    assert problem.what == "The subject cannot be taken into the target's process."
+    assert problem.what == "The subject cannot be sent to the target's process."
     assert "lock" in problem.why
 
 

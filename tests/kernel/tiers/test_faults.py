@@ -168,7 +168,7 @@ def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:
     own_caches.mkdir()
     (own_caches / "compilescope").write_text("no folder")
     compiled = cs.tiered(subject)
-    with pytest.warns(TierWarning, match="cannot be written down: .*Not a directory"):
+    with pytest.warns(TierWarning, match="cannot be saved: .*Not a directory"):
         assert torch.equal(compiled(X), subject(X))
     problem_of(compiled)
 

@@ -50,7 +50,7 @@ def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
     assert (gain.python_us, gain.cpp_us) == pytest.approx((118, 96))
     assert gain.calls == CALLS
     assert gain.is_clear
-    assert str(gain) == "118 µs → 96.0 µs a call"
+    assert str(gain) == "118 µs → 96.0 µs per call"
     # Whoever still has it is served by the new wrapper.
     assert timed([]) == "cpp"
     assert len(gains) == 1
@@ -107,4 +107,4 @@ def test_a_difference_within_the_quartiles_is_not_claimed() -> None:
         tiers=[Tier(name="python", state="replaced"), Tier(name="cpp", state="serves")],
         gain=gain,
     )
-    assert "118 µs → 112 µs of the host a call, no clear difference" in str(graph)
+    assert "118 µs → 112 µs of host time per call, no clear difference" in str(graph)

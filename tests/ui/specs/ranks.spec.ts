@@ -71,7 +71,7 @@ test('two ranks: what they call together, and differ in', async ({ page }) => {
 
   await test.step('what may hang stands first', async () => {
     const first = view.locator('.jp-Compilescope-rankDifferences > li').first();
-    await expect(first).toContainText('may hang or go wrong');
+    await expect(first).toContainText('may hang or corrupt data');
     await expect(first).toContainText('all_reduce_.default sum');
     await expect(
       view.getByRole('table', { name: 'Collectives of python' })

@@ -92,7 +92,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     await view.getByRole('checkbox', { name: 'keep finished' }).check();
     await button('Start').click();
     await expect(status).toContainText('All 2 cells are done');
-    await expect(status).toContainText('2 of 2 cells are kept from before');
+    await expect(status).toContainText('2 of 2 cells are reused');
   });
 });
 
@@ -105,7 +105,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   await test.step('said in words', async () => {
     await expect(view).toContainText('All 15 cells are done');
     await expect(view).toContainText('4 without a result');
-    await expect(view).toContainText('2 of 15 cells are kept from before');
+    await expect(view).toContainText('2 of 15 cells are reused');
     for (const state of ['out of time', 'out of memory', 'crashed', 'failed']) {
       await expect(grid).toContainText(state);
     }
@@ -139,7 +139,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
       exact: true
     });
     await expect(part).toContainText(
-      'Fastest calls: C++ wrapper. Soonest first result: AOTInductor. Balanced: AOTInductor.'
+      'Lowest latency: C++ wrapper. Shortest time to first result: AOTInductor. Balanced: AOTInductor.'
     );
     await expect(part.locator('.main-svg').first()).toBeVisible();
     await part.getByRole('button', { name: 'blocks compiled' }).click();

@@ -229,7 +229,7 @@ test('the page of a large trace holds its report packed, and shows it', async ({
     await page.getByRole('tab', { name: 'Trace', exact: true }).click();
     await expect(
       page.getByRole('region', { name: 'Trace', exact: true })
-    ).toContainText('All 3 ranks compiled the same.');
+    ).toContainText('All 3 ranks compiled the same code.');
     await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
     await expect(
       page.getByRole('region', { name: 'Kernels', exact: true })

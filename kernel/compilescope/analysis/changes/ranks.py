@@ -222,7 +222,7 @@ def _in_order(
                 serious=True,
                 why=(
                     "Every rank of a group has to call the same collectives in the same order: "
-                    "otherwise the job hangs, or data is mixed up."
+                    "otherwise the job hangs or corrupts data."
                 ),
             )
             return

@@ -163,8 +163,7 @@ def _what(cause: _Cause, ids: Sequence[str]) -> str:
     if cause.is_backward:
         subject = f"The backward of {subject}"
     if cause.is_eager:
-        verb = "were" if several and not cause.is_backward else "was"
-        return f"{subject} {verb} left to eager: {cause.message or cause.kind}"
+        return f"{subject} fell back to eager: {cause.message or cause.kind}"
     return f"{subject} failed: {cause.kind}{cause.message and f': {cause.message}'}"
 
 

@@ -92,7 +92,7 @@ _MEANINGS = {
     ),
     "force_disable": Meaning(
         "A setting for torch's own tests turns them off.",
-        "Take it back.",
+        "Unset it.",
         f"{_CONFIG}force_disable_cudagraph_TESTING_ONLY = False",
     ),
 }

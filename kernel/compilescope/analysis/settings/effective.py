@@ -211,7 +211,7 @@ def _dynamic(
         remedy = "See the line: it requires exactly this size."
     elif variant.dynamic is False and symbols:
         why = "These sizes were marked with torch._dynamo.mark_dynamic."
-        remedy = "Take the marks away."
+        remedy = "Remove the marks."
     yield Effective(
         setting="dynamic",
         requested={None: "automatic", True: "on", False: "off"}[variant.dynamic],

@@ -239,8 +239,8 @@ def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
             f"{measured}. Measure again on a quiet machine."
         )
     goals = {
-        "latency": "the fastest calls",
-        "cold": "the soonest first result of what is faster than eager",
+        "latency": "the lowest latency",
+        "cold": "the shortest time to the first result among the ways faster than eager",
         "balanced": "the best product of first result and call time",
     }
     return f"{goals[objective]}: {measured}."

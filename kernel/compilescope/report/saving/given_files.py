@@ -32,17 +32,17 @@ def given_path(place: object, what: str) -> Path:
     text = os.fspath(place) if isinstance(place, str | os.PathLike) else place
     if not isinstance(text, str):
         kind = type(place).__name__
-        raise CompilescopeError(f"{_shown(place)} is no path.", f"It is of type {kind}.", remedy)
+        raise CompilescopeError(f"{_shown(place)} is not a path.", f"It is of type {kind}.", remedy)
     if not text:
         raise CompilescopeError("The path is empty.", remedy=remedy)
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
-        why = "It holds half a character (a surrogate), which no file's name has."
-        raise CompilescopeError(f"{_shown(text)} is no path.", why, remedy) from None
+        why = "It contains a lone surrogate, which no file name can contain."
+        raise CompilescopeError(f"{_shown(text)} is not a path.", why, remedy) from None
     if "\0" in text:
         why = "It holds a NUL character, which no file's name has."
-        raise CompilescopeError(f"{_shown(text)} is no path.", why, remedy)
+        raise CompilescopeError(f"{_shown(text)} is not a path.", why, remedy)
     return Path(text)
 
 
@@ -65,7 +65,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
         raise CompilescopeError(
             f"{shown} cannot be read.",
             f"The operating system says: {error.strerror or error}.",
-            "Look at the path, and at who may read the file.",
+            "Check the path and the file's permissions.",
         ) from None
 
 
@@ -85,7 +85,7 @@ def writing(path: Path) -> Iterator[None]:
         raise CompilescopeError(
             f"{shown} cannot be written.",
             f"The operating system says: {error.strerror or error}.",
-            "Give another path, or look at who may write there and at the space that is left.",
+            "Give another path, or check its permissions and free space.",
         ) from None
 
 

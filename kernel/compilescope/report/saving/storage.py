@@ -72,7 +72,7 @@ def load(path: str | Path) -> Report:
             # A device or a pipe may never end.
             raise CompilescopeError(
                 f"{file} is not a report.",
-                "It is no ordinary file.",
+                "It is not a regular file.",
                 f"Give {_WHAT}.",
             )
         text = file.read_bytes()

@@ -40,7 +40,7 @@ def make_package(study: StudyContext, *, built: bool) -> None:
     Raises
     ------
     CompilescopeError
-        The subject cannot be taken into another process.
+        The subject cannot be sent to another process.
     Cancelled
         The study was cancelled; its process has ended.
     """

@@ -30,7 +30,7 @@ def study_deploy(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The subject cannot be taken into another process.
+        The subject cannot be sent to another process.
     """
     _study_ways(study, None)
 
@@ -41,7 +41,7 @@ def study_blocks(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The subject cannot be taken into another process.
+        The subject cannot be sent to another process.
     """
     _study_ways(study, (BLOCKS, NESTED))
 

@@ -37,7 +37,7 @@ def study_cold(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The subject cannot be taken into another process.
+        The subject cannot be sent to another process.
     """
     variant = study.report.requested
     subject = packed(study)

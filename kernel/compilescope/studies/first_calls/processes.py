@@ -30,7 +30,7 @@ def packed(study: StudyContext) -> bytes:
     Raises
     ------
     CompilescopeError
-        It cannot be taken into another process.
+        It cannot be sent to another process.
     """
     study.snapshot.restore()
     try:

@@ -27,7 +27,7 @@ def study_startups(study: StudyContext) -> None:
     Raises
     ------
     CompilescopeError
-        The subject cannot be taken into another process.
+        The subject cannot be sent to another process.
     """
     variant = study.report.requested
     if variant.backend is None:

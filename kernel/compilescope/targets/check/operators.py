@@ -56,7 +56,7 @@ def _define(name: str, definition: bytes) -> None:
 def _reason(error: Exception) -> str:
     if type(error) is LookupError:
         # `targets.packed_call` makes tensors for a target's world, and there is none here.
-        return "it holds a tensor, and the values of tensors do not travel"
+        return "it holds a tensor, and the values of tensors are not sent"
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 

@@ -20,8 +20,8 @@ from torch._dynamo import convert_frame, eval_frame, trace_rules
 from ..guards.keeping import KeptGuards
 
 _TRIED = (
-    "torch has looked at {name} and kept nothing that it compiled: it may run in eager from now "
-    "on, without being compiled again."
+    "torch traced {name} and kept no compiled code: it may run in eager from now on, without being "
+    "compiled again."
 )
 _LIBRARYS = (
     "{name} is code of a library that torch leaves to eager where a call enters it: only functions "

@@ -154,7 +154,7 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
         return _problem(
             f"The compiled code was given an input {other} than it was compiled for.",
             f"Expected {facts['expected']}; found {facts['found']}.",
-            "Report it to PyTorch: a guard should have had it compiled anew.",
+            "Report it to PyTorch: a guard should have caused a recompile.",
             facts,
         )
     explanation = f"Its {facts['found']}; the generated code expects {facts['expected']}."
@@ -243,7 +243,7 @@ def _out_of_bounds(match: re.Match[str], cause: str) -> Problem:
     facts = {name: match[name] for name in ("kernel", "file", "line")} | {"kind": "index"}
     return _problem(
         f"An index is out of bounds in the generated kernel {match['kernel']}.",
-        f"The kernel checks {match['test'].strip()}, and a value of the index tensor is not so.",
+        f"The kernel checks {match['test'].strip()}, and a value of the index tensor fails it.",
         "Check the values of the index tensor: eager names the operator and the value.",
         facts,
     )
@@ -254,7 +254,7 @@ def _missing_symbol(match: re.Match[str], cause: str) -> Problem:
     facts = {"symbol": symbol, "operator": operator_of(symbol), "file": match["file"] or ""}
     if symbol.startswith(("aoti_", "torch_")):
         return _problem(
-            f"The generated C++ calls {symbol}, and nothing that is loaded has it.",
+            f"The generated C++ calls {symbol}, which no loaded library defines.",
             "It is the C function (shim) by which C++ wrappers call an operator. An operator of "
             "your own needs one where custom_ops_to_c_shims names it; torch's own are part of its "
             "libraries.",
@@ -264,7 +264,7 @@ def _missing_symbol(match: re.Match[str], cause: str) -> Problem:
         )
     return _problem(
         f"What was built cannot be loaded: {symbol} is missing.",
-        "The C++ compiler or a library is another than the one torch was built with.",
+        "The C++ compiler or a library differs from the one torch was built with.",
         f"Use the compiler and libraries of one installation. {DOCTOR}",
         facts,
     )

@@ -233,7 +233,7 @@ def _lowering(error: BaseException) -> Problem:
     return _at_operator(
         error,
         "Inductor failed on the operator",
-        remedy="Take back the options that the reason names, or keep the call out with "
+        remedy="Remove the options that the reason names, or keep the call out with "
         "torch.compiler.disable.",
     )
 

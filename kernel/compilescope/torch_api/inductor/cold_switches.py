@@ -75,8 +75,8 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         _inductor(
             "cpp_cache_precompile_headers",
             not _now(variant, "cpp_cache_precompile_headers"),
-            "torch's C++ headers are precompiled once on a machine; in every process the "
-            "preprocessor runs over them, to see whether those still fit",
+            "torch's C++ headers are precompiled once per machine; every process preprocesses them "
+            "to check that the result is up to date",
             no_cpp,
         ),
         _inductor(
@@ -98,8 +98,8 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         _inductor(
             "cpp.vec_isa_ok",
             True,
-            "takes the processor's vector instructions as it names them, instead of building a "
-            "library for each set and loading it in a process of its own, anew in every process",
+            "trusts the vector instructions that the processor reports, instead of building and "
+            "loading a test library for each set in every process",
             no_cpp,
         ),
         _inductor(

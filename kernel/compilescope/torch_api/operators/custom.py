@@ -149,7 +149,7 @@ def _is_own(function: Any) -> bool:
 def _by_schema(name: str) -> Definition:
     if torch._C._dispatch_has_kernel_for_dispatch_key(name, "Autograd"):
         raise CompilescopeError(
-            f"The operator {name} cannot be taken into the target's process.",
+            f"The operator {name} cannot be sent to the target's process.",
             "It has a gradient that was registered for the operator as a whole.",
             "Define it with torch.library.custom_op, or in a module that can be imported.",
         )

@@ -78,7 +78,7 @@ class Kernel:
         exec(compile(source, str(path), "exec"), namespace)
         self._tuner: Any = namespace[name]
         if not isinstance(self._tuner, triton_heuristics.CachingAutotuner):
-            raise CannotInterpretError("it is no Triton kernel of one body")
+            raise CannotInterpretError("it is not a Triton kernel of one body")
         self.parameters: list[str] = list(self._tuner.fn.arg_names)
 
     def plan(self, args: Sequence[Any]) -> tuple[Any, int]:
@@ -319,7 +319,7 @@ def _assembly(
 ) -> Any:
     function = INSTRUCTIONS.get(text)
     if function is None:
-        raise CannotInterpretError(f"nothing stands in for the instructions {text!r}")
+        raise CannotInterpretError(f"the instructions {text!r} are not emulated")
     result = function(*[torch.from_numpy(np.array(value.data)) for value in values]).numpy()
     handle = interpreter.TensorHandle(result, values[0].dtype.scalar)
     return SimpleNamespace(get_result=lambda _: handle)
@@ -348,7 +348,7 @@ def _look(pointers: Any, mask: Any) -> None:
     size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
     at = np.searchsorted(_state.ranges[:, 0], touched, side="right") - 1
     if (at < 0).any() or (touched + np.uint64(size) > _state.ranges[np.maximum(at, 0), 1]).any():
-        raise KernelFaultError("it touches memory beside its arguments")
+        raise KernelFaultError("it accesses memory outside its arguments")
 
 
 def _load(original: Any, self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
@@ -414,7 +414,7 @@ _BUILDER: dict[str, Any] = {
 def _library_call(name: str, *args: Any) -> Any:
     function = FUNCTIONS.get(name)
     if function is None:
-        raise CannotInterpretError(f"nothing stands in for libdevice.{name}")
+        raise CannotInterpretError(f"libdevice.{name} is not emulated")
     semantic = interpreter.interpreter_semantic
     tensors = [semantic.to_tensor(arg) for arg in args]
     values = [torch.from_numpy(np.array(_plain(tensor.handle))) for tensor in tensors]

@@ -37,7 +37,7 @@ def _cell(tier: Tier, graph: GraphTiers) -> str:
     return {
         "serves": f"built{seconds}{swapped}{gain}",
         "replaced": f"built{seconds}",
-        "waits": "waits to be built",
+        "waits": "build queued",
         "builds": "being built",
         "checks": f"built{seconds}, checked at the next call",
         "checked": f"built{seconds}, checked",

@@ -138,7 +138,7 @@ function recommendedIn(
   ];
   return latency && cold && balanced
     ? trans.__(
-        'Fastest calls: %1. Soonest first result: %2. Balanced: %3.',
+        'Lowest latency: %1. Shortest time to first result: %2. Balanced: %3.',
         latency,
         cold,
         balanced
