@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
-
-import msgspec
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...report import (
-    Advice,
-    Compilation,
     Help,
-    Recompile,
     Report,
-    SourceLine,
     Suggestion,
     VariantReport,
     is_record,
@@ -25,10 +17,10 @@ from ...report.problem import STUDY_FAILED
 from ...report.units import duration, percent
 from ...report.variant import Variant
 from ..figures.speedups import between
-from ..figures.wording import place
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
-from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
+from .code_suggestions import against_breaks, against_recompiles
+from .ranked import Ranked
 from .spent import parts_of_call
 from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
@@ -39,15 +31,6 @@ _SLOW_S = 3.0
 """A first call that is shorter than this is not worth compiling blocks of."""
 _WORTH = 0.6
 """Blocks that leave more than this part of the first call are too little of the model."""
-
-
-class Ranked(NamedTuple):
-    """A suggestion, and how much it promises: from 0, nothing, to 1."""
-
-    promise: float
-    suggestion: Suggestion
-    was_tried: bool = False
-    """Whether it says what came of a trial: that stays, however little it promises."""
 
 
 def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
@@ -72,11 +55,15 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         ]
         ranked += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
-        ranked += [*_recompiles(variant, now), *_breaks(variant, report), *_settings(variant)]
+        ranked += [
+            *against_recompiles(variant, now),
+            *against_breaks(variant, report),
+            *_settings(variant),
+        ]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.
         for variant in (recorded for recorded in report.variants if is_record(recorded)):
-            for candidate in _recompiles(variant, now):
+            for candidate in against_recompiles(variant, now):
                 candidate.suggestion.of = variant.name
                 ranked.append(candidate)
         ranked = list(_untried(report, ranked))
@@ -254,195 +241,6 @@ def _guards_us(variant: VariantReport) -> float | None:
     ]
     known = [cost for cost in costs if cost is not None]
     return sum(known) / 1000 if known and len(known) == len(costs) else None
-
-
-_GIVEN_UP = 0.995
-"""Recompiles that reached torch's limit: what follows runs in eager at every call."""
-_SIZES = ("mark_dynamic", "dynamic")
-"""Advice against recompiles for sizes that change, which ``dynamic=True`` ends as well."""
-
-
-def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
-    """What to change against recompiles: once for all that the same change ends."""
-    by_change: dict[str, list[tuple[Compilation, Recompile, Advice]]] = {}
-    group_by_guard: dict[tuple[str, str], str] = {}
-    for compilation in variant.compilations:
-        recompile = compilation.recompile
-        if recompile is not None and recompile.advice:
-            advice = recompile.advice[0]
-            # Of a frame that begins at a graph break the same change has other words: the name that
-            # the caller has for the compiled function is not known there.
-            change = _place(advice, recompile) if advice.kind == "dynamic" else advice.code
-            change = change or compilation.id
-            frame = compilation.id.partition("/")[0]
-            guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
-            if advice.kind == "stance":
-                # The last compilation of a frame that torch gave up on does not name its caller, so
-                # nothing more specific is known of it: what ends the others of the guard ends it.
-                change = next(filter(None, map(group_by_guard.get, guards)), change)
-            else:
-                group_by_guard.update(dict.fromkeys(guards, change))
-            by_change.setdefault(change, []).append((compilation, recompile, advice))
-    for ended in by_change.values():
-        compilation, recompile, advice = ended[0]
-        took_s = sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
-        ids = [compilation.id for compilation, _, _ in ended]
-        which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
-        cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
-        given_up = _given_up(ended)
-        yield Ranked(
-            _GIVEN_UP if given_up else _promise(took_s),
-            Suggestion(
-                what=f"Avoid {which}{cause}",
-                why=f"{given_up}{advice.what}",
-                gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
-                basis="measured" if took_s else "unknown",
-                code=advice.code,
-                place=_place(advice, recompile),
-                view="recompiles",
-                compilation=compilation.id,
-                **_dynamic(advice, now),
-            ),
-        )
-
-
-def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
-    """That torch reached its limit of recompiles, in words; empty where it did not."""
-    for _, recompile, _ in ended:
-        if any(advice.kind == "limit" for advice in recompile.advice):
-            frame = next((compilation.frame for compilation, _, _ in ended), None)
-            function = plain_function(frame.function) if frame is not None else ""
-            return (
-                f"torch compiled {function or 'the function'} {recompile.limit} times, its limit; "
-                "new cases run in eager. "
-            )
-    return ""
-
-
-def _place(advice: Advice, recompile: Recompile) -> str:
-    """Where the code of advice on a recompile belongs."""
-    if advice.where is None or not advice.code:
-        return ""
-    if advice.kind == "dynamic":
-        function = plain_function(advice.where.function) or "the function"
-        return f"in place of the torch.compile of {function}"
-    guarded_lines = [failure.where for failure in recompile.failures]
-    if advice.kind == "tensor" and advice.where in guarded_lines:
-        # That line is inside the compiled function.
-        return "once, before the first call"
-    return f"before the call ({place(advice.where)})"
-
-
-def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
-    """What a button can try of the advice: all sizes as symbols, in the overview's variant."""
-    if now is None or now.target is not None or advice.kind not in _SIZES:
-        return {}
-    dynamic_variant = msgspec.structs.replace(now.requested, dynamic=True)
-    return {"requested": dynamic_variant, "trial": "dynamic=True"}
-
-
-def _cause(recompile: Recompile) -> str:
-    """What changed, as ``: x.size(0) 8 → 9``; empty where that has no values, or no name."""
-    failure = next(iter(recompile.failures), None)
-    if failure is None or not failure.old or not failure.new or _UNNAMED in failure.source:
-        return ""
-    source = re.sub(r"^L\['(\w+)'\]", r"\1", failure.source)
-    if failure.dimension is not None:
-        source += f".{failure.kind}({failure.dimension})"
-    return f": {source} {failure.old} \u2192 {failure.new}"
-
-
-_UNNAMED = "___stack"
-"""How Dynamo calls a value that was on Python's stack at a graph break."""
-
-
-def _breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
-    for graph_break in variant.breaks:
-        where = graph_break.cause.where
-        what = f"Fix the graph break{_at(where, report)}"
-        # In a function that was inlined, what runs in eager is the call of it: another line.
-        inlined = where is not None and len(graph_break.cause.stack) > 1
-        line = where.code.strip() if inlined and where is not None else ""
-        if line or graph_break.eager:
-            what += f": {(line or graph_break.eager[0]).rstrip(':')}"
-        cost = (
-            f"saves up to {duration(graph_break.cost_us)} of compile time"
-            if graph_break.cost_us
-            else ""
-        )
-        hints = graph_break.cause.hints
-        mended = _without_output(where) if where is not None else ""
-        named = next(filter(None, map(_SETTING.search, hints)), None)
-        setting = f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
-        yield Ranked(
-            _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
-            Suggestion(
-                what=what,
-                why=_why(hints[0], where) if hints else graph_break.cause.reason,
-                gain=cost or "not measured",
-                basis="estimated" if graph_break.cost_us else "unknown",
-                code=setting or mended,
-                place=BEFORE if setting else _in_place(where, mended),
-                view="breaks",
-            ),
-        )
-
-
-def _at(where: SourceLine | None, report: Report) -> str:
-    """Where a graph break is: the line alone in the subject's own file."""
-    if where is None:
-        return ""
-    subject = report.subject.where
-    is_own = subject is not None and subject.file == where.file
-    return f" at line {where.line}" if is_own else f" at {place(where)}"
-
-
-_SETTING = re.compile(
-    r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+) ?= ?(?P<value>True|False|\d+)"
-)
-"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those.
-
-Some hints leave out ``config``, without which the assignment changes nothing.
-"""
-
-
-def _why(hint: str, where: SourceLine | None) -> str:
-    """Torch's hint; for a line in torch itself, which nobody edits, what else ends the break."""
-    if where is not None and _TORCH.search(where.file):
-        return "The break is in torch's own code: leave this call out of what is compiled."
-    return _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
-
-
-_TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
-_OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
-"""Calls that only write something for a reader."""
-
-
-def _without_output(where: SourceLine) -> str:
-    """The line of a graph break with its output left out where it is compiled; empty if none."""
-    try:
-        (statement,) = ast.parse(where.code.strip()).body
-    except (SyntaxError, ValueError):
-        return ""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return ""
-    if not _OUTPUT.fullmatch(ast.unparse(statement.value.func)):
-        return ""
-    return f"if not torch.compiler.is_compiling():\n    {where.code.strip()}"
-
-
-def _in_place(where: SourceLine | None, mended: str) -> str:
-    if where is None or not mended:
-        return ""
-    return f"in place of line {where.line}: no variant can try it, as it changes your code"
-
-
-def _promise(saved_s: float | None) -> float:
-    """How much a recompile or a graph break promises: by the compile time that it costs.
-
-    All of them come before what saves a part of a call, since they cost time again and again.
-    """
-    return 0.8 + 0.19 * (saved_s / (1 + saved_s) if saved_s else 0.0)
 
 
 def _settings(variant: VariantReport) -> Iterator[Ranked]:
