@@ -68,7 +68,11 @@ function axis(
     zeroline: false,
     ...own,
     ...(typeof title === 'string' && {
-      title: { text: title, standoff: 8, font: { color: theme.muted } }
+      title: {
+        text: title,
+        standoff: 8,
+        font: { color: theme.muted, size: theme.fontSize }
+      }
     })
   };
 }

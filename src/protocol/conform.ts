@@ -33,6 +33,7 @@ export function conformAnswer(value: unknown): void {
   o.requested = field(o.requested, 'requested', check1, none);
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
+  o.undecided = flag(o.undecided, 'undecided', false);
 }
 
 export function conformArtifact(value: unknown): void {
@@ -868,6 +869,8 @@ export function conformOverview(value: unknown): void {
   o.limit = field(o.limit, 'limit', check69, none);
   o.suggestions = field(o.suggestions, 'suggestions', check70, emptyList);
   o.counts = field(o.counts, 'counts', check71, emptyList);
+  o.longer_s = number(o.longer_s, 'longer_s', 0);
+  o.longer = text(o.longer, 'longer', '');
   o.conflicts = field(o.conflicts, 'conflicts', check72, emptyList);
 }
 

@@ -321,6 +321,7 @@ export interface Answer {
   requested: Variant | null;
   unbuilt: boolean;
   remedy: string;
+  undecided: boolean;
 }
 
 /**
@@ -1625,6 +1626,8 @@ export interface Overview {
   limit: Limit | null;
   suggestions: Suggestion[];
   counts: Count[];
+  longer_s: number;
+  longer: string;
   conflicts: KernelTimeConflict[];
 }
 

@@ -189,6 +189,8 @@ export function overview(change: Partial<Overview> = {}): Overview {
     limit: null,
     suggestions: [],
     counts: [],
+    longer_s: 0,
+    longer: '',
     conflicts: [],
     ...change
   };

@@ -76,7 +76,8 @@ const FULL: Partial<Overview> = {
     view: 'wrappers',
     requested: null,
     unbuilt: false,
-    remedy: ''
+    remedy: '',
+    undecided: false
   },
   limit: {
     variant: 'python',
@@ -240,13 +241,20 @@ describe('The Overview', () => {
       );
     expect(rows).toEqual([
       ['eager', '100 µs', '', '', '', ''],
-      ['Python wrapper', '20.0–90.0 µs', '', 'too noisy to judge', '', ''],
-      ['C++ wrapper', '40.0 µs', '', '2.50× faster', '12.5 s', '✓']
+      [
+        'Python wrapper python',
+        '20.0–90.0 µs',
+        '',
+        'too noisy to judge',
+        '',
+        ''
+      ],
+      ['C++ wrapper cpp', '40.0 µs', '', '2.50× faster', '12.5 s', '✓']
     ]);
-    expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper']);
+    expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper cpp']);
     expect(texts('.jp-mod-up')).toEqual(['2.50× faster']);
     expect(texts('.jp-Compilescope-estimates li')[0]).toContain(
-      'Python wrapper on H100 SXM about 11.0 µs per call'
+      'Python wrapper on H100 SXM h100 about 11.0 µs per call'
     );
     const bars = page.all('.jp-Compilescope-stackBar > span');
     expect(bars.map(each => each.style.width)).toEqual(['75%', '25%']);
@@ -361,6 +369,25 @@ describe('The Overview', () => {
     page.click(page.button('Break down the time'));
     expect(model.startStudies).toHaveBeenCalledWith(['layers'], ['python']);
     expect(page.text()).not.toContain('cs.');
+  });
+
+  it('offers to measure for longer where that is undecided', () => {
+    const undecided = {
+      results: [result('python'), result('cpp')],
+      longer_s: 30,
+      longer: 'cs.measure(report, seconds=30) times them for longer.'
+    };
+    draw({ ...FULL, ...undecided });
+    page.click(page.button('Measure for 30 s'));
+    expect(model.startMeasure).toHaveBeenCalledWith({
+      variants: ['python', 'cpp'],
+      seconds: 30
+    });
+    expect(page.text()).not.toContain(undecided.longer);
+    model.isLive = false;
+    draw({ ...FULL, ...undecided });
+    expect(() => page.button('Measure for 30 s')).toThrow();
+    expect(page.text()).toContain(undecided.longer);
   });
 
   it('offers to build where nothing is built, and then says how far that is', () => {

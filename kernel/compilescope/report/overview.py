@@ -75,6 +75,8 @@ class Answer(Struct):
     """Whether building and timing the report's variants gives the answer."""
     remedy: str = ""
     """The call that gives it, as a sentence, for views that have no button for it."""
+    undecided: bool = False
+    """Whether the variants were measured for too short, or too noisily, to say."""
 
 
 class Part(Struct):
@@ -173,4 +175,8 @@ class Overview(Struct):
     suggestions: list[Suggestion] = []
     """At most five, the largest gain first."""
     counts: list[Count] = []
+    longer_s: int = 0
+    """For how many seconds to measure what the measurement leaves open; 0 if it leaves nothing."""
+    longer: str = ""
+    """The call that does so: ``cs.measure(report, seconds=30), in the session that …``."""
     conflicts: list[KernelTimeConflict] = []

@@ -31,10 +31,3 @@ export function speedupClass(speedup: Speedup | null): string {
       return 'jp-Compilescope-muted';
   }
 }
-
-/**
- * Whether a measurement has not settled who is faster.
- */
-export function isUndecided(speedup: Speedup | null): boolean {
-  return speedup?.standing === 'noisy' || speedup?.standing === 'few';
-}

@@ -3,7 +3,7 @@ import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatMicroseconds } from '../../words/format';
 import { TABLES } from '../../words/tables';
-import { isUndecided, SpeedupText } from '../common/speedup';
+import { SpeedupText } from '../common/speedup';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
 import type { IViewContext } from '../views';
@@ -66,7 +66,7 @@ export function Results(props: {
         </table>
       )}
       {targets.length > 0 && <Targets targets={targets} context={context} />}
-      <Measure results={results} context={context} />
+      <Measure overview={overview} context={context} />
     </section>
   );
 }
@@ -245,6 +245,10 @@ function Targets(props: {
   );
 }
 
+/**
+ * What a variant is called in sentences, and beside it its name, by which pickers, tables and code
+ * call it.
+ */
 function VariantName(props: {
   name: string;
   title: string;
@@ -255,7 +259,7 @@ function VariantName(props: {
   const isCompiled = model.report?.variants.some(
     each => each.name === name && each.requested.backend !== null
   );
-  return isCompiled ? (
+  const label = isCompiled ? (
     <button
       type="button"
       className="jp-Compilescope-link"
@@ -270,19 +274,32 @@ function VariantName(props: {
   ) : (
     <span>{title}</span>
   );
+  return title === name ? (
+    label
+  ) : (
+    <>
+      {label} <code className="jp-Compilescope-variantName">{name}</code>
+    </>
+  );
 }
 
 /**
  * Measures what was not, or longer what was too noisy.
  */
 function Measure(props: {
-  results: readonly Result[];
+  overview: Overview;
   context: IViewContext;
 }): JSX.Element | null {
-  const { results, context } = props;
+  const { overview, context } = props;
+  const { results, longer, longer_s } = overview;
   const { model, trans } = context;
+  if (!model.isLive) {
+    return longer && !context.runAgain ? (
+      <p className="jp-Compilescope-muted">{longer}</p>
+    ) : null;
+  }
   // What a job is doing stands above all views.
-  if (!model.isLive || isActive(model.job)) {
+  if (isActive(model.job)) {
     return null;
   }
   const able = results.filter(
@@ -292,9 +309,9 @@ function Measure(props: {
   if (able.length > 0 && !isTimed) {
     return <BuildButton context={context} />;
   }
-  const isOpen = able.some(
-    ({ state, speedup }) => state === 'unmeasured' || isUndecided(speedup)
-  );
+  const isOpen =
+    longer_s > 0 || able.some(({ state }) => state === 'unmeasured');
+  const seconds = longer_s || SECONDS;
   return isOpen && model.status.kind === 'ready' ? (
     <p className="jp-Compilescope-measure">
       <button
@@ -306,11 +323,11 @@ function Measure(props: {
         onClick={() =>
           void model.startMeasure({
             variants: able.map(each => each.variant),
-            seconds: SECONDS
+            seconds
           })
         }
       >
-        {trans.__('Measure for %1 s', SECONDS)}
+        {trans.__('Measure for %1 s', seconds)}
       </button>
     </p>
   ) : null;

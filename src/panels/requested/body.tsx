@@ -37,7 +37,14 @@ export function RequestedBody(props: {
       ) : (
         <>
           <section aria-labelledby="jp-Compilescope-deviations">
-            <h3 id="jp-Compilescope-deviations">
+            <h3
+              id="jp-Compilescope-deviations"
+              className={
+                differing.length > 0
+                  ? undefined
+                  : 'jp-Compilescope-requestedGood'
+              }
+            >
               {differing.length > 0
                 ? trans._n(
                     '%1 setting is not in effect as requested',
@@ -46,16 +53,12 @@ export function RequestedBody(props: {
                   )
                 : trans.__('All settings are in effect as requested')}
             </h3>
-            {differing.length > 0 ? (
+            {differing.length > 0 && (
               <Deviations
                 settings={differing}
                 variants={variants}
                 context={context}
               />
-            ) : (
-              <p className="jp-Compilescope-requestedGood">
-                {trans.__('torch applied every requested setting.')}
-              </p>
             )}
           </section>
           <section>

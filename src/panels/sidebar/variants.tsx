@@ -192,7 +192,12 @@ function Row(props: {
               )}
               <span className="jp-Compilescope-stage">
                 {/* Its name, by which pickers and code call it. */}
-                {props.title !== variant.name && `${variant.name} · `}
+                {props.title !== variant.name && (
+                  <>
+                    <code>{variant.name}</code>
+                    {' · '}
+                  </>
+                )}
                 {isEager && variant.stage === 'sources'
                   ? trans.__('not compiled')
                   : target && variant.stage !== 'failed'

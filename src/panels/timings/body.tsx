@@ -22,7 +22,7 @@ import { ProblemCard } from '../common/states/problemCard';
 /**
  * How high the plot of ratios is at least, in pixels.
  */
-const RATIO_HEIGHT = 272;
+const RATIO_HEIGHT = 200;
 
 /**
  * All that is known of how long calls take, while it is measured and after.
@@ -129,33 +129,38 @@ export function TimingsBody(props: {
         <Part name="verdict" title={trans.__('Verdict')}>
           <Verdicts variants={compiled} context={context} />
         </Part>
-        <StudyPart
-          study="layers"
-          title={trans.__('Where one call’s time goes')}
-          label={trans.__('Break down the time')}
-          variants={studied}
-          context={context}
-        >
-          <LayersPart variants={here} trans={trans} />
-        </StudyPart>
-        <StudyPart
-          study="startups"
-          title={trans.__('Cold and warm start')}
-          label={trans.__('Measure first calls')}
-          variants={studied}
-          context={context}
-        >
-          <StartupsPart variants={here} trans={trans} />
-        </StudyPart>
-        <StudyPart
-          study="accuracy"
-          title={trans.__('Accuracy')}
-          label={trans.__('Check in higher precision')}
-          variants={studied}
-          context={context}
-        >
-          <AccuracyPart variants={here} context={context} origin={origin} />
-        </StudyPart>
+        {/* Nothing runs on a device that is not here. */}
+        {!isOnlyForTargets(summaries) && (
+          <>
+            <StudyPart
+              study="layers"
+              title={trans.__('Where one call’s time goes')}
+              label={trans.__('Break down the time')}
+              variants={studied}
+              context={context}
+            >
+              <LayersPart variants={here} trans={trans} />
+            </StudyPart>
+            <StudyPart
+              study="startups"
+              title={trans.__('Cold and warm start')}
+              label={trans.__('Measure first calls')}
+              variants={studied}
+              context={context}
+            >
+              <StartupsPart variants={here} trans={trans} />
+            </StudyPart>
+            <StudyPart
+              study="accuracy"
+              title={trans.__('Accuracy')}
+              label={trans.__('Check in higher precision')}
+              variants={studied}
+              context={context}
+            >
+              <AccuracyPart variants={here} context={context} origin={origin} />
+            </StudyPart>
+          </>
+        )}
       </div>
     </>
   );
@@ -224,7 +229,7 @@ function Times(props: {
             ? trans.__(
                 'Start builds missing variants, warms them up and times them in turns with eager: A B C, then C A B. Pause at any time; measurements are kept.'
               )
-            : trans.__('This report was saved without measurements.')}
+            : trans.__('This report has no measurements.')}
       </p>
     );
   }

@@ -168,6 +168,16 @@ def test_help_says_what_it_brought_where_that_was_measured() -> None:
     assert alone.helps[0].requested == Variant(cpp_wrapper=True)
 
 
+def test_a_wrapper_that_takes_little_of_a_call_is_advised_only_where_it_was_measured() -> None:
+    python = built(timing=timing(30), layers=[layers(30, 3, wrapper=2)])
+    cpp = built("cpp", Variant(cpp_wrapper=True), timing=timing(29))
+    alone, beside = (verdict(python, report(python, *others)) for others in ((), (cpp,)))
+    assert alone is not None
+    assert beside is not None
+    assert "C++ wrapper" not in [answer.what for answer in alone.helps]
+    assert beside.helps[0].variant == "cpp"
+
+
 def test_what_a_variant_has_is_not_advised() -> None:
     graphs = built(
         "graphs",

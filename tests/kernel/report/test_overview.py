@@ -105,6 +105,9 @@ def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
     assert "Too noisy to compare it with the Python wrapper." in result.headline
     assert result.wrapper is not None
     assert result.wrapper.headline == "Too noisy to judge."
+    # What decides it is offered, though both are compared with eager.
+    assert result.longer_s == 10
+    assert "cs.measure(report, seconds=10)" in result.longer
     assert round_by_round(pair, "the C++ one") in result.wrapper.text
     # The pair is neither faster nor slower for certain: nothing says that it is.
     assert "there is no significant difference (99 % interval: " in result.wrapper.text

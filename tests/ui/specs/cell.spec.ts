@@ -144,6 +144,16 @@ test('a report as the last line has folds, which clip nothing', async ({
   const output = cell(page, 3).locator('.jp-Cell-outputArea');
   await expect(output.locator('details[open]')).toHaveCount(0);
   await expectFit(page, output);
+  // With its prompt, which stands above it where the notebook is narrow.
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 1000 });
+    await expect
+      .poll(
+        () => output.evaluate(node => node.getBoundingClientRect().height),
+        { message: `height of the output at ${width} px` }
+      )
+      .toBeLessThan(HEIGHT);
+  }
   await output.locator('details').evaluateAll(nodes =>
     nodes.forEach(node => {
       (node as HTMLDetailsElement).open = true;

@@ -156,7 +156,7 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     const results = overview.getByRole('region', { name: 'Results' });
     expect(
       await rowsOf(results.getByRole('table'), 'variant', 'over eager')
-    ).toEqual({ 'Python wrapper': python, 'C++ wrapper': cpp });
+    ).toEqual({ 'Python wrapper python': python, 'C++ wrapper cpp': cpp });
     for (const [name, figure] of [
       ['Is the C++ wrapper worth it?', wrappers],
       ['What to change', wrappers]

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
-from ...report import Count, Overview, Report, Result, Sweep, TargetResult, VariantReport, is_record
+from ...report import (
+    Answer,
+    Count,
+    Overview,
+    Report,
+    Result,
+    Sweep,
+    TargetResult,
+    VariantReport,
+    is_record,
+)
 from ...report.units import duration, duration_range
 from ..figures.counts import break_count, counts, recompile_count
 from ..figures.intervals import interval_title
@@ -33,18 +44,39 @@ def overview(report: Report) -> Overview:
     scale_us = max(map(_reach, results), default=0.0)
     targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
+    answer = wrapper(report, now) if now is not None else None
+    longer_s = _longer_s(results, answer)
     return Overview(
         headline=_headline(report, shown, best),
         results=results if report.subject.kind not in _WITHOUT_CALL else [],
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
-        wrapper=wrapper(report, now) if now is not None else None,
+        wrapper=answer,
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),
         counts=_counts(report, now),
+        longer_s=longer_s,
+        longer=_LONGER.format(longer_s) if longer_s else "",
         conflicts=conflicts(report),
     )
+
+
+_ROUNDS = 16
+"""Rounds of a measurement after which an interval of a ratio mostly decides."""
+_LONGER = (
+    "cs.measure(report, seconds={}), in the session that inspected the call, times them for longer."
+)
+
+
+def _longer_s(results: list[Result], answer: Answer | None) -> int:
+    """For how many seconds to measure so that figures decide; 0 if they do."""
+    speedups = [result.speedup for result in results if result.speedup is not None]
+    undecided = any(speedup.standing in ("few", "noisy") for speedup in speedups)
+    if not undecided and not (answer is not None and answer.undecided):
+        return 0
+    round_s = sum(result.latency_us or 0.0 for result in results) / 1e6
+    return 10 * max(1, math.ceil(_ROUNDS * round_s / 10))
 
 
 def _reach(result: Result) -> float:

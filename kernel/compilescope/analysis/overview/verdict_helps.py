@@ -12,6 +12,7 @@ from ...report.variant import Variant
 from ..figures.speedups import between
 from ..settings.variant_code import code_of
 from .spent import parts_of_call
+from .wrapper import is_too_small
 
 _LARGE = 0.2
 """The part of a call from which on a layer is worth a word of its own."""
@@ -54,7 +55,10 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         helps.append(_change(help_, variant, report, changes))
 
     if bound == "cpu":
-        change(CPP, cpp_wrapper=True)
+        cpp = _change(CPP, variant, report, {"cpp_wrapper": True})
+        # The overview says that it cannot help, unless it was tried.
+        if cpp is not None and (cpp.variant or not is_too_small(variant)):
+            helps.append(cpp)
         if on_gpu:
             change(GRAPHS, mode="reduce-overhead")
             change(FEWER, options={**requested.options, "combo_kernels": True})

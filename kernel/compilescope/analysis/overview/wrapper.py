@@ -42,7 +42,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if python is None or python.timing is None:
         return _untimed(python, cpp, wrapper_time)
     if cpp is None:
-        if wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL:
+        if is_too_small(python):
             return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
         text = _never(wrapper_time, "Only the Python wrapper is in the report.")
@@ -124,10 +124,14 @@ def _compared(
     if ratio.standing == "few":
         both += _without_interval(timing, cpp.timing)
     if ratio.standing in ("noisy", "few"):
-        return Answer(f"{ratio.text.capitalize()}.", f"A call takes {both}{sentence}{cost}", _VIEW)
+        text = f"A call takes {both}{sentence}{cost}"
+        return Answer(f"{ratio.text.capitalize()}.", text, _VIEW, undecided=True)
     if ratio.standing == "same":
-        small = wrapper_time is not None and wrapper_time[0] / wrapper_time[1] < SMALL
-        head = "No: there is too little of it." if small else "No: it makes no difference."
+        head = (
+            "No: there is too little of it."
+            if is_too_small(python)
+            else "No: it makes no difference."
+        )
         return Answer(head, f"A call takes {both}{sentence}{cost}", _VIEW)
     if ratio.standing == "slower":
         return Answer(f"No: {ratio.text} per call.", f"A call takes {both}{sentence}{cost}", _VIEW)
@@ -186,6 +190,12 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
     whole = sum(layers.whole_us for layers in python.layers)
     times = [layer.us for layer in parts_of_call(python) if layer.kind == "wrapper"]
     return (sum(times), whole) if whole > 0 and times else None
+
+
+def is_too_small(python: VariantReport) -> bool:
+    """Whether the Python wrapper is known to take too little of a call for another one to help."""
+    own = _own(python)
+    return own is not None and own[0] / own[1] < SMALL
 
 
 def trusted(variant: VariantReport) -> bool:

@@ -51,17 +51,18 @@ STYLES = {
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
-    "answer": "margin:6px 0 0;",
+    "answer": "margin:4px 0 0;",
     "short": "max-height:384px;overflow-y:auto;",
     "three-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;"
     "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
     "overflow:hidden;",
+    "one-line": "overflow:hidden;text-overflow:ellipsis;white-space:nowrap;",
     "button": "margin:0 8px 0 0;padding:2px 10px;border:1px solid $bar;border-radius:3px;"
     "background:none;color:$bar;font:inherit;font-weight:600;cursor:pointer;",
     "list": "margin:2px 0 0;padding-left:22px;",
     "results": "font-size:13px;margin:4px 0;",
-    "near": "padding:2px 8px 2px 0;font-size:13px;font-weight:400;",
+    "near": "padding:1px 8px 1px 0;font-size:13px;font-weight:400;",
     "good": "color:$good;",
     "bad": "color:$error;",
     "stack": "display:flex;height:12px;margin:5px 0 3px;border-radius:3px;overflow:hidden;"
@@ -78,7 +79,7 @@ STYLES = {
     "part-other": "background:#c0c5ca;",
     "line": "margin:2px 0 10px;opacity:.72;",
     "part": "margin:14px 0 4px;",
-    "summary": "cursor:pointer;padding:3px 0;overflow-wrap:anywhere;",
+    "summary": "cursor:pointer;padding:2px 0;overflow-wrap:anywhere;",
     "table": "border-collapse:collapse;margin:8px 0;border:0;table-layout:auto;",
     "head": _CELL + "font-weight:600;border-bottom:1px solid rgba(128,128,128,.45);",
     "cell": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);overflow-wrap:anywhere;",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -37,8 +36,6 @@ _SHOWN_PROBLEMS = 8
 _SHOWN_WATCHED = 40
 _SHOWN_CHANGES = 4
 _SHOWN_CONDITIONS = 8
-_ROUNDS = 16
-"""Rounds of a measurement after which an interval of a ratio mostly decides."""
 
 
 def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
@@ -129,23 +126,10 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 
 
 def _result(report: Report, name: str, paint: _Paint, width: int) -> Iterator[str]:
-    yield paint("bold", conclude(report).headline)
+    overview = conclude(report)
+    yield paint("bold", overview.headline)
     yield from _table([variants.TABLE.head, *variants.rows(report)], paint)
-    yield from _wrapped(_for_longer(report, name), width, "→ ")
-
-
-def _for_longer(report: Report, name: str) -> str:
-    """Return which call decides what the measurement leaves open; empty if it leaves nothing."""
-    results = conclude(report).results
-    speedups = [result.speedup for result in results if result.speedup is not None]
-    if all(speedup.standing not in ("few", "noisy") for speedup in speedups):
-        return ""
-    round_s = sum(result.latency_us or 0.0 for result in results) / 1e6
-    seconds = 10 * max(1, math.ceil(_ROUNDS * round_s / 10))
-    return (
-        f"cs.measure({name}, seconds={seconds}), in the session that inspected the call, "
-        "times them for longer."
-    )
+    yield from _wrapped(overview.longer.replace("(report,", f"({name},"), width, "→ ")
 
 
 def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:

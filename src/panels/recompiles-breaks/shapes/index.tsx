@@ -26,22 +26,22 @@ export class ShapesView extends ReportView<Compilation> {
     return this.model.getCompilation(variant, compilation, ['shapes']);
   }
 
-  protected override whyEmpty({
-    id,
-    symbols,
-    shape_decisions,
-    reduced
-  }: Compilation): IEmpty | null {
-    const { trans } = this;
+  protected override whyEmpty(
+    { id, symbols, shape_decisions, reduced }: Compilation,
+    { variant }: IShown
+  ): IEmpty | null {
+    const { trans, model } = this;
+    const { stage } =
+      model.report?.variants.find(each => each.name === variant) ?? {};
     return symbols.length + shape_decisions.length > 0
       ? null
       : {
           what: trans.__('No dynamic sizes in %1', id),
           why:
             reduced ||
-            trans.__(
-              'Every size was a constant when torch compiled it, or torch did not get that far.'
-            )
+            (stage === 'failed'
+              ? trans.__('torch may not have got as far as the sizes.')
+              : trans.__('Every size was a constant when torch compiled it.'))
         };
   }
 
