@@ -45,7 +45,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   });
 
   await test.step('rows fill in, the kernel stays free', async () => {
-    await view.getByRole('checkbox', { name: 'keep finished' }).uncheck();
+    await view.getByRole('checkbox', { name: 'reuse finished' }).uncheck();
     await seconds.selectOption('1');
     const states = await recordStates(view);
     await button('Start').click();
@@ -89,7 +89,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     await expect(status).toContainText('Cancelled after 0 of 2 cells');
     await expect(row(view, 'cpp')).toContainText('cancelled');
     await seconds.selectOption('1');
-    await view.getByRole('checkbox', { name: 'keep finished' }).check();
+    await view.getByRole('checkbox', { name: 'reuse finished' }).check();
     await button('Start').click();
     await expect(status).toContainText('All 2 cells are done');
     await expect(status).toContainText('2 of 2 cells are reused');
