@@ -135,7 +135,7 @@ def steps(what: str) -> tuple[int, list[Step]]:
     quick = pytest("pytest, quick", "-m", "not slow and not gpu")
     return {
         "check": (2, CHECKS),
-        "test": (4, [*kernel, browser, jest, *CHECKS]),
+        "test": (5, [*kernel, browser, jest, *CHECKS]),
         "kernel": (3, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
         "gpu": (1, [pytest("pytest, GPU", *GPU_TESTS, "-n", str(GPU_TESTS_AT_ONCE), "-rA")]),

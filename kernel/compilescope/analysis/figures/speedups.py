@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...report import Speedup, Timing, VariantReport
+from ...report.units import duration, duration_range
 from .intervals import Ratio, ratio
 
 _WIDE = 2.0
@@ -105,6 +106,16 @@ def is_noisy(interval_us: tuple[float, float]) -> bool:
     """Whether a median's interval is too wide for the figure to mean much."""
     low, high = interval_us
     return low <= 0 or high / low > _WIDE
+
+
+def latency(timing: Timing) -> str:
+    """A call's latency as a summary shows it: the median, or the range if that does not mean much.
+
+    ``12.3 µs`` or ``0.44\u20131.02 s``.
+    """
+    if is_noisy(timing.interval_us):
+        return duration_range(*timing.interval_us)
+    return duration(timing.median_us)
 
 
 def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:

@@ -19,7 +19,7 @@ from ...report import (
 from ...report.units import duration, duration_range
 from ..figures.counts import break_count, counts, recompile_count
 from ..figures.intervals import interval_title
-from ..figures.speedups import between, is_noisy, over_baseline
+from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
 from .conflicts import conflicts
 from .limit import limit
@@ -121,7 +121,7 @@ def _result(variant: VariantReport) -> Result:
         result.interval_us = timing.interval_us
         result.interval_title, result.few = interval_title(timing), timing.few
         bounds = duration_range(*timing.interval_us)
-        result.latency = bounds if result.noisy else duration(timing.median_us)
+        result.latency = latency(timing)
         is_one = len(timing.samples_us) == 1
         result.interval = result.interval_title if is_one else f"{result.interval_title} {bounds}"
         result.speedup = None if variant.requested.backend is None else over_baseline(timing)
@@ -179,7 +179,7 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         over = over_baseline(best.timing)
         gain = f"{over.text} than {over.over}" if over is not None else ""
         noisy = is_noisy(best.timing.interval_us)
-        takes = gain if noisy else f"{duration(best.timing.median_us)} a call, {gain}"
+        takes = gain if noisy else f"{latency(best.timing)} a call, {gain}"
         pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
         beside_best = {title(variant): pair.standing for variant, pair in pairs if pair is not None}
         same = [name for name, standing in beside_best.items() if standing == "same"]

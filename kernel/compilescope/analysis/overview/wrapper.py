@@ -8,7 +8,7 @@ from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
 from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
-from ..figures.speedups import between, round_by_round
+from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
 from .spent import parts_of_call
 from .variants import sibling
@@ -117,8 +117,7 @@ def _compared(
     cost = _cost(python, cpp)
     if ratio is None or cpp.timing is None:
         return Answer("They were measured on different devices.", "", _VIEW)
-    both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
-    both += " with the C++ one."
+    both = f"{latency(timing)} with the Python wrapper, {latency(cpp.timing)} with the C++ one."
     if ratio.standing == "noisy":
         both += f" {round_by_round(ratio, 'the C++ one')}"
     if ratio.standing == "few":

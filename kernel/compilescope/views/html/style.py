@@ -50,6 +50,7 @@ STYLES = {
     "least": "min-width:260px;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
+    "note": "opacity:.72;font-size:11px;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:4px 0 0;",
     "short": "max-height:384px;overflow-y:auto;",
