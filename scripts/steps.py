@@ -112,11 +112,25 @@ def kernel_files() -> list[list[str]]:
 GPU_TESTS = sorted(str(path) for path in KERNEL_TESTS.rglob("test_gpu*.py"))
 GPU_TESTS_AT_ONCE = max(1, min(7, (os.cpu_count() or 1) // 2))
 """Most of their time is the C++ compiler's, on processors that would stand idle."""
+GPU_TIMED_TESTS = [
+    str(KERNEL_TESTS / "gpu" / f"test_gpu_{name}.py")
+    for name in ("kernels", "layers", "loads", "sampler", "steps")
+]
+"""Those that compare times: alone, as no other process may use the device meanwhile."""
 
 
 def pytest(name: str, *arguments: str) -> Step:
     """A step that runs pytest."""
     return Step(name, python("-m", "pytest", "-q", "--durations=20", *arguments))
+
+
+def gpu_steps() -> list[Step]:
+    """The tests that need a GPU: several at a time, then those that compare times."""
+    others = [name for name in GPU_TESTS if name not in GPU_TIMED_TESTS]
+    return [
+        pytest("pytest, GPU", *others, "-n", str(GPU_TESTS_AT_ONCE), "-rA"),
+        pytest("pytest, GPU, times", *GPU_TIMED_TESTS, "-rA"),
+    ]
 
 
 def steps(what: str) -> tuple[int, list[Step]]:
@@ -138,7 +152,7 @@ def steps(what: str) -> tuple[int, list[Step]]:
         "test": (5, [*kernel, browser, jest, *CHECKS]),
         "kernel": (3, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
-        "gpu": (1, [pytest("pytest, GPU", *GPU_TESTS, "-n", str(GPU_TESTS_AT_ONCE), "-rA")]),
+        "gpu": (1, gpu_steps()),
     }[what]
 
 
