@@ -221,11 +221,18 @@ export async function runAll(page: Page, count: number): Promise<void> {
 }
 
 /**
- * Start a command of JupyterLab, as its palette does: it may open a dialog.
+ * Start a command of JupyterLab, as its palette and menus do: it may open a dialog.
  */
-export async function command(page: Page, id: string): Promise<void> {
-  await page.evaluate(id => {
-    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
-    void app.commands.execute(id);
-  }, id);
+export async function command(
+  page: Page,
+  id: string,
+  args: Record<string, string> = {}
+): Promise<void> {
+  await page.evaluate(
+    ({ id, args }) => {
+      const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+      void app.commands.execute(id, args);
+    },
+    { id, args }
+  );
 }

@@ -31,6 +31,13 @@ const HOLD = process.env.COMPILESCOPE_TEST_HOLD!;
 test.afterEach(() => fs.rmSync(HOLD, { force: true }));
 
 /**
+ * What is looked at in a report that was saved.
+ */
+interface ISavedReport {
+  variants: { name: string; compilations: { kernels: unknown[] }[] }[];
+}
+
+/**
  * A subject of its own: what another test has built is not built again.
  */
 function subject(formula: string): string[] {
@@ -145,6 +152,17 @@ test('a restarted kernel is followed, and a dead one leaves its report', async (
     );
     await expect(subjects(page).first()).toContainText('attend');
     await expect(editors(page)).toHaveCount(2);
+  });
+
+  await test.step('which can be saved', async () => {
+    const saved = page.waitForEvent('download');
+    await command(page, 'compilescope:save-report', { format: 'json' });
+    const text = fs.readFileSync(await (await saved).path(), 'utf8');
+    const { variants } = JSON.parse(text) as ISavedReport;
+    expect(variants.map(({ name }) => name)).toEqual(['python', 'cpp']);
+    for (const { compilations } of variants) {
+      expect(compilations[0].kernels).not.toHaveLength(0);
+    }
   });
 });
 
