@@ -77,7 +77,7 @@ function whyNoVariants(
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
       trans.__('Code generation was cancelled.'),
-      trans.__('Press “Go on” above, or run the cell again.')
+      trans.__('Press “Resume” above, or run the cell again.')
     )
   );
 }

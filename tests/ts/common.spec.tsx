@@ -177,7 +177,7 @@ describe('ReportView', () => {
     model.jobChanged.emit();
     await drawn();
     expect(text()).toContain('No code was generated');
-    expect(text()).toContain('Go on');
+    expect(text()).toContain('Resume');
   });
 
   it('says what kept a variant from being compiled', async () => {

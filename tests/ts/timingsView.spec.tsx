@@ -126,7 +126,7 @@ describe('The Timings view', () => {
     model.measurement = measured({ state: 'paused' });
     plain();
     expect(status()).toBe('Paused after 1,312 rounds');
-    page.click(page.button('Go on'));
+    page.click(page.button('Resume'));
     page.click(page.button('Restart'));
     expect(
       model.startMeasure.mock.calls.map(

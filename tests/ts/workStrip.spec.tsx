@@ -110,7 +110,7 @@ describe('WorkStrip', () => {
     expect(await statusText({ state: 'cancelled' })).toContain(
       'Cancelled. Built: python. Code only: cpp.'
     );
-    click('Go on');
+    click('Resume');
     expect(model.goOn).toHaveBeenCalled();
     click('Dismiss');
     await drawn();

@@ -25,7 +25,7 @@ export function Constants(props: {
         {formatBytes(bytes)}
       </p>
       <Figures
-        label={trans.__('Constants in figures')}
+        label={trans.__('Constants as a table')}
         caption={trans.__('The tensors that the package carries')}
         heads={[
           trans.__('In the model'),

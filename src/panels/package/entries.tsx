@@ -21,7 +21,7 @@ export function Entries(props: {
   return (
     <>
       <Figures
-        label={trans.__('Entries in figures')}
+        label={trans.__('Entries as a table')}
         caption={trans.__('Latency by entry point')}
         heads={declaredHeads('entries', trans)}
       >

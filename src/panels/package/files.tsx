@@ -31,7 +31,7 @@ export function Files(props: {
   return (
     <>
       <Figures
-        label={trans.__('Files in figures')}
+        label={trans.__('Files as a table')}
         name="files"
         caption={trans.__('The files in the package')}
         heads={declaredHeads('files', trans)}

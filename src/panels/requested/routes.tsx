@@ -94,7 +94,7 @@ function RoutesTable(props: {
   const { trans } = props.context;
   return (
     <Figures
-      label={trans.__('Calls of operators, in figures')}
+      label={trans.__('Calls of operators, as a table')}
       name="routes"
       caption={trans.__('How extern and custom operators are called')}
       heads={declaredHeads('routes', trans)}

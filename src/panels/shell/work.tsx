@@ -116,7 +116,7 @@ export class WorkStrip extends ReactWidget {
     return canGoOn(job, model.subject) ? (
       <Line>
         <span>{stoppedText(job, report, trans)}</span>
-        <Action label={trans.__('Go on')} onClick={() => void model.goOn()} />
+        <Action label={trans.__('Resume')} onClick={() => void model.goOn()} />
         {dismiss}
       </Line>
     ) : null;

@@ -66,7 +66,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
             className="jp-Compilescope-link"
             onClick={actions.goOn}
           >
-            {trans.__('Go on')}
+            {trans.__('Resume')}
           </button>
         )}
       </p>

@@ -159,7 +159,7 @@ function Cells(props: {
               make={make}
               height={PLOT}
               label={trans.__(
-                'Compile time against latency, in figures below. %1',
+                'Compile time against latency, in the table below. %1',
                 announcement
               )}
               onClick={id => {

@@ -67,7 +67,7 @@ export function AccuracyPart(props: {
           )
       )}
       <Figures
-        label={trans.__('Errors in figures')}
+        label={trans.__('Errors as a table')}
         caption={trans.__('Largest error of each output')}
         heads={[
           trans.__('Variant'),

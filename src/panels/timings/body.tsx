@@ -260,7 +260,7 @@ function Times(props: {
               make={distribution.make}
               height={height}
               label={trans.__(
-                'Distribution of times by variant, in figures below. %1',
+                'Distribution of times by variant, in the table below. %1',
                 announcement
               )}
             />
@@ -277,7 +277,7 @@ function Times(props: {
                 make={ratios.make}
                 height={Math.max(RATIO_HEIGHT, height)}
                 label={trans.__(
-                  'Running ratio to %1 with its interval, in figures below. %2',
+                  'Running ratio to %1 with its interval, in the table below. %2',
                   baseline?.name ?? BASELINE,
                   announcement
                 )}

@@ -75,7 +75,7 @@ export function Controls(props: {
             onClick={() => props.onStart(false)}
           >
             <runIcon.react tag="span" width="14px" height="14px" />
-            {goesOn ? trans.__('Go on') : trans.__('Start')}
+            {goesOn ? trans.__('Resume') : trans.__('Start')}
           </button>
         )}
         <button

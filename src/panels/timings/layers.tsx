@@ -126,7 +126,7 @@ function LayersTable(props: {
   );
   return (
     <Figures
-      label={trans.__('Layers in figures')}
+      label={trans.__('Layers as a table')}
       caption={trans.__('Where one call’s time goes, in µs')}
       heads={[
         trans.__('Layer'),

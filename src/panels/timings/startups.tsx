@@ -98,7 +98,7 @@ function FirstCalls(props: {
   const hasHeaders = firsts.some(({ startup }) => startup.headers_s !== null);
   return (
     <Figures
-      label={trans.__('First calls in figures')}
+      label={trans.__('First calls as a table')}
       name="startups"
       caption={trans.__('First calls, each in a new process')}
       heads={[

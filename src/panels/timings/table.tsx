@@ -30,7 +30,7 @@ export function TimesTable(props: {
   return (
     <>
       <Figures
-        label={trans.__('Times in figures')}
+        label={trans.__('Times as a table')}
         caption={trans.__('Latency by variant')}
         heads={declaredHeads('variants', trans, {
           estimated: false,

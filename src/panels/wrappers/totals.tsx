@@ -64,7 +64,7 @@ export function Totals(props: {
           trans={trans}
         />
       ))}
-      <Wide label={trans.__('Steps by kind, in figures')}>
+      <Wide label={trans.__('Steps by kind, as a table')}>
         <table className="jp-Compilescope-figures jp-Compilescope-stepFigures">
           <TableHead
             heads={[

@@ -180,7 +180,7 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     await expect(labels).toHaveCount(2);
     const texts = (await labels.allTextContents()).join('\n');
     expect(figuresIn(texts)).toEqual([python, cpp]);
-    const charts = timings.getByRole('img', { name: /in figures below/ });
+    const charts = timings.getByRole('img', { name: /in the table below/ });
     await expect(charts).toHaveCount(2);
     for (const each of await charts.all()) {
       const spoken = (await each.getAttribute('aria-label'))!;

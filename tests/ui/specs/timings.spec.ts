@@ -65,7 +65,7 @@ test('timings, from the first round to the layers of a call', async ({
     const before = await rounds(view);
     expect(before).toBeGreaterThan(0);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
-    await button('Go on').click();
+    await button('Resume').click();
     await expect.poll(() => rounds(view), OFTEN).toBeGreaterThan(before);
   });
 

@@ -35,7 +35,7 @@ export function whyNothing(
         what: trans.__('No code was generated'),
         why: trans.__('Code generation was cancelled.'),
         remedy: model.isLive
-          ? trans.__('Press “Go on” above, or run the cell again.')
+          ? trans.__('Press “Resume” above, or run the cell again.')
           : trans.__('Run the cell again.')
       };
     }

@@ -49,7 +49,7 @@ export function ColdPart(props: {
               make={chart}
               height={coldHeight(plotted)}
               label={trans.__(
-                'First calls by setting, in figures below. %1',
+                'First calls by setting, in the table below. %1',
                 gain
               )}
             />
@@ -72,7 +72,7 @@ function ColdTable(props: {
   );
   return (
     <Figures
-      label={trans.__('First calls by setting, in figures')}
+      label={trans.__('First calls by setting, as a table')}
       name="cold"
       caption={trans.__('First calls by setting, each in a new process')}
       heads={declaredHeads('cold', trans)}

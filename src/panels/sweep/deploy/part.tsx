@@ -86,7 +86,7 @@ function Ways(props: {
               make={chart}
               height={CHART}
               label={trans.__(
-                'First call against latency of each way, in figures below. %1',
+                'First call against latency of each way, in the table below. %1',
                 recommended
               )}
               onClick={id => setChoice(String(id))}

@@ -28,7 +28,7 @@ export function WaysTable(props: {
   const { ways, chosen, onChoose, trans } = props;
   return (
     <Figures
-      label={trans.__('Ways to deploy, in figures')}
+      label={trans.__('Ways to deploy, as a table')}
       name="ways"
       caption={trans.__('Ways to deploy the call, each in new processes')}
       heads={declaredHeads('ways', trans)}
