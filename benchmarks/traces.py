@@ -7,11 +7,13 @@ compile ids and other names of kernels, so that no text occurs twice. Prints pro
 memory of these, each in a process of its own, in turns:
 
 - the start of Python, ``python -c pass`` (``-S``: without the folders of installed packages), and
-  ``import msgspec`` with it, which reads records and is imported by all that follow;
+  ``import msgspec, argparse, pathlib`` with it, which all commands of ``compilescope`` import;
 - ``compilescope trace LOG``, the first view of it;
 - ``compilescope show LOG --compilation ID --list``, which indexes the log and reads one compilation
   whole, the last;
 - ``tlparse LOG``.
+
+Beside each is how much more that is than ``python -c pass``.
 
 A process begins with the memory of its parent, so that a peak below this program's own 20 to 36 MB
 is not seen.
@@ -117,7 +119,7 @@ def measure(log: Path, compile_id: str, rounds: int, tlparse: str | None) -> Non
     commands = {
         "python -S": [sys.executable, "-S", "-c", "pass"],
         "python": [sys.executable, "-c", "pass"],
-        "msgspec": [sys.executable, "-c", "import msgspec"],
+        "imports": [sys.executable, "-c", "import msgspec, argparse, pathlib"],
         "trace": [*compilescope, "trace", str(log)],
         "show": [*compilescope, "show", str(log), "--compilation", compile_id, "--list"],
     }
@@ -133,8 +135,11 @@ def measure(log: Path, compile_id: str, rounds: int, tlparse: str | None) -> Non
             costs[name].append(cost(command))
         shutil.rmtree(page, ignore_errors=True)
     print(f"{log.stat().st_size / 1e6:.2f} MB", flush=True)
+    start_s = statistics.median(cost.cpu_s for cost in costs["python"])
     for name, taken in costs.items():
-        print(f"  {name:10} {described(taken)}", flush=True)
+        cpu_s = statistics.median(cost.cpu_s for cost in taken)
+        beside = f"  {cpu_s - start_s:+.3f} s, {cpu_s / start_s:4.1f} times python"
+        print(f"  {name:10} {described(taken)}{beside}", flush=True)
 
 
 def measure_page(log: Path, page: Path) -> None:

@@ -1,9 +1,11 @@
-// Bundles the views into one script and one style sheet, which `Report.save("x.html")` writes into
-// the page with the report, and the script that shows that page in a notebook's cell. Runs after tsc: node scripts/build_page.mjs [--development]
+// Bundles the views into one script and one style sheet, compressed, which `Report.save("x.html")` writes into
+// the page with the report, the script that unpacks them there, and the script that shows the views in a
+// notebook's cell. Runs after tsc: node scripts/build_page.mjs [--development]
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { rspack } from '@rspack/core';
 import { LicenseWebpackPlugin } from 'license-webpack-plugin';
 
@@ -34,10 +36,8 @@ const licensed = new Map();
 function note({ name, licenseId, licenseText, packageJson }) {
   const scope = Object.keys(TEXTS).find(prefix => name.startsWith(prefix));
   const text = licenseText ?? TEXTS[scope];
-  licensed.set(
-    name,
-    text && `${name} ${packageJson.version} (${licenseId})\n\n${text.trim()}\n`
-  );
+  const title = `${name} ${packageJson.version} (${licenseId})`;
+  licensed.set(name, { name, title, text: text?.trim() });
 }
 
 const isOurs = name => name === require('../package.json').name;
@@ -91,6 +91,12 @@ function bundle(entry, filename, options = {}) {
       ]
     },
     plugins: [
+      // The tokens of the translations bring the connection to a server.
+      new rspack.NormalModuleReplacementPlugin(/^\.\/tokens$/, request => {
+        if (request.context.endsWith('@jupyterlab/translation/lib')) {
+          request.request = `${HOST}/language.js`;
+        }
+      }),
       new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }),
       new LicenseWebpackPlugin({
         perChunkOutput: false,
@@ -138,6 +144,15 @@ async function themes() {
   return texts.join('\n');
 }
 
+/**
+ * Keep a file compressed alone: pages hold it so.
+ */
+async function compress(name, content) {
+  const file = path.join(OUT, name);
+  await writeFile(`${file}.gz`, gzipSync(content, { level: 9 }));
+  await rm(file, { force: true });
+}
+
 await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
 await bundle('lib/graph/worker/layout.worker.js', 'worker.js');
@@ -150,18 +165,28 @@ await bundle('lib/page/index.js', 'page.js', {
     '@jupyterlab/ui-components$': `${HOST}/components.js`
   }
 });
-const css = path.join(OUT, 'page.css');
-await writeFile(css, (await themes()) + (await readFile(css, 'utf8')));
-const unknown = [...licensed.keys()].filter(name => !licensed.get(name));
+await bundle('lib/page/unpack.js', 'unpack.js');
+const style = await readFile(path.join(OUT, 'page.css'), 'utf8');
+await compress('page.css', (await themes()) + style);
+await compress('page.js', await readFile(path.join(OUT, 'page.js')));
+const unknown = [...licensed.values()]
+  .filter(({ text }) => !text)
+  .map(({ name }) => name);
 if (unknown.length) {
   throw new Error(
     `${unknown.join(', ')}: bundled without the text of a licence. Put it in ${LICENSES}.`
   );
 }
+// Each text once, below the packages that have it.
+const titles = new Map();
+for (const { title, text } of [...licensed.values()].sort((a, b) =>
+  a.name < b.name ? -1 : 1
+)) {
+  titles.set(text, [...(titles.get(text) ?? []), title]);
+}
 await writeFile(
   path.join(OUT, 'licenses.txt'),
-  [...licensed.keys()]
-    .sort()
-    .map(name => licensed.get(name))
+  [...titles]
+    .map(([text, each]) => `${each.join('\n')}\n\n${text}\n`)
     .join(`\n${'-'.repeat(80)}\n\n`)
 );

@@ -4,7 +4,7 @@ import '../../style/page.css';
 import { fromText, setWorkerFactory } from '../graph/worker/factory';
 import { unpackReport } from '../model/file/packed';
 import { showLive } from './live';
-import { fillInPlaceOf, refuse } from './loading';
+import { fillInPlaceOf, refusePacked } from './loading';
 import { showSaved } from './saved';
 import { showServed } from './served';
 import { showViewer } from './viewer';
@@ -29,12 +29,7 @@ if (report !== null) {
 } else if (packed !== null) {
   unpackReport(packed).then(
     text => fillInPlaceOf(line, () => showSaved(text)),
-    (error: Error) => {
-      refuse(
-        line,
-        `${error.message}. It may be cut off, or the browser too old.`
-      );
-    }
+    (error: Error) => refusePacked(line, error)
   );
 } else if (requests !== null) {
   fillInPlaceOf(line, () => showServed(requests));

@@ -32,3 +32,10 @@ export function refuse(line: HTMLElement | null, error: unknown): void {
     line.textContent = `The report in this page cannot be shown: ${String(error)}`;
   }
 }
+
+/**
+ * Say why what the page holds compressed cannot be unpacked.
+ */
+export function refusePacked(line: HTMLElement | null, error: Error): void {
+  refuse(line, `${error.message}. It may be cut off, or the browser too old.`);
+}

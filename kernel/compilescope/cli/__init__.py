@@ -13,7 +13,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -38,11 +38,10 @@ _COMMANDS = {
 
 def run_process() -> int:
     """`main`, in a process of its own that ends with it."""
-    status = main()
-    if sys.argv[1:2] == ["trace"]:
-        # Python looks for garbage once more before it ends, which takes as long as a small trace.
-        gc.freeze()
-    return status
+    # Python looks for garbage as soon as it may again, and once more before it ends: each takes as
+    # long as a small trace. What is frozen it leaves out.
+    is_trace = sys.argv[1:2] == ["trace"]
+    return _run(sys.argv[1:], at_end=gc.freeze if is_trace else lambda: None)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,13 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["show", "no-such-file.log"])
     2
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
-    # What is imported stays: looking through it for garbage takes a tenth of the time.
-    with gc_disabled():
+    return _run(sys.argv[1:] if arguments is None else arguments, at_end=lambda: None)
+
+
+def _run(arguments: Sequence[str], *, at_end: Callable[[], None]) -> int:
+    with ExitStack() as without_gc:
+        # What is imported stays: looking through it for garbage takes a tenth of the time.
+        without_gc.enter_context(gc_disabled())
         options = _parser(arguments[:1]).parse_args(arguments)
-        if getattr(options, "is_brief", None) is not None and options.is_brief(options):
-            return _status(options)
-    return _status(options)
+        if getattr(options, "is_brief", None) is None or not options.is_brief(options):
+            without_gc.close()
+        status = _status(options)
+        at_end()
+    return status
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..readers.lazy_trace import Trace
-from ..readers.search import search
 from ..readers.trace_summary import compilation_lines, summary_of
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.traces import CompilationLine
 from . import files, trace_text
-from .follow import check_growth, follow, wait_for_logs
 from .terminal import Paint, show_progress
 
 _CACHE_ORDER = ("bypass", "miss", "hit")
@@ -102,6 +100,8 @@ def command(options: argparse.Namespace) -> int:
                 remedy="compilescope show, diff and open read reports and packages.",
             )
     if options.follow:
+        from .follow import check_growth, follow, wait_for_logs
+
         check_growth(options.paths)
         wait_for_logs(options.paths)
     with Trace(options.paths, show_progress, whole=not options.follow) as trace:
@@ -143,6 +143,8 @@ def _search(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
             "--search prints what torch logged, which --redact leaves out.",
             remedy="Give one of them.",
         )
+    from ..readers.search import search
+
     matches = search(trace, options.search, rank=rank)
     if options.json:
         files.print_json(matches)

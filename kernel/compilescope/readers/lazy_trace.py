@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.heads import Blocks
@@ -27,8 +27,10 @@ from .log_files import (
     ranks_of,
     unreadable,
 )
-from .offsets import Assembled, Offsets
 from .outlines import Events, Outlines
+
+if TYPE_CHECKING:
+    from .offsets import Assembled, Offsets
 
 Progress = Callable[[int, int], None]
 """Called with how many bytes were read, and of how many."""
@@ -135,6 +137,8 @@ class ProcessLog:
     def offsets(self) -> Offsets:
         """The offsets of the records, up to where the log has been read."""
         if self._offsets is None:
+            from .offsets import Offsets  # a summary needs none of it
+
             self._offsets = Offsets(self._log.file, self._year, self.path.name)
         if self._unindexed:
             self._offsets.read(whole=self._whole, changed=self._unindexed)

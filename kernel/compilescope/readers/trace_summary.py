@@ -7,12 +7,17 @@ from msgspec.structs import replace
 from ..analysis.figures.counts import recompile_count
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
-from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSummary
+from ..report.traces import (
+    CompilationLine,
+    Outcome,
+    ProcessSummary,
+    RankComparison,
+    Stacks,
+    TraceSummary,
+)
 from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import Spent, lost_time
-from .rank_divergence import compare_ranks, divergence_problems
-from .stacks import stacks_of
 
 _MOST_SLOWEST = 5
 
@@ -35,8 +40,17 @@ def summary_of(
     """
     report = trace.report()
     logs = {log.name: log for log in trace.processes if rank in (None, log.name.partition(",")[0])}
-    comparison = compare_ranks(trace) if rank is None and not redact else None
-    report.problems += divergence_problems(comparison)
+    comparison: RankComparison | None = None
+    if len(trace.processes) > 1 and rank is None and not redact:
+        from .rank_divergence import compare_ranks, divergence_problems
+
+        comparison = compare_ranks(trace)
+        report.problems += divergence_problems(comparison)
+    trees: list[Stacks] = []
+    if stacks and not redact:
+        from .stacks import stacks_of
+
+        trees = stacks_of(logs.values())
     report.problems += collective_problems(list(logs.values()))
     if redact:
         report = report.redacted()
@@ -51,9 +65,7 @@ def summary_of(
         slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
         fix_first=lost_time(variants, spent),
         ranks=comparison,
-        stacks=stacks_of(logs[variant.name] for variant in variants)
-        if stacks and not redact
-        else [],
+        stacks=trees,
         written=report.created,
         problems=report.problems,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
@@ -18,7 +19,7 @@ from .html.templating import render as render_template
 
 _BUILT = Path(__file__).parent / "built"
 _POLICY = (
-    "default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
 """The policy by which the browser refuses external resources and any script but this page's."""
@@ -64,13 +65,14 @@ def render_served(title: str, requests: str) -> str:
     CompilescopeError
         The views are not built.
     """
-    return _page(_built_parts("The page cannot be served"), title, requests=requests)
+    parts = _built_parts("The page cannot be served")
+    return _page(parts, title, requests=requests, sent=True)
 
 
 def render_live() -> str | None:
     """Return a page without a report, which asks its host for one; None without built views."""
     parts = _parts()
-    return None if parts is None else _page(parts, "compilescope")
+    return None if parts is None else _page(parts, "compilescope", sent=True)
 
 
 def render_viewer() -> str:
@@ -91,16 +93,29 @@ def relay() -> str | None:
 
 
 class _Parts(NamedTuple):
-    script: str
+    """The built views."""
+
+    script: bytes
+    """Compressed with gzip, as the style is."""
+    style: bytes
+    unpack: str
+    """The script that starts the compressed views."""
     worker: str
-    style: str
     licenses: str
 
 
+@cache
 def _parts() -> _Parts | None:
     """The parts of pages; None if the views are not built."""
-    parts = [_built(name) for name in ("page.js", "worker.js", "page.css", "licenses.txt")]
-    return None if None in parts else _Parts(*map(str, parts))
+    try:
+        script, style, unpack, worker, licenses = (
+            (_BUILT / name).read_bytes()
+            for name in ("page.js.gz", "page.css.gz", "unpack.js", "worker.js", "licenses.txt")
+        )
+    except FileNotFoundError:
+        return None
+    texts = (_in_script(text.decode()) for text in (unpack, worker, licenses))
+    return _Parts(script, style, *texts)
 
 
 def _built_parts(consequence: str) -> _Parts:
@@ -121,9 +136,17 @@ def _page(
     packed: str = "",
     requests: str = "",
     viewer: bool = False,
+    sent: bool = False,
 ) -> str:
-    script = f"\n{parts.script}\n"
-    policy = _POLICY.format(script=_hash(script))
+    """A page around one of its contents.
+
+    It holds the views compressed, which take most of a small one. A page that a program sends
+    holds them as they are, and starts while it is loaded: what sends it compresses it if need be.
+    """
+    views = gzip.decompress(parts.script).decode()
+    start = f"\n{_in_script(views) if sent else parts.unpack}\n"
+    style = gzip.decompress(parts.style).decode().replace("</style", "<\\/style") if sent else ""
+    policy = _POLICY.format(scripts=" ".join(map(_hash, (start,) if sent else (start, views))))
     if requests:
         policy += "; connect-src 'self'"
     if viewer:
@@ -133,28 +156,29 @@ def _page(
         page=True,
         title=title,
         policy=policy,
-        style=Markup(parts.style),
+        style=Markup(style),
+        packed_style="" if sent else _base64(parts.style),
+        packed_script="" if sent else _base64(parts.script),
         data=data,
         packed=packed,
         requests=requests,
         viewer=viewer,
         worker=Markup(parts.worker),
         licenses=Markup(parts.licenses),
-        script=Markup(script),
+        script=Markup(start),
     )
 
 
-@cache
-def _built(name: str) -> str | None:
-    path = _BUILT / name
-    if not path.exists():
-        return None
-    text = path.read_text(encoding="utf-8")
-    end = "</style" if name.endswith("css") else "</script"
-    return text.replace(end, end.replace("/", "\\/")).replace("<!--", "<\\!--")
+def _in_script(text: str) -> str:
+    """Text for a script element, which must not look like its end or like a comment."""
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode()
 
 
 @cache
 def _hash(script: str) -> str:
     """The hash by which a policy allows a script. A built script has only Unix line ends."""
-    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+    return f"'sha256-{_base64(sha256(script.encode()).digest())}'"

@@ -1,17 +1,15 @@
+import { gunzip } from './gzip';
+
 /**
  * How JSON writes the end of a line.
  */
 const LINE_END = '\\n';
 
 /**
- * The JSON of a report that `views/packing.py` packed.
+ * The JSON of a report that `report/saving/saved_pages.py` packed.
  */
 export async function unpackReport(packed: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(packed), each => each.charCodeAt(0));
-  const stream = new Blob([bytes])
-    .stream()
-    .pipeThrough(new DecompressionStream('gzip'));
-  const text = await new Response(stream).text();
+  const text = await gunzip(packed);
   const end = text.indexOf('\n');
   const pieces = text.slice(end + 1).split(LINE_END);
   let number = 0;

@@ -17,15 +17,11 @@ const END = '</script>';
 export function splitPage(
   text: string
 ): { page: IPage; report: string; isPacked: boolean } | null {
-  // The report stands before the page's script, which contains both tags too.
-  const [first] = [BEGIN, PACKED]
-    .map(tag => ({ tag, start: text.indexOf(tag) }))
-    .filter(({ start }) => start >= 0)
-    .sort((a, b) => a.start - b.start);
-  if (first === undefined) {
+  const tag = [BEGIN, PACKED].find(each => text.includes(each));
+  if (tag === undefined) {
     return null;
   }
-  const { tag, start } = first;
+  const start = text.indexOf(tag);
   const end = text.indexOf(END, start);
   return {
     // Pages that are made of it hold their reports as they are.

@@ -81,6 +81,21 @@ def test_a_trace_is_summarized_and_written(
     assert "\033" not in "".join(lines), "a pipe is no terminal"
 
 
+def test_a_summary_imports_nothing_that_only_other_views_of_a_trace_need() -> None:
+    script = f"""if True:
+        import sys
+        from compilescope.cli import main
+        main(["trace", {str(PYTHON)!r}])
+        print(*(name for name in sys.modules if name.startswith("compilescope.")), file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported = {name.removeprefix("compilescope.") for name in done.stderr.split()}
+    assert "readers.trace_summary" in imported
+    unneeded = {"readers.offsets", "readers.search", "readers.stacks", "readers.rank_divergence"}
+    assert not imported & {*unneeded, "analysis.assemble", "cli.follow", "cli.run", "views"}
+
+
 def test_logs_at_several_paths_are_one_trace_and_say_once_what_all_of_them_have(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

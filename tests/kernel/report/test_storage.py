@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import re
@@ -79,7 +80,7 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """A saved page, but for its scripts, which the front end's build makes."""
-    parts = page._Parts(script="", worker="", style="", licenses="")
+    parts = page._Parts(gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses="")
     monkeypatch.setattr(page, "_parts", lambda: parts)
     return report().save(tmp_path / "whole.html").read_bytes()
 

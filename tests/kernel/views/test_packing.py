@@ -28,8 +28,7 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
 ) -> None:
     report = cs.read_trace(LOG)
     text = report.to_json()
-    monkeypatch.setattr(page, "LARGE", 1 << 20)
-    parts = page._Parts(script="", worker="", style="", licenses="")
+    parts = page._Parts(gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses="")
     monkeypatch.setattr(page, "_parts", lambda: parts)
     shown = page.render(report)
     match = re.search(r'id="packed-report">([^<]*)<', shown)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -41,7 +42,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def _built() -> None:
-    assert (Path(page.__file__).parent / "built" / "page.js").exists(), (
+    assert (Path(page.__file__).parent / "built" / "page.js.gz").exists(), (
         "the page's views are not built: run jlpm build"
     )
 
@@ -58,11 +59,14 @@ def test_the_report_in_the_page_is_the_report(tmp_path: Path) -> None:
 def test_generated_text_is_never_markup() -> None:
     shown = page.render(evil())
     elements = Elements(shown)
-    assert elements.tags.count("script") == 4
+    assert elements.tags.count("script") == 6
     assert "alert(1)" in elements.scripts[0]
     assert EVIL not in shown
-    # The views' own script holds nothing that ends it, or that begins a comment in it.
+    # The views' own scripts hold nothing that ends them, or that begins a comment in them.
     assert not re.search(r"</script|<!--", "".join(elements.scripts[1:]), re.I)
+    sent = Elements(str(page.render_live()))
+    assert sent.tags.count("script") == 3
+    assert not re.search(r"</script|<!--", "".join(sent.scripts), re.I)
 
 
 def test_the_licences_of_the_views_are_in_it() -> None:
@@ -80,13 +84,13 @@ def test_it_asks_for_nothing() -> None:
 
 
 def test_it_does_not_say_where_it_was_built() -> None:
-    assert "file:///" not in page.render(report())
+    assert "file:///" not in str(page.render_live())
 
 
 def test_without_the_built_views_the_report_is_there_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(page, "_built", lambda name: None)
+    monkeypatch.setattr(page, "_parts", lambda: None)
     shown = page.render(report())
     assert "<script" not in shown
     assert "cpp_fused_add_0(arg0_1, buf0)" in shown
@@ -100,20 +104,29 @@ def test_redacted(tmp_path: Path) -> None:
     assert "y = x + 1" not in saved
 
 
-def test_the_policy_names_the_one_script_that_may_run() -> None:
-    elements = Elements(page.render(report()))
-    attributes = dict(elements.attributes)
-    policy = str(next(value for name, value in elements.attributes if name == "content" and value))
-    digest = b64encode(sha256(elements.scripts[-1].encode()).digest()).decode()
-    assert attributes["http-equiv"] == "Content-Security-Policy"
-    assert f"script-src 'sha256-{digest}';" in policy
-    assert "base-uri 'none'; form-action 'none'" in policy
-    # The browser hashes what it parsed: other line ends and NUL would become something else there.
-    assert not {"\r", "\0"} & set(elements.scripts[-1])
+def test_the_policy_names_the_scripts_that_may_run() -> None:
+    saved = Elements(page.render(report()))
+    packed_script, start = saved.scripts[-2:]
+    views = gzip.decompress(b64decode(packed_script)).decode()
+    sent = Elements(str(page.render_live()))
+    for elements, allowed in [(saved, [start, views]), (sent, sent.scripts[-1:])]:
+        attributes = dict(elements.attributes)
+        assert attributes["http-equiv"] == "Content-Security-Policy"
+        policy = next(value for name, value in elements.attributes if name == "content" and value)
+        digests = [b64encode(sha256(script.encode()).digest()).decode() for script in allowed]
+        hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
+        assert f"script-src {hashes};" in policy
+        assert "base-uri 'none'; form-action 'none'" in policy
+        # The browser hashes what it parsed: other line ends and NUL would be something else there.
+        assert not {"\r", "\0"} & set("".join(allowed))
+
+
+def test_the_views_take_less_than_half_of_their_size_in_a_page_that_is_a_file() -> None:
+    assert len(page.render(report())) < len(str(page.render_live())) / 2
 
 
 def test_a_page_that_is_cut_off_says_so(tmp_path: Path) -> None:
     page = report().save(tmp_path / "report.html").read_text()
-    # Behind it stands all that can be cut off: the script takes the line away.
+    # Behind it stands all that can be cut off: the views take the line away.
     assert page.index('id="loading"') < page.index("<script ")
     assert "If this line stays, the page is cut off or damaged" in page

@@ -53,6 +53,7 @@ for (const {
   test(name, async ({ page }) => {
     await page.goto(`${savePage(report, '', folder)}#view=${view}`);
     const panel = page.locator('[role=tabpanel]:visible');
+    await expect(panel).toBeVisible();
     await expect(panel).not.toContainText('Loading');
     if (variant) {
       await page.getByLabel('Variant', { exact: true }).selectOption(variant);

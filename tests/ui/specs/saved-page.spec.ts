@@ -143,6 +143,8 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
   });
 
   await page.goto(pathToFileURL(path.join(folder, 'page.html')).href);
+  // The views are unpacked once the page has loaded.
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await test.step('in the sidebar', async () => {
     const table = page.locator('.jp-Compilescope-variants');
     expect(await rowsOf(table, 'variant', 'over eager')).toEqual({
@@ -236,6 +238,72 @@ async function rowsOf(
   });
   return Object.fromEntries(found) as Record<string, string>;
 }
+
+test('opens in a sandboxed frame, where scripts may only be inline', async ({
+  page
+}) => {
+  const failed: string[] = [];
+  page.on('pageerror', error => failed.push(error.message));
+  page.on('console', message => {
+    if (message.type() === 'error') {
+      failed.push(message.text());
+    }
+  });
+  // Most strict first: VS Code's and Colab's outputs, JupyterLab's HTML viewer.
+  const policy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+  const text = fs.readFileSync(fileURLToPath(savePage('training')), 'utf8');
+  for (const [headers, show] of [
+    [{ 'Content-Security-Policy': policy }, 'srcdoc'],
+    [{}, 'blob']
+  ] as const) {
+    await page.route('https://host.test/', route =>
+      route.fulfill({
+        contentType: 'text/html',
+        headers,
+        body: '<iframe sandbox="allow-scripts" style="width: 100%; height: 800px">'
+      })
+    );
+    await page.goto('https://host.test/');
+    await page.locator('iframe').evaluate(
+      (frame: HTMLIFrameElement, { text, show }) => {
+        if (show === 'srcdoc') {
+          frame.srcdoc = text;
+        } else {
+          const blob = new Blob([text], { type: 'text/html' });
+          frame.src = URL.createObjectURL(blob);
+        }
+      },
+      { text, show }
+    );
+    const frame = page.frameLocator('iframe');
+    await expect(frame.getByRole('heading', { level: 1 })).toContainText(
+      'loss'
+    );
+    await frame.getByRole('tab', { name: 'Code', exact: true }).click();
+    await expect(frame.getByText('launches, all on both sides')).toBeVisible();
+    await page.unrouteAll();
+  }
+  expect(failed).toEqual([]);
+});
+
+test('says what is missing where nothing can be unpacked', async ({ page }) => {
+  const url = savePage('training');
+  await page.addInitScript('delete window.DecompressionStream');
+  await page.goto(url);
+  await expect(page.getByRole('alert')).toHaveText(
+    /cannot be shown: .*DecompressionStream.*the browser too old/
+  );
+});
+
+test('says that it is damaged where the views are', async ({ page }) => {
+  const file = fileURLToPath(savePage('training'));
+  const text = fs.readFileSync(file, 'utf8');
+  const begin = text.indexOf('id="packed-script">') + 1000;
+  fs.writeFileSync(file, text.slice(0, begin) + text.slice(begin + 400));
+  await page.goto(pathToFileURL(file).href);
+  await expect(page.getByRole('alert')).toHaveText(/It may be cut off/);
+});
 
 test('the viewer opens pages and files, and sends nothing', async ({
   page

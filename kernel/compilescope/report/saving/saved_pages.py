@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from ..errors import CompilescopeError
 
-LARGE = 4 << 20
+LARGE = 1 << 16
 """The number of characters from which a page stores its report packed."""
 MOST = 2 << 30
 """The number of characters of the largest report that is unpacked: a small page can hold any."""
