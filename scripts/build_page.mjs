@@ -1,13 +1,12 @@
 // Bundles the views into one script and one style sheet, compressed, which `Report.save("x.html")` writes into
 // the page with the report, the script that unpacks them there, and the script that shows the views in a
 // notebook's cell. Runs after tsc: node scripts/build_page.mjs [--development]
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rspack } from '@rspack/core';
-import { LicenseWebpackPlugin } from 'license-webpack-plugin';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const OUT = path.join(ROOT, 'kernel/compilescope/views/built');
@@ -29,18 +28,46 @@ const TEXTS = {
 };
 
 /**
- * Package → its licence, of all that is in the bundles.
+ * Folder → name, of the packages that the bundles have modules of.
  */
-const licensed = new Map();
+const bundled = new Map();
 
-function note({ name, licenseId, licenseText, packageJson }) {
-  const scope = Object.keys(TEXTS).find(prefix => name.startsWith(prefix));
-  const text = licenseText ?? TEXTS[scope];
-  const title = `${name} ${packageJson.version} (${licenseId})`;
-  licensed.set(name, { name, title, text: text?.trim() });
+/**
+ * Note the packages of a bundle's modules, of those too that were joined with others.
+ */
+function noteModules(modules) {
+  for (const { nameForCondition, modules: joined } of modules) {
+    const [, folder, name] =
+      /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(
+        nameForCondition?.replaceAll(path.sep, '/') ?? ''
+      ) ?? [];
+    if (folder) {
+      bundled.set(folder, name);
+    }
+    noteModules(joined ?? []);
+  }
 }
 
-const isOurs = name => name === require('../package.json').name;
+/**
+ * A package's title, and the text of its licence: undefined if it has none.
+ */
+async function licenceOf(folder, name) {
+  const about = JSON.parse(
+    await readFile(path.join(folder, 'package.json'), 'utf8')
+  );
+  const files = (await readdir(folder)).filter(file =>
+    /^licen[cs]e/i.test(file)
+  );
+  const scope = Object.keys(TEXTS).find(prefix => name.startsWith(prefix));
+  const text = files.length
+    ? await readFile(path.join(folder, files.sort()[0]), 'utf8')
+    : TEXTS[scope];
+  return {
+    name,
+    title: `${name} ${about.version} (${about.license})`,
+    text: text?.trim()
+  };
+}
 
 /**
  * The variables of JupyterLab's own light and dark theme, which the bundler does not see.
@@ -98,20 +125,6 @@ function bundle(entry, filename, options = {}) {
         }
       }),
       new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }),
-      new LicenseWebpackPlugin({
-        perChunkOutput: false,
-        excludedPackageTest: isOurs,
-        stats: { warnings: false, errors: true },
-        additionalModules: THEMES.map(({ name }) => ({
-          name,
-          directory: path.dirname(require.resolve(`${name}/package.json`))
-        })),
-        // One file for all bundles is written at the end.
-        renderLicenses: modules => {
-          modules.forEach(note);
-          return '';
-        }
-      }),
       // Not the path that the module has on the machine that builds.
       new rspack.DefinePlugin({ 'import.meta.url': 'document.baseURI' })
     ],
@@ -125,6 +138,19 @@ function bundle(entry, filename, options = {}) {
           error ?? new Error(stats.toString({ all: false, errors: true }))
         );
       } else {
+        // A module that was joined with others is an orphan, below the module that they became.
+        const { modules } = stats.toJson({
+          all: false,
+          ids: true,
+          modules: true,
+          nestedModules: true,
+          cachedModules: true,
+          dependentModules: true,
+          orphanModules: true,
+          modulesSpace: 1e6,
+          nestedModulesSpace: 1e6
+        });
+        noteModules(modules.filter(({ orphan }) => !orphan));
         resolve();
       }
     });
@@ -169,9 +195,13 @@ await bundle('lib/page/unpack.js', 'unpack.js');
 const style = await readFile(path.join(OUT, 'page.css'), 'utf8');
 await compress('page.css', (await themes()) + style);
 await compress('page.js', await readFile(path.join(OUT, 'page.js')));
-const unknown = [...licensed.values()]
-  .filter(({ text }) => !text)
-  .map(({ name }) => name);
+for (const { name } of THEMES) {
+  bundled.set(path.dirname(require.resolve(`${name}/package.json`)), name);
+}
+const licences = await Promise.all(
+  [...bundled].map(([folder, name]) => licenceOf(folder, name))
+);
+const unknown = licences.filter(({ text }) => !text).map(({ name }) => name);
 if (unknown.length) {
   throw new Error(
     `${unknown.join(', ')}: bundled without the text of a licence. Put it in ${LICENSES}.`
@@ -179,7 +209,7 @@ if (unknown.length) {
 }
 // Each text once, below the packages that have it.
 const titles = new Map();
-for (const { title, text } of [...licensed.values()].sort((a, b) =>
+for (const { title, text } of licences.sort((a, b) =>
   a.name < b.name ? -1 : 1
 )) {
   titles.set(text, [...(titles.get(text) ?? []), title]);
