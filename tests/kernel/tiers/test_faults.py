@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -239,6 +240,21 @@ def test_a_torch_without_what_tiers_need(monkeypatch: pytest.MonkeyPatch) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled(X[:7])
+
+
+def test_a_wrapper_for_a_gpu_is_given_its_context_once_in_each_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared: list[int] = []
+    note = lambda: prepared.append(threading.get_ident())  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "mem_get_info", note)
+    wrapper = both_wrappers._in_any_thread(lambda inputs: [*inputs])
+    calls = lambda: [wrapper([number]) for number in range(3)]  # noqa: E731
+    assert calls() == [[0], [1], [2]]
+    thread = threading.Thread(target=calls)
+    thread.start()
+    thread.join()
+    assert len(prepared) == len(set(prepared)) == 2
 
 
 _PROGRAM = """

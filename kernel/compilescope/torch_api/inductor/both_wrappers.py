@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import pickle
 import platform
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -447,7 +448,24 @@ def load(built: bytes, first: Any) -> Inner:
         _vector_instructions.reset(instructions)
         _loading.reset(token)
     wrapper: Inner = second.current_callable
-    return wrapper
+    return _in_any_thread(wrapper) if "cuda" in second.device_types else wrapper
+
+
+def _in_any_thread(wrapper: Inner) -> Inner:
+    """The wrapper, which its first call in a thread gives the GPU's context.
+
+    torch's C++ wrappers launch kernels by the driver, which raises "invalid device context" in a
+    thread that has not used the GPU: autograd's, if a backward is its first work.
+    """
+    prepared = threading.local()
+
+    def call(inputs: list[Any]) -> Any:
+        if not hasattr(prepared, "is_done"):
+            torch.cuda.mem_get_info()
+            prepared.is_done = True
+        return wrapper(inputs)
+
+    return call
 
 
 def _refuse(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
