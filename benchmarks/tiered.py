@@ -2,6 +2,7 @@
 
     python benchmarks/tiered.py --out tiered.jsonl [--models small,gpt] [--rounds 3]
     python benchmarks/tiered.py --out tiered.jsonl --device cuda --models gpt2,bert
+    python benchmarks/tiered.py --graphs --device cuda --models gpt-4,gpt-4-training
     python benchmarks/tiered.py --table tiered.jsonl … [--chart tiered.html]
 
 *First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
@@ -12,6 +13,10 @@ median of the rounds' ratios to the Python wrapper.
 *Latency* is taken in one process that has all three, in turns: before the swap, while the C++
 wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
 processor time. The graph calls that compare both wrappers are timed by themselves.
+
+*CUDA graphs* (``--graphs``) are the third tier: the longest calls while it comes, and then the
+latency of each tier, to which the graphs are pinned in turns, beside ``mode="reduce-overhead"``.
+Times include waiting for the GPU: at the end of each call, or of a block of calls.
 
 Each row is written as soon as it is known: one JSON object a line. On a GPU the models are those of
 ``benchmarks/wrappers.py`` too. ``--table`` prints the medians of such files, ``--chart`` draws the
@@ -58,6 +63,8 @@ def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
         "transformer": SUBJECTS["transformer"],
         "training": SUBJECTS["training"],
         "gpt": lambda: gpt(256)(False, None),
+        "gpt-4": lambda: gpt(256)(False, 4),
+        "gpt-4-training": lambda: gpt(256)(True, 4),
         "gpt-training": lambda: gpt(256)(True, None),
     }
     with torch.device(device):
@@ -166,6 +173,95 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]
 
 
+def graphs(name: str, device: str) -> list[dict[str, Any]]:
+    """In one process: calls while the third tier comes, then each tier in turns."""
+    import compilescope as cs
+    import torch
+    from compilescope.tiers.backend import ALL_TIERS
+    from compilescope.tiers.builder import builder
+
+    fn, args = make(name, device)
+    function = cs.tiered(fn, tiers=ALL_TIERS)
+    other_fn, other_args = make(name, device)
+    other = torch.compile(other_fn, mode="reduce-overhead")
+
+    def call_of(compiled: Any, args: tuple[Any, ...]) -> Call:
+        def call() -> Any:
+            result = compiled(*args)
+            if result.requires_grad:
+                result.backward()
+            return None
+
+        return call
+
+    for eager, its_args in ((fn, args), (other_fn, other_args)):
+        # Gradients are added up where they are now: in memory that no replay writes to.
+        call_of(eager, its_args)()
+    calls = {"tiers": call_of(function, args), "reduce-overhead": call_of(other, other_args)}
+    calls["tiers"]()
+    for _ in range(5):
+        calls["reduce-overhead"]()
+    builder().wait()
+    longest: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    while any(graph.tiers[2].gain is None for graph in cs.tiers(function)):
+        if any(graph.tiers[2].state in ("unwanted", "failed") for graph in cs.tiers(function)):
+            raise RuntimeError(str(cs.tiers(function)))
+        before = cs.tiers(function)
+        states = {tier.state for graph in before for tier in graph.tiers}
+        phase = next((state for state in ("checks", "records") if state in states), "other")
+        start = time.perf_counter()
+        calls["tiers"]()
+        wait(device)
+        ms = (time.perf_counter() - start) * 1e3
+        if phase == "records":
+            phase = f"records, call {counts.get('records', 0) + 1}"
+            counts["records"] = counts.get("records", 0) + 1
+        longest[phase] = max(longest.get(phase, 0.0), ms)
+    tiers = cs.tiers(function)
+    rows: dict[str, list[float]] = {way: [] for way in (*ALL_TIERS, "reduce-overhead")}
+
+    def block(way: str, count: int) -> float:
+        call = calls["tiers" if way in ALL_TIERS else way]
+        if way in ALL_TIERS:
+            cs.pin_tier(function, None if way == ALL_TIERS[-1] else way)
+            serving = {graph.serving for graph in cs.tiers(function)}
+            assert serving == {way}, serving
+        for _ in range(3):
+            call()
+        wait(device)
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        wait(device)
+        return (time.perf_counter() - start) * 1e6 / count
+
+    count = max(1, round(BLOCK_US / max(block("python", 5), 1.0)))
+    end = time.perf_counter() + SECONDS / 2
+    ways = tuple(rows)
+    while time.perf_counter() < end or len(rows["python"]) < LEAST:
+        shift = len(rows["python"]) % len(ways)
+        for way in (*ways[shift:], *ways[:shift]):
+            rows[way].append(block(way, count))
+    row: dict[str, Any] = {f"{way}_us": statistics.median(times) for way, times in rows.items()}
+    for way in ways:
+        pairs = zip(rows["cuda_graphs"], rows[way], strict=True)
+        low, middle, high = statistics.quantiles(one / two for one, two in pairs)
+        row |= {f"to_{way}": middle, f"to_{way}_quartiles": [low, high]}
+    return [
+        {"phase": "swap", "longest_ms": longest},
+        {
+            "phase": "graphs",
+            **row,
+            "rounds": len(rows["python"]),
+            "pool_bytes": [graph.tiers[2].pool_bytes for graph in tiers],
+            "record_s": [graph.tiers[2].seconds for graph in tiers],
+            "swapped_s": [graph.tiers[2].swapped_s for graph in tiers],
+            "tiers": str(tiers),
+        },
+    ]
+
+
 def clock_of(device: str) -> Callable[[], float]:
     """On the CPU this process's time, which what else the machine does is not in."""
     return time.perf_counter if device == "cuda" else time.process_time
@@ -216,6 +312,11 @@ def process(caches: Path, *arguments: str) -> Any:
 
 def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) -> None:
     """Measures one model."""
+    if options.graphs:
+        with tempfile.TemporaryDirectory() as folder:
+            for row in process(Path(folder), "graphs", name, options.device):
+                write(model=name, what="CUDA graphs", **row)
+        return
     firsts: dict[tuple[str, str], list[dict[str, float]]] = {}
     ways = tuple(options.ways.split(","))
     for number in range(options.rounds):
@@ -366,6 +467,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
     parser.add_argument("--ways", default=",".join(WAYS), help="of the first calls; python first")
     parser.add_argument("--first-only", action="store_true", help="first calls only")
+    parser.add_argument("--graphs", action="store_true", help="the third tier only")
     parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="print what was kept")
     parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
     parser.add_argument("--process", nargs="+", help=argparse.SUPPRESS)
@@ -378,7 +480,12 @@ def main() -> None:
         return
     if options.process:
         what, *rest = options.process
-        print(json.dumps(first_call(*rest) if what == "first" else latency(*rest)))
+        work: dict[str, Callable[..., Any]] = {
+            "first": first_call,
+            "latency": latency,
+            "graphs": graphs,
+        }
+        print(json.dumps(work[what](*rest)))
         return
 
     def write(**row: Any) -> None:

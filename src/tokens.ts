@@ -456,9 +456,15 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly tiersChanged: ISignal<ISubjectModel, readonly GraphTiers[]>;
 
   /**
-   * Have a graph stay with its Python wrapper, or end that.
+   * Have a graph stay with a tier, or end that.
+   *
+   * @param tier - The last that may serve.
    */
-  pinTier(number: number, pinned: boolean): Promise<void>;
+  pinTier(
+    number: number,
+    pinned: boolean,
+    tier: GraphTiers['serving']
+  ): Promise<void>;
 
   /**
    * Turn watching on or off.

@@ -256,11 +256,16 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this.reader.getGraph(variant, compilation, stage);
   }
 
-  pinTier(number: number, pinned: boolean): Promise<void> {
+  pinTier(
+    number: number,
+    pinned: boolean,
+    tier: GraphTiers['serving']
+  ): Promise<void> {
     return this.attempt(async connection => {
       const { graphs } = await connection.request('pin_tier', {
         number,
-        pinned
+        pinned,
+        tier
       });
       this._setTiers(graphs);
     });

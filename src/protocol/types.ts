@@ -1048,7 +1048,8 @@ export interface Fusion {
 }
 
 /**
- * What a swap gained: calls that both wrappers served in turns after it, timed.
+ * What the swap to the C++ wrapper gained: calls that both wrappers served in
+ * turns, timed.
  */
 export interface Gain {
   python_us: number;
@@ -1167,12 +1168,13 @@ export interface GraphResult {
 export interface GraphTiers {
   compilation: string;
   kind: 'backward' | 'forward' | 'inference';
-  serving: 'cpp' | 'python';
+  serving: 'cpp' | 'cuda_graphs' | 'python';
   tiers: Tier[];
   swapped_s: number | null;
   number: number;
   pinned: boolean;
   gain: Gain | null;
+  pinned_to: 'cpp' | 'cuda_graphs' | 'python' | null;
 }
 
 /**
@@ -1751,11 +1753,12 @@ export interface Phase {
 }
 
 /**
- * Has a graph stay with its Python wrapper, or ends that.
+ * Has a graph stay with a tier, or ends that.
  */
 export interface PinTier {
   number: number;
   pinned: boolean;
+  tier: 'cpp' | 'cuda_graphs' | 'python';
 }
 
 /**
@@ -2485,6 +2488,18 @@ export interface Suggestion {
 }
 
 /**
+ * What a swap gained: calls that both tiers served in turns after it, timed.
+ */
+export interface SwapGain {
+  before_us: number;
+  after_us: number;
+  before_quartiles_us: [number, number];
+  after_quartiles_us: [number, number];
+  calls: number;
+  is_host_time: boolean;
+}
+
+/**
  * The cells of a sweep, in the order requested.
  */
 export interface Sweep {
@@ -2607,15 +2622,16 @@ export interface TargetSummary {
 }
 
 /**
- * One wrapper of a graph.
+ * One wrapper of a graph, or the CUDA graphs of its last wrapper.
  */
 export interface Tier {
-  name: 'cpp' | 'python';
+  name: 'cpp' | 'cuda_graphs' | 'python';
   state:
     | 'builds'
     | 'checked'
     | 'checks'
     | 'failed'
+    | 'records'
     | 'replaced'
     | 'serves'
     | 'unwanted'
@@ -2625,6 +2641,9 @@ export interface Tier {
   cached: boolean;
   why: string;
   problem: Problem | null;
+  swapped_s: number | null;
+  gain: SwapGain | null;
+  pool_bytes: number | null;
 }
 
 /**

@@ -18,6 +18,9 @@ function tier(name: Tier['name'], change: Partial<Tier> = {}): Tier {
     cached: false,
     why: '',
     problem: null,
+    swapped_s: null,
+    gain: null,
+    pool_bytes: null,
     ...change
   };
 }
@@ -32,6 +35,7 @@ function graph(change: Partial<GraphTiers> = {}): GraphTiers {
     number: 1,
     pinned: false,
     gain: null,
+    pinned_to: null,
     ...change
   };
 }
@@ -111,7 +115,70 @@ describe('tiers in the sidebar', () => {
       'Pin 0/0 inference to the Python wrapper'
     );
     page.click(toggle);
-    expect(pinTier).toHaveBeenCalledWith(4, true);
+    expect(pinTier).toHaveBeenCalledWith(4, true, 'python');
+  });
+
+  it('show CUDA graphs only where they were asked for', () => {
+    const tiers = [
+      tier('python', { state: 'replaced' }),
+      tier('cpp', { state: 'replaced' })
+    ];
+    const gain = {
+      before_us: 843,
+      after_us: 207,
+      before_quartiles_us: [800, 900] as [number, number],
+      after_quartiles_us: [200, 210] as [number, number],
+      calls: 15,
+      is_host_time: true
+    };
+    open(
+      graph({ number: 1, tiers }),
+      graph({
+        number: 2,
+        serving: 'cuda_graphs',
+        tiers: [
+          ...tiers,
+          tier('cuda_graphs', {
+            seconds: 0.02,
+            swapped_s: 9,
+            gain,
+            pool_bytes: 90e6
+          })
+        ]
+      }),
+      graph({
+        number: 3,
+        serving: 'cpp',
+        pinned: true,
+        pinned_to: 'cpp',
+        tiers: [...tiers, tier('cuda_graphs', { state: 'checked' })]
+      }),
+      graph({
+        number: 4,
+        tiers: [
+          tier('python'),
+          tier('cpp', { state: 'failed', why: 'No g++.' }),
+          tier('cuda_graphs', { state: 'unwanted', why: 'No wrapper.' })
+        ]
+      })
+    );
+    const rows = page.all('li').map(each => each.textContent ?? '');
+    expect(rows[0]).not.toContain('CUDA graphs');
+    expect(rows[1]).toContain('served by CUDA graphs');
+    expect(rows[1]).toContain('swapped in after 9');
+    expect(rows[1]).toContain('843 µs → 207 µs of host time per call');
+    expect(rows[1]).toContain('85.8 MiB');
+    expect(rows[3]).toContain('CUDA graphs not recorded');
+    expect(rows[3]).toContain('No g++. No wrapper.');
+    const toggles = page.all('input');
+    expect(
+      toggles.map(each => [
+        each.getAttribute('aria-label'),
+        each.getAttribute('aria-checked')
+      ])
+    ).toContainEqual(['Pin 0/0 inference to the C++ wrapper', 'true']);
+    page.click(toggles[2]);
+    expect(pinTier).toHaveBeenLastCalledWith(2, true, 'cpp');
   });
 
   it('take the news of one graph into the list', () => {

@@ -1,4 +1,4 @@
-"""Compiles with the Python wrapper first and the C++ wrapper later."""
+"""Compiles with the Python wrapper first, the C++ wrapper later, and then with CUDA graphs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..report.tiers import Tiers
+    from ..report.tiers import TierName, Tiers
 
 
 def tiered(
@@ -29,7 +29,9 @@ def tiered(
     model
         What ``torch.compile`` takes: a module or a function.
     tiers
-        ``("python",)`` builds no C++ wrapper.
+        ``("python",)`` builds no C++ wrapper. ``("python", "cpp", "cuda_graphs")`` records CUDA
+        graphs of the C++ wrapper where torch would: a call then overwrites the results of the one
+        before, as with ``mode="reduce-overhead"``.
     mode, options
         As ``torch.compile`` takes them.
     **given
@@ -86,8 +88,8 @@ def tiers(compiled: Any = None) -> Tiers:
     return tiers_of(compiled)
 
 
-def pin_tier(compiled: Any, tier: str | None) -> Tiers:
-    """Pins the graphs of a tiered compilation to the Python wrapper, or unpins them.
+def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
+    """Pins the graphs of a tiered compilation to a tier, or unpins them.
 
     >>> cs.pin_tier(compiled, "python")                       # doctest: +SKIP
 
@@ -98,7 +100,8 @@ def pin_tier(compiled: Any, tier: str | None) -> Tiers:
     compiled
         What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``.
     tier
-        ``"python"`` pins. None unpins: the C++ wrapper is used once it is built and checked.
+        The last tier that may serve: ``"python"`` pins to the Python wrapper, ``"cpp"`` does
+        without CUDA graphs. None unpins: the last tier is used once its results are checked.
 
     Returns
     -------

@@ -18,11 +18,11 @@ def current() -> list[GraphTiers]:
 
 
 def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
-    """Has a graph stay with its Python wrapper, or ends that."""
+    """Has a graph stay with a tier, or ends that."""
     loaded = sys.modules.get("compilescope.tiers.graphs")
     for graph in [] if loaded is None else loaded.every():
         if graph.number == request.number:
-            graph.pin(request.pinned)
+            graph.pin(request.tier if request.pinned else None)
             return messages.TiersResult(graphs=current())
     raise CompilescopeError(
         "This graph is not in the kernel any more.",

@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..report.errors import CompilescopeError
-from ..report.tiers import Tiers
-from ..torch_api.inductor import both_wrappers
+from ..report.tiers import TierName, Tiers
+from ..torch_api.inductor import both_wrappers, graph_recording
 from ..torch_api.inductor.both_wrappers import Noticed
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
-from .graphs import TieredGraph, TierWarning
+from .graphs import Partners, TieredGraph, TierWarning, why_not_recorded
 
 NAME = "compilescope"
 """By which ``torch.compile`` knows it."""
-TIERS = ("python", "cpp")
+TIERS: tuple[TierName, ...] = ("python", "cpp")
+"""Unless others are named."""
+ALL_TIERS: tuple[TierName, ...] = (*TIERS, "cuda_graphs")
 OPTION = "tiers"
 """The option that names them; no setting of Inductor's."""
 
@@ -26,6 +28,7 @@ _CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
 _COLLECTIVES = (
     "It communicates with other ranks: the call that compares would do so once more than theirs."
 )
+_NO_GPU = "It uses no CUDA device: there is nothing to record."
 _LOST = (
     "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
     "compilescope/tiers beside them: an empty cache folder has both written anew."
@@ -49,7 +52,8 @@ def compile_graph(
         As Dynamo gives them to a backend.
     mode, options
         As ``torch.compile`` was given them, for Inductor. The option ``tiers`` is this backend's
-        own: ``("python",)`` builds nothing behind the Python wrapper.
+        own: ``("python",)`` builds nothing behind the Python wrapper, and
+        ``("python", "cpp", "cuda_graphs")`` records CUDA graphs of the C++ wrapper.
 
     Raises
     ------
@@ -65,7 +69,11 @@ def compile_graph(
     is_single = len(tiers) == 1 or both_wrappers.is_cpp(settings) or shown_ids.is_inspection()
     if is_single or not _is_supported():
         return both_wrappers.compile_plainly(graph, inputs, settings)
-    return both_wrappers.compile_noticing(graph, inputs, settings, _receiver())
+    records = tiers == ALL_TIERS
+    why_not = graph_recording.overridden(graph) if records else ""
+    return both_wrappers.compile_noticing(
+        graph, inputs, settings, _receiver(records, why_not), records=records
+    )
 
 
 def parse(tiers: object) -> tuple[str, ...]:
@@ -77,11 +85,12 @@ def parse(tiers: object) -> tuple[str, ...]:
         They are no tiers, or in another order.
     """
     names = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
-    if names not in (TIERS, TIERS[:1]):
+    if not names or names != ALL_TIERS[: len(names)]:
         raise CompilescopeError(
             f"tiers is {tiers!r}.",
-            "The first tier is the Python wrapper, the second the C++ wrapper.",
-            f"Give {TIERS!r}, or {TIERS[:1]!r} for no second tier.",
+            "The first tier is the Python wrapper, the second the C++ wrapper, the third its CUDA "
+            "graphs.",
+            f"Give {TIERS!r}, {ALL_TIERS!r}, or {TIERS[:1]!r} for no second tier.",
         )
     return names
 
@@ -127,7 +136,7 @@ def tiers_of(compiled: Any = None) -> Tiers:
     return Tiers(graphs=[graph.report() for graph in graphs.of(context)])
 
 
-def pin_tier(compiled: Any, tier: str | None) -> Tiers:
+def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     """Has graphs stay with a tier; see `compilescope.pin_tier`.
 
     Raises
@@ -135,31 +144,47 @@ def pin_tier(compiled: Any, tier: str | None) -> Tiers:
     CompilescopeError
         The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
     """
-    if tier not in (None, TIERS[0]):
+    if tier not in (None, *TIERS):
         raise CompilescopeError(
             f"{tier!r} cannot be pinned.",
-            "The C++ wrapper serves by itself as soon as it is built and checked.",
-            f"Give {TIERS[0]!r} to keep the Python wrapper, or None to end that.",
+            "The last tier serves by itself as soon as its results are known to be right.",
+            f"Give {TIERS[0]!r} to keep the Python wrapper, {TIERS[1]!r} to do without CUDA "
+            "graphs, or None to end that.",
         )
     tiers_of(compiled)
     for graph in graphs.of(compile_calls.context_of(compiled)):
-        graph.pin(tier is not None)
+        graph.pin(tier)
     return tiers_of(compiled)
 
 
-def _receiver() -> Callable[[Noticed], None]:
+def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
     """What takes in the graphs of one call of the backend."""
     context = compile_calls.current_context()
     # Whoever compiles a backward later holds this function: it must not keep the model.
     owner = weakref.ref(context) if context is not None else lambda: None
+    partners = Partners()
 
     def receive(noticed: Noticed) -> None:
-        graph = TieredGraph(noticed)
+        graph = TieredGraph(noticed, partners, records=records)
         graphs.add(owner(), graph)
+        if records:
+            _plan_graphs(graph, noticed, why_not)
         _plan(graph, noticed)
         graph.tell()
 
     return receive
+
+
+def _plan_graphs(graph: TieredGraph, noticed: Noticed, why_not: str) -> None:
+    """Decides what can be known about CUDA graphs before the C++ wrapper is built."""
+    if not graph_recording.is_on_gpu(noticed.compiled):
+        graph.refuse_graphs(_NO_GPU)
+    elif lacks := graph_recording.missing():
+        graph.fail_graphs(f"This torch lacks {lacks}. Another version of torch has it.")
+    elif why_not:
+        graph.refuse_graphs(why_not_recorded(why_not))
+    else:
+        graph.join_partners()
 
 
 def _plan(graph: TieredGraph, noticed: Noticed) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..report.tiers import Gain
+from ..report.tiers import Gain, SwapGain
 from ..torch_api.process import caches
 
 
@@ -88,9 +88,20 @@ class CachedFiles:
         except (OSError, msgspec.MsgspecError):
             return None
 
+    def note_graphs_gain(self, gain: SwapGain) -> None:
+        """Notes what CUDA graphs gained."""
+        _write(self._graphs_gain, msgspec.json.encode(gain))
+
+    def graphs_gain(self) -> SwapGain | None:
+        """What CUDA graphs gained in an earlier process, where that is known."""
+        try:
+            return msgspec.json.decode(self._graphs_gain.read_bytes(), type=SwapGain)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
     def forget_result(self) -> None:
         """Removes what was built: it is of no use."""
-        for path in (self._checked, self._gain, self.result, self._built):
+        for path in (self._checked, self._gain, self._graphs_gain, self.result, self._built):
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
@@ -105,6 +116,10 @@ class CachedFiles:
     @property
     def _gain(self) -> Path:
         return self.folder / "gain.json"
+
+    @property
+    def _graphs_gain(self) -> Path:
+        return self.folder / "cuda-graphs-gain.json"
 
     @property
     def _checked(self) -> Path:

@@ -10,7 +10,8 @@ import torch
 
 from ..measure.numerics import compare
 from ..report import OutputError
-from ..torch_api.inductor.both_wrappers import Inner, copied, is_capturing
+from ..torch_api.inductor.both_wrappers import copied, is_capturing
+from ..torch_api.inductor.graph_recording import Inner
 
 
 class Check:
@@ -84,7 +85,7 @@ class Check:
         if wrong is None:
             changed_places = [] if self._changes is None else sorted(self._changes)
             with torch.no_grad():
-                wrong = _differences(
+                wrong = differences(
                     [*expected, *(inputs_of_check[place] for place in changed_places)],
                     [*actual, *(copies[place] for place in changed_places)],
                 )
@@ -93,7 +94,8 @@ class Check:
         return expected
 
 
-def _differences(expected: Sequence[Any], actual: Sequence[Any]) -> list[OutputError] | None:
+def differences(expected: Sequence[Any], actual: Sequence[Any]) -> list[OutputError] | None:
+    """What is off in results that should be equal; None if nothing is."""
     if len(expected) != len(actual):
         errors = compare(list(expected), list(actual))
         return [error for error in errors if not error.ok]

@@ -1,4 +1,4 @@
-"""The calls after a swap, served by both wrappers in turns and timed: what the swap gained."""
+"""The calls after a swap, served by both tiers in turns and timed: what the swap gained."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..report.tiers import Gain
-from ..torch_api.inductor.both_wrappers import Inner, is_capturing
+from ..report.tiers import SwapGain
+from ..torch_api.inductor.both_wrappers import is_capturing
+from ..torch_api.inductor.graph_recording import Inner
 
 CALLS = 15
-"""Of each wrapper, after one that does not count: it is slower."""
+"""Of each tier, after one that does not count: it is slower."""
+_LEAST = 5
+"""Calls of a follower, which may have fewer."""
 
 
 class Turns:
-    """Serves calls by both wrappers in turns and times them, until there are enough.
+    """Serves calls by both tiers in turns and times them, until there are enough.
 
     Each call runs once, as it would anyway: both give the same results. In turns they meet the
     same load of the machine.
@@ -24,11 +27,14 @@ class Turns:
     Parameters
     ----------
     first, second
-        The wrapper that was replaced, and the one that replaced it.
+        What was replaced, and what replaced it.
     is_host_time
         Whether the graph runs on a device that a call does not wait for.
     settle
-        Called once, in the thread of the last call, with what was measured.
+        Called once, in the thread of the last call, with what was measured; None if there were too
+        few calls.
+    leader
+        The turns of the forward, for a backward: it is served as its forward was.
     """
 
     def __init__(
@@ -37,22 +43,26 @@ class Turns:
         second: Inner,
         *,
         is_host_time: bool,
-        settle: Callable[[Gain], None],
+        settle: Callable[[SwapGain | None], None],
+        leader: Turns | None = None,
     ) -> None:
         self.second = second
+        self.latest = 0
+        """Which served the latest call."""
         self._wrappers = (first, second)
         self._is_host_time = is_host_time
         self._settle = settle
+        self._leader = leader
         self._turn = threading.Lock()
         self._times_us: tuple[list[float], list[float]] = ([], [])
-        self._is_settled = False
+        self.is_settled = False
 
     def __call__(self, inputs: list[Any]) -> Any:
-        """A call of the graph; calls beside it in other threads take the new wrapper, untimed."""
+        """A call of the graph; calls beside it in other threads take the new tier, untimed."""
         if is_capturing() or not self._turn.acquire(blocking=False):
             return self.second(inputs)
         try:
-            if self._is_settled:
+            if self.is_settled:
                 return self.second(inputs)
             return self._timed(inputs)
         finally:
@@ -64,22 +74,30 @@ class Turns:
 
     def _timed(self, inputs: list[Any]) -> Any:
         first_us, second_us = self._times_us
-        which = int(len(first_us) > len(second_us))
+        leader = self._leader
+        if leader is None:
+            which = int(len(first_us) > len(second_us))
+        else:
+            which = 1 if leader.is_settled else leader.latest
+        self.latest = which
         start = time.perf_counter()
         result = self._wrappers[which](inputs)
         self._times_us[which].append((time.perf_counter() - start) * 1e6)
-        if len(second_us) > CALLS:
-            self._is_settled = True
+        is_enough = len(second_us) > CALLS if leader is None else leader.is_settled
+        if is_enough:
+            self.is_settled = True
             self._settle(self._gain())
         return result
 
-    def _gain(self) -> Gain:
+    def _gain(self) -> SwapGain | None:
         first_us, second_us = (times[1:] for times in self._times_us)
-        return Gain(
-            python_us=statistics.median(first_us),
-            cpp_us=statistics.median(second_us),
-            python_quartiles_us=_quartiles(first_us),
-            cpp_quartiles_us=_quartiles(second_us),
+        if min(len(first_us), len(second_us)) < _LEAST:
+            return None
+        return SwapGain(
+            before_us=statistics.median(first_us),
+            after_us=statistics.median(second_us),
+            before_quartiles_us=_quartiles(first_us),
+            after_quartiles_us=_quartiles(second_us),
             calls=len(second_us),
             is_host_time=self._is_host_time,
         )

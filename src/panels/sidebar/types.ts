@@ -74,7 +74,7 @@ export interface ISidebarActions {
   openView(view: ViewTarget, variant?: string): void;
   save(format: 'json' | 'html'): void;
   forget(): void;
-  pinTier(number: number, pinned: boolean): void;
+  pinTier(number: number, pinned: boolean, tier: GraphTiers['serving']): void;
   setWatch(on: boolean, clear: boolean): void;
   showWatched(compilation: string, where: SourceLine | null): void;
   load(): void;

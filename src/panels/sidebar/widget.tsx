@@ -94,7 +94,8 @@ export class Sidebar extends ReactWidget {
     },
     save: format => this._options.save(format),
     forget: () => void this._model?.forget(),
-    pinTier: (number, pinned) => void this._model?.pinTier(number, pinned),
+    pinTier: (number, pinned, tier) =>
+      void this._model?.pinTier(number, pinned, tier),
     setWatch: (on, clear) => void this._model?.setWatch(on, clear),
     showWatched: (compilation, where) => {
       if (this._model) {

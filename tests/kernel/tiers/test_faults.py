@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from compilescope.tiers import builder as builders
 from compilescope.tiers.builder import builder
 from compilescope.tiers.graphs import TieredGraph, TierWarning
 from compilescope.torch_api.inductor import both_wrappers
+from compilescope.torch_api.inductor.graph_recording import Loaded
 from compilescope.torch_api.process import caches
 from torch._inductor import cpu_vec_isa
 
@@ -122,9 +124,9 @@ def test_a_compiler_that_fails_in_the_builder(
 def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
     load = both_wrappers.load
 
-    def planted(*args: Any) -> Any:
-        wrapper = load(*args)
-        return lambda inputs: [wrapper(inputs)[0] + 0.25]
+    def planted(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+        return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
 
     monkeypatch.setattr(graphs, "load", planted)
     compiled = cs.tiered(subject)
@@ -151,10 +153,10 @@ def test_a_library_is_loaded_without_trying_vector_instructions(
     def tried() -> None:
         raise AssertionError("torch would start processes that import torch")
 
-    def load_untried(*args: Any) -> Any:
+    def load_untried(*args: Any, **options: Any) -> Any:
         with monkeypatch.context() as patch:
             patch.setattr(cpu_vec_isa, "valid_vec_isa_list", tried)
-            return load(*args)
+            return load(*args, **options)
 
     monkeypatch.setattr(graphs, "load", load_untried)
     compiled = cs.tiered(subject)
@@ -239,6 +241,21 @@ def test_a_torch_without_what_tiers_need(monkeypatch: pytest.MonkeyPatch) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled(X[:7])
+
+
+def test_a_wrapper_for_a_gpu_is_given_its_context_once_in_each_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared: list[int] = []
+    note = lambda: prepared.append(threading.get_ident())  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "mem_get_info", note)
+    wrapper = both_wrappers._in_any_thread(lambda inputs: [*inputs])
+    calls = lambda: [wrapper([number]) for number in range(3)]  # noqa: E731
+    assert calls() == [[0], [1], [2]]
+    thread = threading.Thread(target=calls)
+    thread.start()
+    thread.join()
+    assert len(prepared) == len(set(prepared)) == 2
 
 
 _PROGRAM = """

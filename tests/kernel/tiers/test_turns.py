@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from compilescope.report.tiers import Gain, GraphTiers, Tier
+from compilescope.report.tiers import Gain, GraphTiers, SwapGain, Tier
 from compilescope.tiers import turns
 from compilescope.tiers.turns import CALLS, Turns
 
@@ -30,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
     served: list[str] = []
-    gains: list[Gain] = []
+    gains: list[SwapGain | None] = []
 
     def wrapper(name: str, call_us: float) -> Any:
         def call(inputs: list[Any]) -> str:
@@ -47,10 +47,11 @@ def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
     for _ in range(CALLS + 1):
         assert [timed([]), timed([])] == ["python", "cpp"]
     (gain,) = gains
-    assert (gain.python_us, gain.cpp_us) == pytest.approx((118, 96))
+    assert gain is not None
+    assert (gain.before_us, gain.after_us) == pytest.approx((118, 96))
     assert gain.calls == CALLS
     assert gain.is_clear
-    assert str(gain) == "118 µs → 96.0 µs per call"
+    assert str(gain) == str(Gain.of(gain)) == "118 µs → 96.0 µs per call"
     # Whoever still has it is served by the new wrapper.
     assert timed([]) == "cpp"
     assert len(gains) == 1

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from ...report.tiers import GraphTiers
+from ...report.tiers import GraphTiers, TierName
 from .envelopes import Message
 
 
 class PinTier(Message):
-    """Has a graph stay with its Python wrapper, or ends that."""
+    """Has a graph stay with a tier, or ends that."""
 
     number: int
     """`GraphTiers.number`."""
     pinned: bool
+    tier: TierName = "python"
+    """The last that may serve, if it is pinned."""
 
 
 class TiersResult(Message):

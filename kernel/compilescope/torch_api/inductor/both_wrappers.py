@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import pickle
 import platform
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -31,13 +32,14 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from ..process.patching import patched
+from .graph_recording import Inner, Loaded, with_recordings
 
-Inner = Callable[[list[Any]], Any]
-"""A generated wrapper: takes its inputs as a list, which it empties."""
 Kind = Literal["inference", "forward", "backward"]
 
 TAG = "compilescope-tiers"
 """Keeps torch's caches of tiered compilations apart: each of theirs was packed when it was made."""
+_RECORDING_TAG = "compilescope-tiers-cuda-graphs"
+"""The same for those that were packed for CUDA graphs."""
 
 _NOT_CARRIED = (
     "post_grad_custom_pre_pass",
@@ -137,18 +139,23 @@ def compile_noticing(
     inputs: Sequence[Any],
     settings: dict[str, Any],
     notice: Callable[[Noticed], None],
+    *,
+    records: bool = False,
 ) -> Any:
     """Compiles under the Python wrapper; ``notice`` is given each graph of AOTAutograd's.
 
-    Also those that are compiled later: a backward is, at its first call.
+    Also those that are compiled later: a backward is, at its first call. With ``records`` the other
+    process is asked to say whether CUDA graphs of the C++ wrapper can be recorded.
     """
     from torch._inductor.compile_fx import compile_fx, compile_fx_inner
 
+    tag = _RECORDING_TAG if records else TAG
+
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
-        with _noticing(notice, _pack(graph, inputs, options)):
+        with _noticing(notice, _pack(graph, inputs, options, records), tag):
             return compile_fx_inner(graph, inputs, **options)
 
-    with _noticing(notice, None):
+    with _noticing(notice, None, tag):
         return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
 
 
@@ -170,12 +177,14 @@ _listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", defau
 
 
 @contextlib.contextmanager
-def _noticing(notice: Callable[[Noticed], None], packed: Packed | None) -> Iterator[None]:
+def _noticing(
+    notice: Callable[[Noticed], None], packed: Packed | None, own_tag: str
+) -> Iterator[None]:
     from torch._inductor.output_code import CompiledFxGraph
 
     settings: Any = torch.compiler.config
     tag = settings.cache_key_tag
-    tagged = tag if tag.endswith(TAG) else f"{tag}{TAG}"
+    tagged = tag if tag.endswith(own_tag) else f"{tag}{own_tag}"
     token = _listener.set(_Listener(notice, packed, time.perf_counter()))
     try:
         with (
@@ -232,7 +241,7 @@ class _Unpicklable(Exception):  # noqa: N818 - it says what it means
     """Not among those for which torch logs a traceback."""
 
 
-def _pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]) -> Packed:
+def _pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any], records: bool) -> Packed:
     """The graph as it is now; torch's passes change it in place."""
     from torch._inductor import config
     from torch._inductor.codecache import BypassFxGraphCache, FxGraphCache
@@ -257,13 +266,20 @@ def _pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]) -> Pack
         "extern_node_serializer": None,
         **{name: value for name, value in options.items() if name != "compile_region_name"},
         "cpp_wrapper": True,
-        "cudagraphs": BoxedBool(False),
+        # torch then notes in the result whether it can be recorded, and what that takes.
+        "cudagraphs": BoxedBool(records),
     }
     checked = get_input_idxs_to_check(inputs, whole["static_input_idxs"])
     try:
         FxGraphCache._check_for_hop(graph)
         with (
-            settings.patch({"cpp_wrapper": True, "triton.cudagraphs": False}),
+            settings.patch(
+                {
+                    "cpp_wrapper": True,
+                    "triton.cudagraphs": False,
+                    "triton.cudagraph_or_error": False,
+                }
+            ),
             settings.patch(get_cpp_wrapper_config()),
             _light_context(),
             _any_operator(),
@@ -402,10 +418,17 @@ class UnlikeError(Exception):
     """The two wrappers cannot stand for each other; the text says why."""
 
 
-def load(built: bytes, first: Any) -> Inner:
+def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     """The wrapper that `build` gave, loaded; ``first`` is the graph that it may stand in for.
 
     Nothing is compiled: that would hold up this process.
+
+    Parameters
+    ----------
+    built, first
+        What `build` gave, and the graph.
+    records
+        torch's compile id, if CUDA graphs of it are to be recorded; they are not if it is empty.
 
     Raises
     ------
@@ -443,11 +466,31 @@ def load(built: bytes, first: Any) -> Inner:
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
             options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
             second.post_compile((), constants, options)
+            if "cuda" in second.device_types:
+                second.current_callable = _in_any_thread(second.current_callable)
+            if records:
+                return with_recordings(second, constants, records)
     finally:
         _vector_instructions.reset(instructions)
         _loading.reset(token)
-    wrapper: Inner = second.current_callable
-    return wrapper
+    return Loaded(second.current_callable)
+
+
+def _in_any_thread(wrapper: Inner) -> Inner:
+    """The wrapper, which its first call in a thread gives the GPU's context.
+
+    torch's C++ wrappers launch kernels by the driver, which raises "invalid device context" in a
+    thread that has not used the GPU: autograd's, if a backward is its first work.
+    """
+    prepared = threading.local()
+
+    def call(inputs: list[Any]) -> Any:
+        if not hasattr(prepared, "is_done"):
+            torch.cuda.mem_get_info()
+            prepared.is_done = True
+        return wrapper(inputs)
+
+    return call
 
 
 def _refuse(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -500,9 +543,8 @@ def copied(value: Any) -> Any:
 
 def is_capturing() -> bool:
     """Whether a CUDA graph is recorded now: nothing may wait for the GPU then."""
-    if not torch.cuda.is_available() or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        return False
-    return torch.cuda.is_current_stream_capturing()
+    is_initialized: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    return is_initialized and torch.cuda.is_current_stream_capturing()
 
 
 def register(name: str, backend: Callable[..., Any]) -> None:
