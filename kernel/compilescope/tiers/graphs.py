@@ -103,6 +103,7 @@ class TieredGraph:
         self.files = CachedFiles(noticed.key)
         self._compiled = weakref.ref(noticed.compiled)
         self._partners = partners
+        self._undefined = noticed.undefined
         self._ready = time.monotonic()
         self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
         self._second = Tier(name="cpp", state="waits")
@@ -272,6 +273,7 @@ class TieredGraph:
             loaded.wrapper,
             changes=self._changes(compiled),
             devices=_gpus(compiled),
+            undefined=self._undefined,
             settle=self._settle,
         )
         with self._lock:
@@ -454,6 +456,7 @@ class TieredGraph:
             leads=self.report_now.kind != "backward",
             changes=self._changes(compiled),
             devices=_gpus(compiled),
+            undefined=self._undefined,
             settle=self._settle_recording,
         )
         self._install(compiled, wrappers)

@@ -49,6 +49,8 @@ class Recording:
         backward takes over the memory of what was saved for it.
     devices
         The GPUs whose random numbers it may draw.
+    undefined
+        The outputs, by number, that torch leaves uninitialised: they are not compared.
     settle
         Called once, in the thread of the call.
     """
@@ -61,6 +63,7 @@ class Recording:
         leads: bool,
         changes: Collection[int] | None,
         devices: Sequence[int],
+        undefined: Collection[int],
         settle: Callable[[Recorded], None],
     ) -> None:
         self._recordable = recordable
@@ -68,6 +71,7 @@ class Recording:
         self._leads = leads
         self._changes = changes
         self._devices = devices
+        self._undefined = undefined
         self._settle = settle
         self._turn = threading.Lock()
         self._is_settled = False
@@ -117,7 +121,9 @@ class Recording:
             self._seconds += time.perf_counter() - start
         if wrong is None:
             with torch.no_grad():
-                wrong = differences([*expected, *expected_changed], [*actual, *changed])
+                wrong = differences(
+                    [*expected, *expected_changed], [*actual, *changed], self._undefined
+                )
         if wrong is not None:
             with torch.no_grad():
                 for tensor, value in zip(changed, expected_changed, strict=True):

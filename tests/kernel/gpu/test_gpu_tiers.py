@@ -76,8 +76,9 @@ class Built:
         self.trained = nn.Sequential(
             nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 4)
         ).cuda()
+        self.attention = Block().cuda()
         self.fast: dict[str, Any] = {
-            name: cs.tiered(subject, tiers=TIERS, **options)
+            name: cs.tiered(subject, **{"tiers": TIERS, **options})
             for name, subject, options in (
                 ("block", self.block, {}),
                 ("trained", self.trained, {}),
@@ -85,6 +86,7 @@ class Built:
                 ("scaled", scaled, {}),
                 ("in_place", in_place, {}),
                 ("of_any_size", of_any_size, {"dynamic": True}),
+                ("attention", self.attention, {"tiers": TIERS[:2]}),
             )
         }
         self.fast["block"](tokens())
@@ -94,6 +96,7 @@ class Built:
         self.fast["scaled"](ones(), torch.tensor(2.0))
         self.fast["in_place"](ones())
         self.fast["of_any_size"](torch.randn(4, 8, device="cuda"))
+        self.fast["attention"](tokens()).sum().backward()
         builder().wait()
 
 
@@ -175,6 +178,15 @@ def test_a_call_overwrites_the_results_of_the_one_before(built: Built) -> None:
     assert first.data_ptr() == second.data_ptr()
     assert torch.equal(first, second)
     close(kept, built.block(x))
+
+
+def test_training_with_attention_gets_the_cpp_wrapper(built: Built) -> None:
+    """Its forward gives the backward a random state that is undefined without dropout."""
+    compiled = built.fast["attention"]
+    for _ in range(2):
+        compiled(tokens()).sum().backward()
+    second = [graph.tiers[1] for graph in cs.tiers(compiled)]
+    assert [tier.state for tier in second] == ["serves", "serves"], second
 
 
 def test_training_is_recorded_forward_and_backward(built: Built) -> None:

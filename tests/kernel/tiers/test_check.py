@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from typing import Any
 
 import pytest
 import torch
 from compilescope.tiers.check import Check
+from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 
 
 class Settled(list[Any]):
     """What the check came to."""
 
 
-def check_of(first: Any, second: Any, *, changes: Any = ()) -> tuple[Check, Settled]:
+def check_of(
+    first: Any, second: Any, *, changes: Any = (), undefined: Any = ()
+) -> tuple[Check, Settled]:
     settled = Settled()
-    check = Check(first, second, changes=changes, devices=[], settle=settled.append)
+    check = Check(
+        first, second, changes=changes, devices=[], undefined=undefined, settle=settled.append
+    )
     return check, settled
 
 
@@ -42,6 +48,33 @@ def test_a_wrong_result_is_told_and_not_given() -> None:
     assert not wrong.ok
     assert wrong.max_abs == pytest.approx(0.5)
     assert wrong.path == "output 0"
+
+
+def test_what_torch_leaves_uninitialised_is_not_compared() -> None:
+    seeds = iter((torch.tensor(3), torch.tensor(4)))
+
+    def attention(inputs: list[Any]) -> Any:
+        return (inputs.pop() * 2, next(seeds))
+
+    check, settled = check_of(attention, attention, undefined={1})
+    check([torch.randn(4)])
+    assert settled == [None]
+
+
+@pytest.mark.parametrize(("dropout", "expected"), [(0.0, {1, 2}), (0.5, set())])
+def test_the_random_state_of_an_attention_without_dropout_is_undefined(
+    dropout: float, expected: set[int]
+) -> None:
+    graph = torch.fx.Graph()
+    query = graph.placeholder("query")
+    attention = graph.call_function(
+        torch.ops.aten._scaled_dot_product_efficient_attention.default,
+        (query, query, query, None, True, dropout),
+    )
+    results = [graph.call_function(operator.getitem, (attention, place)) for place in (0, 2, 3)]
+    graph.output((*results, query, None))
+    module = torch.fx.GraphModule(torch.nn.Module(), graph)
+    assert undefined_outputs(module) == expected
 
 
 @pytest.mark.parametrize(

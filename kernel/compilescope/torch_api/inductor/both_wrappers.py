@@ -33,6 +33,7 @@ import torch
 
 from ..process.patching import patched
 from .graph_recording import Inner, Loaded, with_recordings
+from .undefined_outputs import undefined_outputs
 
 Kind = Literal["inference", "forward", "backward"]
 
@@ -83,6 +84,9 @@ class Noticed(NamedTuple):
     """Whether it communicates with other ranks."""
     seconds: float
     """What Inductor took; where torch had it in its caches, what that took."""
+    undefined: frozenset[int]
+    """The outputs, by number, that torch leaves uninitialised; empty where torch had it in its
+    caches."""
 
 
 def missing() -> str:
@@ -152,10 +156,11 @@ def compile_noticing(
     tag = _RECORDING_TAG if records else TAG
 
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
-        with _noticing(notice, _pack(graph, inputs, options, records), tag):
+        packed = _pack(graph, inputs, options, records)
+        with _noticing(notice, tag, packed, undefined_outputs(graph)):
             return compile_fx_inner(graph, inputs, **options)
 
-    with _noticing(notice, None, tag):
+    with _noticing(notice, tag):
         return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
 
 
@@ -170,6 +175,7 @@ _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=
 class _Listener(NamedTuple):
     notice: Callable[[Noticed], None]
     packed: Packed | None
+    undefined: frozenset[int]
     start: float
 
 
@@ -178,14 +184,17 @@ _listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", defau
 
 @contextlib.contextmanager
 def _noticing(
-    notice: Callable[[Noticed], None], packed: Packed | None, own_tag: str
+    notice: Callable[[Noticed], None],
+    own_tag: str,
+    packed: Packed | None = None,
+    undefined: frozenset[int] = frozenset(),
 ) -> Iterator[None]:
     from torch._inductor.output_code import CompiledFxGraph
 
     settings: Any = torch.compiler.config
     tag = settings.cache_key_tag
     tagged = tag if tag.endswith(own_tag) else f"{tag}{own_tag}"
-    token = _listener.set(_Listener(notice, packed, time.perf_counter()))
+    token = _listener.set(_Listener(notice, packed, undefined, time.perf_counter()))
     try:
         with (
             patched(CompiledFxGraph, "post_compile", _post_compile),
@@ -203,12 +212,12 @@ def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     if listener is not None and not _loading.get():
         seconds = time.perf_counter() - listener.start
         arguments = [*args, *kwargs.values()]
-        listener.notice(_noticed(self, arguments, listener.packed, seconds))
+        listener.notice(_noticed(self, arguments, listener, seconds))
     return result
 
 
 def _noticed(
-    compiled: Any, arguments: Sequence[Any], packed: Packed | None, seconds: float
+    compiled: Any, arguments: Sequence[Any], listener: _Listener, seconds: float
 ) -> Noticed:
     fx_kwargs = compiled.fx_kwargs or {}
     kind: Kind = "inference" if fx_kwargs.get("is_inference") else "forward"
@@ -221,11 +230,12 @@ def _noticed(
         compile_id=str(torch._guards.CompileContext.current_compile_id()),
         kind="backward" if fx_kwargs.get("is_backward") else kind,
         key=_key(compiled),
-        packed=packed,
+        packed=listener.packed,
         has_cuda_graphs="cuda" in compiled.device_types
         and any(bool(setting.get("cudagraphs")) for setting in settings),
         has_collectives=any(name in compiled.source_code for name in _COLLECTIVES),
         seconds=seconds,
+        undefined=listener.undefined,
     )
 
 

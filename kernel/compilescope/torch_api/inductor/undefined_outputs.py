@@ -1,0 +1,51 @@
+"""Outputs of a graph that no code reads, as torch leaves them uninitialised."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+
+_STATE = frozenset({"philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask"})
+"""What attention returns for the dropout of its backward: see ``native_functions.yaml``, and
+``attention.cu``, which allocates these and writes to them only where there is dropout."""
+
+
+def undefined_outputs(graph: torch.fx.GraphModule) -> frozenset[int]:
+    """The outputs, by number, that hold the random state of an attention without dropout.
+
+    A training graph saves them for its backward. Two runs give different values.
+
+    Parameters
+    ----------
+    graph
+        A graph of ATen's operators, as Inductor takes it.
+    """
+    outputs = next(node for node in reversed(graph.graph.nodes) if node.op == "output").args[0]
+    return frozenset(
+        place
+        for place, node in enumerate(outputs if isinstance(outputs, (tuple, list)) else [outputs])
+        if isinstance(node, torch.fx.Node) and _is_undefined(node)
+    )
+
+
+def _is_undefined(node: torch.fx.Node) -> bool:
+    if node.target is not operator.getitem:
+        return False
+    source, place = node.args
+    if not isinstance(source, torch.fx.Node) or not isinstance(place, int):
+        return False
+    schema = getattr(source.target, "_schema", None)
+    if schema is None or schema.returns[place].name not in _STATE:
+        return False
+    return _argument(source, schema, "dropout_p") == 0
+
+
+def _argument(node: torch.fx.Node, schema: Any, name: str) -> object:
+    """The value of a call's argument; None if the operator has none of that name."""
+    for place, argument in enumerate(schema.arguments):
+        if argument.name == name:
+            given = node.args[place] if place < len(node.args) else argument.default_value
+            return node.kwargs.get(name, given)
+    return None
