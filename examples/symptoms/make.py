@@ -1,4 +1,4 @@
-"""The reports of docs/symptoms: each subject has the symptom that its page is about.
+"""The reports of docs/symptoms, and of the views that need one of their own.
 
     python examples/symptoms/make.py [--out FOLDER] [NAME …]
 
@@ -8,19 +8,27 @@ Each is saved as NAME.html and NAME.compilescope.json. None needs a GPU.
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import torch
+import torch._inductor.config
 from latent_ode import CountingField, LatentField, step_as_written, step_changed, watched
 from torch import Tensor, nn
 from torch.nn import functional
 
-MAKERS: dict[str, Callable[[], cs.Report]] = {}
+Maker = Callable[[], Any]
+"""Returns a report, or the result of a sweep."""
+MAKERS: dict[str, Maker] = {}
 
 
-def symptom(make: Callable[[], cs.Report]) -> Callable[[], cs.Report]:
+def symptom(make: Maker) -> Maker:
     MAKERS[make.__name__] = make
     return make
 
@@ -127,6 +135,40 @@ def on_each_rank() -> tuple[Callable[[Tensor], Tensor], tuple[Tensor]]:
 @symptom
 def one_rank() -> cs.Report:
     return cs.ranks(on_each_rank, size=2, variants="python")[1]
+
+
+@symptom
+def trace() -> cs.Report:
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "training"
+        environment = {
+            **os.environ,
+            "TORCH_TRACE": str(folder),
+            "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+        }
+        program = Path(__file__).with_name("train.py")
+        subprocess.run([sys.executable, str(program)], env=environment, check=True)
+        return cs.read_trace(folder)
+
+
+@symptom
+def autotuned() -> cs.Report:
+    # On a CPU torch autotunes products with constant matrices, which freezing makes of weights.
+    with torch._inductor.config.patch(freezing=True):
+        return cs.inspect(
+            Block(256).eval().requires_grad_(False),
+            (torch.randn(64, 256),),
+            variants={"max-autotune": cs.Variant(mode="max-autotune")},
+        )
+
+
+@symptom
+def swept() -> Any:
+    return cs.sweep(
+        Tower(depth=2).eval().requires_grad_(False),
+        (torch.randn(16, 64),),
+        variants=cs.grid(options=({}, {"max_fusion_size": 1})),
+    )
 
 
 def main() -> None:
