@@ -11,6 +11,7 @@ Each measurement in a process of its own, in turns:
 - ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper, and with
   both. With ``one``, the C++ wrapper is generated too, ahead, where that can be.
 - ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``one``, to the C++ code.
+  The panel has shown the report of ``one`` before.
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
   built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
   ``shown``: the same while a panel shows the report, which has the sources generated first.
@@ -144,7 +145,7 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
 
     torch.manual_seed(0)
     begin: dict[str, Callable[..., None]] = {
-        "flip": lambda fn, args: _inspect(fn, args, ("python",), run=False),
+        "flip": _show,
     }
     run: dict[str, Callable[..., None]] = {
         "torch": _torch,
@@ -216,6 +217,16 @@ def _inspect(
     problems = [problem for variant in report.variants for problem in variant.problems]
     if any(problem.severity == "error" for problem in problems):
         raise SystemExit(str(problems))
+
+
+def _show(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Inspects with the Python wrapper, and asks what a panel that shows the report asks."""
+    from compilescope.comms import commands, messages
+    from compilescope.session.session import get_session
+
+    _inspect(fn, args, ("python",), run=False)
+    session = get_session()
+    commands.get_report(session, messages.GetReport(subject=list(session.inspections)[-1]))
 
 
 def _flip() -> None:

@@ -45,6 +45,7 @@ def assemble(
     memory: Memory | None = None,
     raw: bool = False,
     files: Sequence[str] = (),
+    same_graphs: Mapping[str, Compilation] | None = None,
 ) -> list[Compilation]:
     """Make what torch did out of what it logged.
 
@@ -63,6 +64,9 @@ def assemble(
         Whether to keep what no view reads (`Compilation.raw`).
     files
         Full names of files that guards may come from, beside those that the records name.
+    same_graphs
+        Compile id → a compilation of the same lowering, for the other wrapper. Graphs with the same
+        text are not read again: both compilations then share their nodes.
 
     Returns
     -------
@@ -80,7 +84,8 @@ def assemble(
         assembled = []
         for compile_id, group in groups.items():
             frame = frame_of(group) or frame_of(groups.get(first_of_frame(compile_id), ()))
-            compilation = _compilation(compile_id, frame, group, variant, reader, known)
+            same = (same_graphs or {}).get(compile_id)
+            compilation = _compilation(compile_id, frame, group, variant, reader, known, same)
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
@@ -117,17 +122,24 @@ def _compilation(
     variant: str,
     reader: GraphReader,
     files: Sequence[str],
+    same_graphs: Compilation | None,
 ) -> Compilation:
     compilation = Compilation(id=compile_id, frame=frame)
     attempt = max((r.attempt for r in records if r.event != "chromium_event"), default=0)
     compilation.attempt = attempt
     final = _final(records, attempt)
+    if same_graphs is not None:
+        reader = reader.beside(same_graphs.graphs)
     graphs = read_stages(final, reader)
     units = gather(final)
     hints = read_hints(records)
     generated = generate(units, graphs, reader, variant=variant, hints=hints)
-    mapping = next((unit.mapping for unit in units if unit.mapping), None)
-    find_origins(generated.graphs, reader.collected, mapping)
+    if same_graphs is not None and reader.is_same:
+        compilation.decompositions = list(same_graphs.decompositions)
+    else:
+        mapping = next((unit.mapping for unit in units if unit.mapping), None)
+        find_origins(generated.graphs, reader.collected, mapping)
+        compilation.decompositions = find_decompositions(generated.graphs, reader.collected)
     _add_code(compilation, generated)
     add_dumped(compilation, records, units, variant)
     known_files = [*files, *_graph_files(compilation)]
@@ -143,7 +155,6 @@ def _compilation(
     add_modules(compilation)
     compilation.memory = find_memory(compilation, hints)
     compilation.layouts = find_layouts(compilation)
-    compilation.decompositions = find_decompositions(generated.graphs, reader.collected)
     compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)
     compilation.steps = find_steps(compilation)

@@ -11,13 +11,13 @@ import pickle
 import threading
 import weakref
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ..capture.records import Record
-from ..report import Node
+from ..report import Compilation, Node
 from ..report.problem import Problem
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip
 
@@ -28,11 +28,56 @@ Key = tuple[tuple[str, str], ...]
 """Inductor's settings, which determine the code that is generated from a capture."""
 
 
+class Lowering:
+    """The compilations of one wrapper of a lowering, for the report of the other wrapper.
+
+    The graphs of both are the same, and are read once: while a report has those of one wrapper,
+    that of the other takes them from there.
+    """
+
+    def __init__(self) -> None:
+        self._compilations: list[weakref.ref[Compilation]] = []
+
+    def note(self, compilations: Sequence[Compilation]) -> None:
+        """Notes the compilations of a wrapper, once all of their graphs are complete."""
+        self._compilations = [weakref.ref(compilation) for compilation in compilations]
+
+    def compilations(self) -> dict[str, Compilation]:
+        """Those that a report still has, by id."""
+        found = [reference() for reference in self._compilations]
+        return {compilation.id: compilation for compilation in found if compilation is not None}
+
+
+class PackedNodes(Mapping[str, list[Node]]):
+    """A graph's text → its nodes, unpacked when they are first needed."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._unpacked: dict[str, list[Node]] | None = None
+
+    def _nodes(self) -> dict[str, list[Node]]:
+        if self._unpacked is None:
+            self._unpacked = _unpack(self._packed)
+        return self._unpacked
+
+    def __getitem__(self, text: str) -> list[Node]:
+        return self._nodes()[text]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes())
+
+    def __len__(self) -> int:
+        return len(self._nodes())
+
+
 class Generated(msgspec.Struct, kw_only=True):
     """Everything that torch emitted while it generated the code of a capture's graphs."""
 
     records: list[Record]
-    nodes: dict[str, list[Node]]
+    nodes: Mapping[str, list[Node]]
+    """The nodes of the graphs that the capture itself does not have."""
+    lowering: Lowering = msgspec.field(default_factory=Lowering)
+    """Shared by both wrappers where they come from one lowering."""
     problems: list[Problem] = []
     complaints: list[str] = []
     skips: list[CudaGraphSkip] = []
@@ -43,7 +88,7 @@ class Ahead:
 
     def __init__(self) -> None:
         self._next: dict[Key, Generated] = {}
-        self._packed: dict[Key, tuple[int, bytes]] = {}
+        self._packed: dict[Key, _Packed] = {}
         with _lock:
             _all.add(self)
 
@@ -64,20 +109,47 @@ class Ahead:
             with _lock:
                 self._next[key] = generated
             return
-        packed = zlib.compress(pickle.dumps(generated, pickle.HIGHEST_PROTOCOL), 1)
+        packed = _Packed(
+            number=next(_numbers),
+            # Apart from the nodes, which are needed only where no report has the graphs.
+            rest=_pack(msgspec.structs.replace(generated, nodes={}, lowering=_NONE)),
+            nodes=_pack(dict(generated.nodes)),
+            lowering=generated.lowering,
+        )
         with _lock:
-            self._packed[key] = (next(_numbers), packed)
+            self._packed[key] = packed
             _make_room()
 
     def take(self, key: Key) -> Generated | None:
         """Removes and returns the code for these settings; None if there is none."""
         with _lock:
             generated = self._next.pop(key, None)
-            _, packed = self._packed.pop(key, (0, b""))
-        if generated is None and packed:
-            # Packed above, in this process.
-            generated = pickle.loads(zlib.decompress(packed))
+            packed = self._packed.pop(key, None)
+        if generated is None and packed is not None:
+            generated = _unpack(packed.rest)
+            generated.nodes, generated.lowering = PackedNodes(packed.nodes), packed.lowering
         return generated
+
+
+class _Packed(msgspec.Struct, kw_only=True):
+    number: int
+    """The higher, the newer."""
+    rest: bytes
+    nodes: bytes
+    lowering: Lowering
+
+    @property
+    def size(self) -> int:
+        return len(self.rest) + len(self.nodes)
+
+
+def _pack(value: object) -> bytes:
+    return zlib.compress(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), 1)
+
+
+def _unpack(packed: bytes) -> Any:
+    # Packed above, in this process.
+    return pickle.loads(zlib.decompress(packed))
 
 
 def key_of_settings(settings: Mapping[str, Any]) -> Key:
@@ -101,25 +173,25 @@ def limit(megabytes: float) -> None:
 def kept_bytes() -> int:
     """The packed size of what is kept now."""
     with _lock:
-        return sum(len(packed) for _, _, packed, _ in _entries())
+        return sum(packed.size for _, packed, _ in _entries())
 
 
 def _make_room() -> None:
-    entries = sorted(_entries(), key=lambda entry: entry[0])
-    size = sum(len(packed) for _, _, packed, _ in entries)
-    for _, key, packed, ahead in entries:
+    entries = sorted(_entries(), key=lambda entry: entry[1].number)
+    size = sum(packed.size for _, packed, _ in entries)
+    for key, packed, ahead in entries:
         if size <= _limit_bytes:
             return
         del ahead._packed[key]
-        size -= len(packed)
+        size -= packed.size
 
 
-def _entries() -> list[tuple[int, Key, bytes, Ahead]]:
-    return [
-        (number, key, packed, ahead)
-        for ahead in list(_all)
-        for key, (number, packed) in ahead._packed.items()
-    ]
+def _entries() -> list[tuple[Key, _Packed, Ahead]]:
+    return [(key, packed, ahead) for ahead in list(_all) for key, packed in ahead._packed.items()]
+
+
+_NONE = Lowering()
+"""Takes the place of a lowering in what is packed."""
 
 
 _all: weakref.WeakSet[Ahead] = weakref.WeakSet()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -92,7 +93,7 @@ def _generate(
     on_step: Callable[[str], None],
     coming: Sequence[Variant],
 ) -> Sources:
-    generated = Generated(records=list(captured.records), nodes=dict(captured.nodes))
+    generated = Generated(records=[], nodes={})
     absent = ""
     if variant.options.get(AOTI):
         absent = "AOTInductor generates its code as it builds: build the variant."
@@ -110,10 +111,17 @@ def _generate(
         generated = captured.ahead.take(key_of_settings(settings)) or _with_torch(
             captured, settings, on_step, others
         )
-    records = generated.records
+    records = [*captured.records, *generated.records]
     ids = numbers(records)
     records = renumber(records)
-    compilations = assemble(records, variant=name, nodes=generated.nodes, files=loaded_files())
+    compilations = assemble(
+        records,
+        variant=name,
+        nodes=ChainMap(captured.nodes, generated.nodes),  # type: ignore[arg-type]  # only read
+        files=loaded_files(),
+        same_graphs=generated.lowering.compilations(),
+    )
+    generated.lowering.note(compilations)
     for compilation in compilations:
         _forget_the_run(compilation)
         if absent:
@@ -183,8 +191,8 @@ def _lowered(
             on_step(STEPS[event])
 
     nodes = dict(captured.nodes)
-    generated = Generated(records=list(captured.records), nodes=nodes)
-    ahead = Generated(records=list(captured.records), nodes=nodes) if both else None
+    generated = Generated(records=[], nodes={})
+    ahead = Generated(records=[], nodes={}, lowering=generated.lowering) if both else None
     for graph in captured.graphs:
         for kernels in (captured.kernels, None):
             other = None if ahead is None or kernels is None else OtherWrapper(kernels)
@@ -223,6 +231,10 @@ def _lowered(
             complaints_seen = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
             ahead.complaints = list(complaints_seen)
             ahead.skips += skips
+    known = captured.nodes
+    generated.nodes = {text: found for text, found in nodes.items() if text not in known}
+    if ahead is not None:
+        ahead.nodes = generated.nodes
     return generated, ahead
 
 

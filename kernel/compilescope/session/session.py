@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from ..distributed.remote_report import Elsewhere
 from ..distributed.running import run_ranks
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
+from ..inspection.report_updates import find
 from ..inspection.same_call import likeness
 from ..jobs import kept_subjects
 from ..jobs.jobs import Job, Jobs
@@ -236,21 +238,32 @@ class Session:
             The job; None when the sources are in the report.
         """
         variant = names.checked(variant)
-        inspection = self._callable(subject)
-        name = self.name_for(inspection, variant)
-        present = {
-            report_variant.name: report_variant for report_variant in inspection.report.variants
-        }
-        if name in present and present[name].stage != "failed":
-            return name, None
-        wanted = {name: variant}
         is_main = threading.current_thread() is threading.main_thread()
-        if is_aside(wanted) or (inspection.has_capture(variant) and not is_main):
-            job = self._beside(inspection, wanted, Work(build=False))
-            is_there = job.ended.wait(PATIENCE_S) and job.state == "done"
-            return name, None if is_there else job
-        job = self.jobs.queue(subject, [name], Work(build=False), wanted, may_leave=not is_main)
-        return name, job
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            inspection = self._callable(subject)
+            name = self.name_for(inspection, variant)
+            before = find(inspection.report, name)
+            if before is not None and before.stage != "failed":
+                return name, None
+            wanted = {name: variant}
+            if not is_aside(wanted) and (is_main or not inspection.has_capture(variant)):
+                job = self.jobs.queue(
+                    subject, [name], Work(build=False), wanted, may_leave=not is_main
+                )
+                return name, job
+            job, is_new = self._beside(inspection, wanted, Work(build=False))
+            if not job.ended.wait(max(0.0, end - time.monotonic())):
+                return name, job
+            if self.inspections.get(subject) is not inspection:
+                continue  # the cell ran again meanwhile, which cancels the job
+            now = find(inspection.report, name)
+            if job.state == "done" and now is not None and now is not before:
+                return name, None
+            # A job that was running already may have put its result, a failure, into the report
+            # before this request: then the sources are tried once more.
+            if is_new or job.state != "done":
+                return name, job
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report's if none is named.
@@ -307,15 +320,21 @@ class Session:
         inspection = self._callable(subject)
         requested = requested_variants(inspection, variants, work.kind)
         if requested and is_aside(requested):
-            return self._beside(inspection, requested, work)
+            return self._beside(inspection, requested, work)[0]
         return self.jobs.queue(subject, list(requested), work, requested)
 
-    def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
-        """Starts work in a separate thread."""
-        job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
+    def _beside(
+        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work
+    ) -> tuple[Job, bool]:
+        """Starts work in a separate thread, unless equal work runs; see `Jobs.beside`."""
+        subject = inspection.report.subject.id
+        job, is_new = self.jobs.beside(subject, list(wanted), work)
         if is_new:
+            if self.inspections.get(subject) is not inspection:
+                # The cell ran again meanwhile, and `_drop` did not see this job.
+                self.jobs.cancel(job.id)
             self._start_aside(job, inspection, wanted)
-        return job
+        return job, is_new
 
     def _start_aside(self, job: Job, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
         """Runs a job in a separate thread."""

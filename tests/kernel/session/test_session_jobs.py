@@ -14,6 +14,7 @@ import torch
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
 from compilescope.progress.progress import Progress
+from compilescope.report import VariantReport
 from compilescope.session import session as sessions
 from compilescope.session.session import Session
 
@@ -78,6 +79,94 @@ def endless_generation(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     monkeypatch.setattr(Inspection, "_sources", endless)
     return begun
+
+
+def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Starts ``work`` in a thread; returns what waits for its result."""
+    results: queue.Queue[Any] = queue.Queue()
+    threading.Thread(target=lambda: results.put(work()), daemon=True).start()
+    return lambda: results.get(timeout=600)
+
+
+def held_after_reuse(session: Session, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The event of a request that is given a job of another request."""
+    reused, beside = threading.Event(), session.jobs.beside
+
+    def watched(*args: Any) -> tuple[Job, bool]:
+        job, is_new = beside(*args)
+        if not is_new:
+            reused.set()
+        return job, is_new
+
+    monkeypatch.setattr(session.jobs, "beside", watched)
+    return reused
+
+
+def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+    generate = Inspection._sources
+    reused = held_after_reuse(session, monkeypatch)
+    asked: list[Callable[[], Any]] = []
+
+    def fail(self: Any, name: str, variant: cs.Variant, *_: Any) -> VariantReport:
+        monkeypatch.setattr(Inspection, "_sources", generate)
+        return VariantReport(name=name, requested=variant, stage="failed")
+
+    def ask_again(kind: str, _: str, __: Job | None) -> None:
+        if kind == "report" and not asked:
+            # The report has the failure, and its job has not ended yet.
+            asked.append(in_background(lambda: session.sources(subject, CPP)))
+            assert reused.wait(600)
+
+    monkeypatch.setattr(Inspection, "_sources", fail)
+    session.observe(ask_again)
+    assert in_thread(lambda: session.sources(subject, CPP)) == ("cpp", None)
+    assert asked[0]() == ("cpp", None)
+    cpp = session.inspection(subject).report.variant("cpp")
+    assert cpp.stage == "sources"
+    assert cpp.compilations[0].code.cpp
+
+
+def test_sources_are_of_the_report_that_is_there_when_the_cell_runs_again_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    earlier = session.inspection(subject)
+    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+    beside = session.jobs.beside
+
+    def run_the_cell_again(*args: Any) -> tuple[Job, bool]:
+        monkeypatch.setattr(session.jobs, "beside", beside)
+        assert inspected(session) == subject
+        return beside(*args)
+
+    monkeypatch.setattr(session.jobs, "beside", run_the_cell_again)
+    assert in_thread(lambda: session.sources(subject, CPP)) == ("cpp", None)
+    assert session.inspection(subject) is not earlier
+    assert session.inspection(subject).report.variant("cpp").compilations[0].code.cpp
+    assert [variant.name for variant in earlier.report.variants] == ["python"]
+
+
+def test_sources_that_a_fault_of_ours_prevents_are_not_said_to_be_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+
+    def fail(*_: Any) -> None:
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr(Inspection, "_sources", fail)
+    name, job = in_thread(lambda: session.sources(subject, CPP))
+    assert (name, job.state) == ("cpp", "done")
+    (problem,) = session.inspection(subject).report.problems
+    assert problem.what == "compilescope failed: LookupError: a fault of ours"
 
 
 def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(

@@ -143,7 +143,7 @@ def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
     resized: dict[str, tuple[str, str]] = {}
     for stage in STAGES:
         left, right = baseline.graphs.get(stage), compilation.graphs.get(stage)
-        if left is None or right is None:
+        if left is None or right is None or left.nodes is right.nodes:
             continue
         fewer, more = _operators(left) - _operators(right), _operators(right) - _operators(left)
         if fewer or more:

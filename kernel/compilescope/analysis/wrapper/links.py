@@ -55,13 +55,13 @@ def pair(python: Compilation, cpp: Compilation) -> None:
 class _Call:
     """A launch with the properties that identify it."""
 
-    def __init__(self, region: Region, launch: Launch | None, kernel: Kernel | None) -> None:
+    def __init__(self, region: Region, launch: Launch | None, body: str | None) -> None:
         self.region = region
         self.launch = launch
         self.nodes = frozenset(region.nodes)
         self.operator = operator(region.kernel or "")
-        generated = kernel is not None and kernel.language != "extern"
-        self.body = body(kernel) if kernel is not None and generated else None
+        self.body = body
+        """Of a generated kernel."""
 
     def like(self, other: _Call) -> bool:
         """Whether the two launches do the same, as far as is known."""
@@ -132,7 +132,11 @@ def _name(code: Code) -> str:
 
 
 def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Call]:
-    by_name = {kernel.name: kernel for kernel in kernels if kernel.direction == code.direction}
+    bodies = {
+        kernel.name: body(kernel)
+        for kernel in kernels
+        if kernel.direction == code.direction and kernel.language != "extern"
+    }
     by_key = {
         launch.key: launch
         for kernel in kernels
@@ -140,7 +144,7 @@ def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Cal
         if launch.artifact == artifact
     }
     return [
-        _Call(region, by_key.get(region.key), by_name.get(region.kernel or ""))
+        _Call(region, by_key.get(region.key), bodies.get(region.kernel or ""))
         for region in code.regions.get(artifact, ())
         if region.kind == "launch"
     ]

@@ -388,7 +388,7 @@ class RawEvent(Struct):
     text: str = ""
 
 
-class Compilation(Struct):
+class Compilation(Struct, weakref=True):
     """One Dynamo frame compiled once."""
 
     id: str
