@@ -1,9 +1,11 @@
 import { colourNodes } from '../../src/graph/colour/colouring';
+import { findFusions } from '../../src/graph/kernels';
 import { CompoundLayout } from '../../src/graph/layout/compound';
 import type { ILayout } from '../../src/graph/layout/types';
 import { paint } from '../../src/graph/paint/painter';
 import { Scene } from '../../src/graph/paint/scene';
 import { SvgPen } from '../../src/graph/paint/svgPen';
+import type { ITheme } from '../../src/graph/paint/theme';
 import { channels, mixer } from '../../src/graph/paint/theme';
 import type { IPrepared } from '../../src/graph/prepare';
 import { prepareStage } from '../../src/graph/prepare';
@@ -13,7 +15,7 @@ import { walk } from '../../src/graph/walk';
 import { runInSlices } from '../../src/graph/worker/slices';
 import type { Graph } from '../../src/protocol/types';
 import { realCompilation } from './graphReports';
-import { graphOf, nodeOf } from './structs';
+import { graphOf, kernelOf, nodeOf } from './structs';
 
 const sizeText = (size: number) => `${size} nodes`;
 
@@ -234,6 +236,22 @@ describe('walk', () => {
   });
 });
 
+const THEME: ITheme = {
+  background: '#fff',
+  fills: ['#eee', '#fff'],
+  box: '#fff',
+  border: '#ccc',
+  text: '#000',
+  muted: '#555',
+  edge: '#999',
+  brand: '#00f',
+  hit: '#f80',
+  colours: ['#111', '#222', '#333', '#444', '#555', '#666'],
+  font: 'sans-serif',
+  mono: '"Mono" monospace',
+  mix: mixer()
+};
+
 describe('SvgPen', () => {
   it('writes what is laid out as texts, and nothing as markup', () => {
     const graph = graphOf('dynamo', [
@@ -254,21 +272,7 @@ describe('SvgPen', () => {
         scene,
         colouring,
         fusions: [],
-        theme: {
-          background: '#fff',
-          fills: ['#eee', '#fff'],
-          box: '#fff',
-          border: '#ccc',
-          text: '#000',
-          muted: '#555',
-          edge: '#999',
-          brand: '#00f',
-          hit: '#f80',
-          colours: ['#111', '#222', '#333', '#444', '#555', '#666'],
-          font: 'sans-serif',
-          mono: '"Mono" monospace',
-          mix: mixer()
-        },
+        theme: THEME,
         sizeText,
         shares: groupShares(prepared.grouping, colouring)
       },
@@ -289,6 +293,44 @@ describe('SvgPen', () => {
     const texts = [...page.querySelectorAll('text')].map(t => t.textContent);
     expect(texts).toContain('<script>alert(1)</script>');
     expect(texts).toContain('x');
+  });
+});
+
+describe('paint', () => {
+  it('has the kernels’ names on the edges that pass them', () => {
+    const graph = graphOf('post_grad', [
+      nodeOf('x', { op: 'placeholder', target: 'L_x_' }),
+      nodeOf('add', { inputs: ['x'], target: 'aten.add' })
+    ]);
+    const prepared = prepare(graph);
+    const colouring = colourNodes('kind', prepared);
+    const painted: { what: string; halo?: string }[] = [];
+    paint(
+      {
+        rect: () => undefined,
+        curves: () => painted.push({ what: 'edges' }),
+        heads: () => undefined,
+        text: (what, _x, _y, { halo }) => painted.push({ what, halo })
+      },
+      {
+        scene: lay(prepared, () => true),
+        colouring,
+        fusions: findFusions(
+          prepared.graph,
+          'post_grad',
+          [kernelOf('fused_add', { nodes: ['add'] })],
+          []
+        ),
+        theme: THEME,
+        sizeText,
+        shares: groupShares(prepared.grouping, colouring)
+      },
+      { x: 0, y: 0, width: 1000, height: 1000 },
+      1
+    );
+    const whats = painted.map(({ what }) => what);
+    expect(whats.lastIndexOf('edges')).toBeLessThan(whats.indexOf('fused_add'));
+    expect(painted[whats.indexOf('fused_add')].halo).toBe(THEME.background);
   });
 });
 

@@ -128,6 +128,15 @@ describe('MemoryBody', () => {
     expect(summary.textContent).toContain('s0 = 16');
   });
 
+  it('says what the colours of the drawn buffers mean', () => {
+    const [legend] = page.all('.jp-Compilescope-memoryLegend');
+    expect([...legend.children].map(each => each.textContent)).toEqual([
+      'temporary',
+      'output',
+      'Where the shade changes, a buffer reuses the memory of another.'
+    ]);
+  });
+
   it('takes names for text, and leads from a layout to its node', () => {
     expect(page.all('img')).toHaveLength(0);
     page.click(page.button('clone'));

@@ -271,6 +271,40 @@ describe('RequestedBody', () => {
     expect(context.open).toHaveBeenCalledWith('code');
   });
 
+  it('has a way once that several compilations share', async () => {
+    model.getCompilation.mockImplementation((_variant, compilation) =>
+      Promise.resolve(
+        fullCompilation({
+          routes: [
+            route('aten::mm', {
+              lines: compilation === '0/0' ? [131, 140] : [134],
+              why: 'It calls the binding.'
+            })
+          ]
+        })
+      )
+    );
+    await show([
+      variantReport('python', {
+        compilations: [
+          fullCompilation({ id: '0/0' }),
+          fullCompilation({ id: '0/1' })
+        ]
+      })
+    ]);
+    const rows = page.all('.jp-mod-routes tbody tr');
+    expect(rows).toHaveLength(1);
+    expect(rows[0].textContent).toContain('python 0/0, 0/1');
+    expect(rows[0].textContent).toContain('0/0: 1311400/1: 134It calls');
+    page.click(page.button('134'));
+    expect(model.select).toHaveBeenLastCalledWith({
+      text: {
+        ...{ variant: 'python', compilation: '0/1' },
+        ...{ artifact: 'cpp', line: 134 }
+      }
+    });
+  });
+
   it('says when the operators’ calls cannot be read', async () => {
     model.getCompilation.mockRejectedValue(new Error('the kernel died'));
     await show([CPP]);

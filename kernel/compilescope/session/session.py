@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import uuid
@@ -447,7 +448,10 @@ class Session:
         for other in inspection.report.variants:
             if other.requested == variant and not is_record(other):
                 return other.name
-        return names.name_of(variant)
+        taken = {other.name for other in inspection.report.variants}
+        name = names.name_of(variant)
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        return name if name not in taken else next(new for new in numbered if new not in taken)
 
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its references to the arguments."""

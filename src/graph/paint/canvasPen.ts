@@ -1,4 +1,5 @@
 import type { IPen, IStroke, ITextStyle } from './pen';
+import { HALO } from './pen';
 
 /**
  * Paints on a canvas, whose transformation is set.
@@ -86,6 +87,13 @@ export class CanvasPen implements IPen {
     }
     const anchor = style.anchor ?? 'start';
     context.textAlign = anchor === 'middle' ? 'center' : anchor;
+    if (style.halo) {
+      context.strokeStyle = style.halo;
+      context.lineWidth = 2 * HALO;
+      context.lineJoin = 'round';
+      context.setLineDash([]);
+      context.strokeText(text, x, y);
+    }
     context.fillStyle = style.colour;
     context.fillText(text, x, y);
   }

@@ -3,7 +3,7 @@ import { shorten } from '../labels';
 import { BOX } from '../sizes';
 import type { IPen } from './pen';
 import type { IPicture } from './picture';
-import { DETAIL } from './picture';
+import { groupFill } from './theme';
 
 const PAD = 6;
 
@@ -19,10 +19,9 @@ export function paintHulls(
   pen: IPen,
   picture: IPicture,
   nodes: readonly number[],
-  edges: readonly number[],
-  scale: number
+  edges: readonly number[]
 ): void {
-  const { scene, fusions, theme, colouring } = picture;
+  const { scene, fusions, theme } = picture;
   const { layout } = scene;
   const hullOf = hullsByNode(fusions);
   const seen = new Map<IFusion, { inside: number[]; ranges: number[] }>();
@@ -44,8 +43,7 @@ export function paintHulls(
     }
   }
   for (const [fusion, { inside, ranges }] of seen) {
-    const swatch = colouring.swatches[colouring.of[fusion.own[0]]];
-    const colour = theme.colours[swatch?.colour ?? -1] ?? theme.muted;
+    const colour = colourOf(picture, fusion);
     const border = theme.mix(colour, theme.background, 0.5);
     const fill = theme.mix(colour, theme.background, 0.18);
     // First what will be the border, a little larger, then the skin on it.
@@ -69,26 +67,57 @@ export function paintHulls(
         );
       }
     }
-    if (scale >= DETAIL.text) {
-      const first = topmost(picture, fusion.own);
-      const top = inside.find(node => node === first);
-      if (top !== undefined) {
-        const { x, y, width } = scene.box(top)!;
-        const letters = Math.floor((width + 40) / (0.78 * BOX.letter));
-        pen.text(
-          shorten(fusion.kernel.name, Math.max(12, letters)),
-          x - PAD + 2,
-          y - PAD - 3,
-          {
-            colour: theme.mix(colour, theme.text, 0.55),
-            size: 9.4,
-            family: theme.mono,
-            weight: 600
-          }
-        );
-      }
-    }
   }
+}
+
+/**
+ * The kernels' names, each above the first of its nodes. The edges into that
+ * node pass there: they come first.
+ *
+ * @param nodes - Nodes that can be seen.
+ */
+export function paintHullNames(
+  pen: IPen,
+  picture: IPicture,
+  nodes: readonly number[]
+): void {
+  const { scene, fusions, theme } = picture;
+  const hullOf = hullsByNode(fusions);
+  for (const top of nodes) {
+    const fusion = hullOf.get(top);
+    if (!fusion || topmost(picture, fusion.own) !== top) {
+      continue;
+    }
+    const { x, y, width } = scene.box(top)!;
+    const letters = Math.floor((width + 40) / (0.78 * BOX.letter));
+    pen.text(
+      shorten(fusion.kernel.name, Math.max(12, letters)),
+      x - PAD + 2,
+      y - PAD - 5,
+      {
+        colour: theme.mix(colourOf(picture, fusion), theme.text, 0.55),
+        halo: groundOf(picture, top),
+        size: 9.4,
+        family: theme.mono,
+        weight: 600
+      }
+    );
+  }
+}
+
+function colourOf({ colouring, theme }: IPicture, fusion: IFusion): string {
+  const swatch = colouring.swatches[colouring.of[fusion.own[0]]];
+  return theme.colours[swatch?.colour ?? -1] ?? theme.muted;
+}
+
+/**
+ * The colour of what a node stands on.
+ */
+function groundOf({ scene, theme }: IPicture, node: number): string {
+  const group = scene.parent(node);
+  return scene.box(group)
+    ? groupFill(theme, scene.grouping.groups[group - scene.nodeCount].depth)
+    : theme.background;
 }
 
 const byFusions = new WeakMap<readonly IFusion[], Map<number, IFusion>>();

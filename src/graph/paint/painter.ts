@@ -3,10 +3,11 @@ import { shorten } from '../labels';
 import { SPACING } from '../layout/types';
 import { BOX, groupText } from '../sizes';
 import { paintEdges } from './edges';
-import { paintHulls } from './hulls';
+import { paintHulls, paintHullNames } from './hulls';
 import type { IPen } from './pen';
 import { IPicture, DETAIL } from './picture';
 import type { IBox } from './scene';
+import { groupFill } from './theme';
 
 /**
  * Paint the part of a picture that a rectangle touches.
@@ -41,9 +42,12 @@ export function paint(
     y + height + margin
   );
   if (picture.fusions.length > 0 && scale >= DETAIL.box) {
-    paintHulls(pen, picture, nodes, edges, scale);
+    paintHulls(pen, picture, nodes, edges);
   }
   paintEdges(pen, picture, edges, scale);
+  if (scale >= DETAIL.text) {
+    paintHullNames(pen, picture, nodes);
+  }
   if (scale < DETAIL.box) {
     paintSpecks(pen, picture, nodes);
   } else {
@@ -185,7 +189,7 @@ function paintOpenGroup(
 ): void {
   const { x, y, width, height } = scene.box(item)!;
   const { depth } = scene.grouping.groups[item - scene.nodeCount];
-  const fill = theme.fills[(depth + 1) % 2];
+  const fill = groupFill(theme, depth);
   pen.rect(x, y, width, height, scale < DETAIL.box ? 0 : 6, fill, {
     colour: theme.border,
     width: Math.min(4, 1 / Math.min(1, 2 * scale))

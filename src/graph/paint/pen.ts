@@ -17,7 +17,17 @@ export interface ITextStyle {
   readonly family: string;
   readonly weight?: number;
   readonly anchor?: 'start' | 'middle' | 'end';
+
+  /**
+   * The colour around the letters, which keeps them readable on lines.
+   */
+  readonly halo?: string;
 }
+
+/**
+ * How wide the halo of a text is, to each side of a letter.
+ */
+export const HALO = 2;
 
 /**
  * What the graph is painted with: a canvas, or an SVG file. Places and sizes are

@@ -1,4 +1,5 @@
 import type { IPen, IStroke, ITextStyle } from './pen';
+import { HALO } from './pen';
 
 /**
  * Writes an SVG file. Texts stay texts.
@@ -74,6 +75,10 @@ export class SvgPen implements IPen {
         `font-size="${style.size}" font-family="${escape(style.family)}"` +
         (style.weight ? ` font-weight="${style.weight}"` : '') +
         (anchor === 'start' ? '' : ` text-anchor="${anchor}"`) +
+        (style.halo
+          ? ` stroke="${escape(style.halo)}" stroke-width="${2 * HALO}"` +
+            ' stroke-linejoin="round" paint-order="stroke"'
+          : '') +
         ` xml:space="preserve">${escape(text)}</text>`
     );
   }

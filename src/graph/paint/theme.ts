@@ -32,6 +32,13 @@ export interface ITheme {
 }
 
 /**
+ * The colour of an open group.
+ */
+export function groupFill({ fills }: ITheme, depth: number): string {
+  return fills[(depth + 1) % 2];
+}
+
+/**
  * Read the theme from an element's style.
  */
 export function readTheme(element: HTMLElement): ITheme {

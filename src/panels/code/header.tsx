@@ -11,6 +11,7 @@ import * as React from 'react';
 import { grouped, type IAddress, type Side } from '../../code/artifacts';
 import { FORMS } from '../../protocol/types';
 import { formName, kernelText } from '../../code/forms';
+import { formatCount } from '../../words/format';
 import { wrapIcon } from './icons';
 import type {
   Artifact,
@@ -188,7 +189,12 @@ function Header(props: IHeaderProps): JSX.Element {
           {props.pending
             ? trans.__('updating…')
             : props.lines !== null &&
-              trans._n('%1 line', '%1 lines', props.lines)}
+              trans._n(
+                '%2 line',
+                '%2 lines',
+                props.lines,
+                formatCount(props.lines)
+              )}
         </span>
         <span className="jp-Compilescope-code-buttons">
           <IconButton

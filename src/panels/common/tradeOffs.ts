@@ -277,15 +277,21 @@ function placesOf(
 }
 
 /**
+ * The part of the values' range that an axis shows beyond them: a name below the
+ * lowest point has its place above the axis.
+ */
+const ROOM = 0.16;
+
+/**
  * What an axis shows; the logarithms of it where it is logarithmic.
  */
 function rangeOf(values: readonly number[]): [number, number] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   if (isLog(values)) {
-    const margin = Math.max(0.06, 0.08 * Math.log10(high / low));
-    return [Math.log10(low) - margin, Math.log10(high) + margin * 1.6];
+    const margin = Math.max(0.06, ROOM * Math.log10(high / low));
+    return [Math.log10(low) - margin, Math.log10(high) + margin];
   }
-  const margin = high > low ? 0.12 * (high - low) : 0.3 * high;
+  const margin = high > low ? ROOM * (high - low) : 0.3 * high;
   return [Math.max(0, low - margin), high + 1.6 * margin];
 }
 

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { ColourMode } from '../../graph/colour/colouring';
 import type { IPrepared } from '../../graph/prepare';
+import { formatCount } from '../../words/format';
 import { Badge } from '../common';
 import type { IViewContext } from '../views';
 import type { ILaidOutGraph } from './hooks';
@@ -47,8 +48,17 @@ export function GraphHeader(props: {
       {hits && (
         <span role="status">
           {hits.at >= 0
-            ? trans.__('match %1 of %2', hits.at + 1, hits.count)
-            : trans._n('%1 match', '%1 matches', hits.count)}
+            ? trans.__(
+                'match %1 of %2',
+                formatCount(hits.at + 1),
+                formatCount(hits.count)
+              )
+            : trans._n(
+                '%2 match',
+                '%2 matches',
+                hits.count,
+                formatCount(hits.count)
+              )}
         </span>
       )}
       {layout.isBusy && (

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ColourMode, ISwatch } from '../../graph/colour/colouring';
 import type { Basis } from '../../graph/grouping/owners';
 import { STAGES } from '../../protocol/types';
+import { formatCount } from '../../words/format';
 
 /**
  * A stage's title.
@@ -79,5 +80,5 @@ export function swatchTitle(
  * `69 nodes`.
  */
 export function countNodes(count: number, trans: TranslationBundle): string {
-  return trans._n('%1 node', '%1 nodes', count);
+  return trans._n('%2 node', '%2 nodes', count, formatCount(count));
 }

@@ -4,6 +4,7 @@ import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
 import {
   formatBytes,
+  formatCount,
   formatMicroseconds,
   formatQuantity
 } from '../../words/format';
@@ -119,10 +120,24 @@ export function KernelsBody(props: {
         />
         <span className="jp-Compilescope-kernelTotals" role="status">
           {shown.length === rows.length
-            ? trans._n('%1 kernel', '%1 kernels', rows.length)
-            : trans.__('%1 of %2 kernels', shown.length, rows.length)}
+            ? trans._n(
+                '%2 kernel',
+                '%2 kernels',
+                rows.length,
+                formatCount(rows.length)
+              )
+            : trans.__(
+                '%1 of %2 kernels',
+                formatCount(shown.length),
+                formatCount(rows.length)
+              )}
           {', '}
-          {trans._n('%1 launch', '%1 launches', totals.launches)}
+          {trans._n(
+            '%2 launch',
+            '%2 launches',
+            totals.launches,
+            formatCount(totals.launches)
+          )}
           {totals.us !== null && (
             <>
               {', '}

@@ -8,6 +8,7 @@ import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { figureOf, heightOf, MOST_LINES } from './figure';
 import { Layouts } from './layouts';
+import { Legend } from './legend';
 import type { IRow } from './rows';
 import { linesOf, rowsOf, stageOf } from './rows';
 import { Summary } from './summary';
@@ -106,6 +107,7 @@ export function MemoryBody(props: {
             }}
           />
         )}
+        {memory.steps.length > 0 && <Legend rows={rows} trans={trans} />}
         {lines > MOST_LINES && (
           <p className="jp-Compilescope-hint">
             {trans.__(

@@ -98,7 +98,13 @@ export function columnsOf(
   ];
 }
 
-function kindTitle(kind: Buffer['kind'], trans: TranslationBundle): string {
+/**
+ * What a buffer is for, in words.
+ */
+export function kindTitle(
+  kind: Buffer['kind'],
+  trans: TranslationBundle
+): string {
   switch (kind) {
     case 'input':
       return trans.__('input');

@@ -26,7 +26,7 @@ export function CollectiveTable(props: {
             trans.__('Result'),
             trans.__('Called'),
             trans.__('Waited for'),
-            trans.__('Kernels meanwhile'),
+            { label: trans.__('Kernels meanwhile'), isNumber: true },
             trans.__('Source')
           ]}
         />
@@ -58,7 +58,7 @@ export function CollectiveTable(props: {
               <td>
                 <Line collective={each} line={each.waited} context={context} />
               </td>
-              <td>
+              <td className="jp-mod-number">
                 {each.between ?? (
                   <Absent why={trans.__('It is not in the generated code')} />
                 )}

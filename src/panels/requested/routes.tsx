@@ -99,22 +99,48 @@ function RoutesTable(props: {
       caption={trans.__('How extern and custom operators are called')}
       heads={declaredHeads('routes', trans)}
     >
-      {props.rows.map((each, index) => (
-        <RouteRow key={index} {...each} context={props.context} />
+      {alike(props.rows).map((each, index) => (
+        <RouteRow key={index} found={each} context={props.context} />
       ))}
     </Figures>
   );
 }
 
-function RouteRow(
-  props: IFound<Route> & { context: IViewContext }
-): JSX.Element {
-  const { variant, compilation, own: route, context } = props;
+/**
+ * The rows that differ in nothing but the compilation and its lines, put
+ * together.
+ */
+function alike(rows: readonly IFound<Route>[]): IFound<Route>[][] {
+  const groups = new Map<string, IFound<Route>[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.variant, { ...row.own, lines: [] }]);
+    const group = groups.get(key);
+    if (group) {
+      group.push(row);
+    } else {
+      groups.set(key, [row]);
+    }
+  }
+  return [...groups.values()];
+}
+
+/**
+ * @param props.found - The same call in several compilations of a variant.
+ */
+function RouteRow(props: {
+  found: readonly IFound<Route>[];
+  context: IViewContext;
+}): JSX.Element {
+  const { found, context } = props;
   const { trans } = context;
-  const { direction, interval_us: interval, where, lines } = route;
+  const { variant, own: route } = found[0];
+  const { direction, interval_us: interval, where } = route;
   const columns = TABLES.routes(trans);
   const [isWhole, setWhole] = React.useState(false);
-  const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
+  const calls = found.flatMap(({ compilation, own }) =>
+    own.lines.map(line => ({ compilation, line }))
+  );
+  const shown = isWhole ? calls : calls.slice(0, MOST_LINES);
   return (
     <tr>
       <DeclaredCells
@@ -131,7 +157,7 @@ function RouteRow(
               {variant}
               <span className="jp-Compilescope-muted">
                 {' '}
-                {compilation}
+                {found.map(({ compilation }) => compilation).join(', ')}
                 {direction === 'backward' && ` ${trans.__('backward')}`}
               </span>
             </td>
@@ -163,20 +189,39 @@ function RouteRow(
           ),
           lines: (
             <td className="jp-Compilescope-routeLines">
-              <WrapperLines
-                variant={variant}
-                compilation={compilation}
-                of={route}
-                lines={shown}
-                context={context}
-              />
-              {shown.length < lines.length && (
+              {found.map(({ compilation }) => {
+                const lines = shown
+                  .filter(call => call.compilation === compilation)
+                  .map(({ line }) => line);
+                return (
+                  lines.length > 0 && (
+                    <span
+                      key={compilation}
+                      className="jp-Compilescope-routeCalls"
+                    >
+                      {found.length > 1 && (
+                        <span className="jp-Compilescope-muted">
+                          {compilation}:{' '}
+                        </span>
+                      )}
+                      <WrapperLines
+                        variant={variant}
+                        compilation={compilation}
+                        of={route}
+                        lines={lines}
+                        context={context}
+                      />
+                    </span>
+                  )
+                );
+              })}
+              {shown.length < calls.length && (
                 <button
                   type="button"
                   className="jp-Compilescope-link"
                   onClick={() => setWhole(true)}
                 >
-                  {trans.__('%1 more', lines.length - shown.length)}
+                  {trans.__('%1 more', calls.length - shown.length)}
                 </button>
               )}
             </td>

@@ -26,10 +26,10 @@ import { ProblemCard } from '../common/states/problemCard';
 const PLOT = 280;
 
 /**
- * As many rows as the table shows at once, and what a row and the head take, in
- * pixels.
+ * As many rows as the table shows at once, the last one in half where there are
+ * more, and what a row and the head take, in pixels.
  */
-const MOST_ROWS = 14;
+const MOST_ROWS = 14.5;
 const ROW = 24;
 const HEAD = 30;
 

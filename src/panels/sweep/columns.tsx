@@ -102,8 +102,8 @@ export function columnsOf(
     },
     memory: number('76px', 830, ({ cell }) => cell.memory_bytes, formatBytes),
     accuracy: {
-      width: '92px',
-      from: 740 + more,
+      width: '128px',
+      from: 780 + more,
       compare: byNumber(({ error }) => error),
       isDescendingFirst: true,
       render: row => <Accuracy row={row} trans={trans} />

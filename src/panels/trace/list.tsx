@@ -98,8 +98,17 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
     <section>
       <h3>
         {rows.length === all.length
-          ? trans._n('%1 compilation', '%1 compilations', all.length)
-          : trans.__('%1 of %2 compilations', rows.length, all.length)}
+          ? trans._n(
+              '%2 compilation',
+              '%2 compilations',
+              all.length,
+              formatCount(all.length)
+            )
+          : trans.__(
+              '%1 of %2 compilations',
+              formatCount(rows.length),
+              formatCount(all.length)
+            )}
       </h3>
       <div className="jp-Compilescope-traceControls">
         <SearchField

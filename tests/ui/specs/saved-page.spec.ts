@@ -89,6 +89,47 @@ test('shows hostile names as text', async ({ page }) => {
   expect(await page.locator('img[src="x"]').count()).toBe(0);
 });
 
+test('uses the width and the height that it has', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 1100 });
+  await page.goto(savePage('training'));
+  const body = page.locator('body');
+
+  await test.step('few buffers take no more height than their rows', async () => {
+    const memory = await openView(body, 'Memory');
+    const table = memory.getByRole('grid', { name: 'Buffers' });
+    const last = (await table.getByRole('row').last().boundingBox())!;
+    const below = memory.getByRole('heading', { name: 'Layout changes' });
+    const { y } = (await below.boundingBox())!;
+    expect(y - last.y - last.height).toBeLessThan(40);
+  });
+
+  await test.step('the table of caches is not wider than its place', async () => {
+    const times = await openView(body, 'Compile time');
+    const caches = times.getByRole('table', { name: /compile caches/ });
+    const isWider = await caches.evaluate(
+      ({ parentElement: place }) => place!.scrollWidth > place!.clientWidth
+    );
+    expect(isWider).toBe(false);
+  });
+
+  await test.step('two views of More stand in the line of the others', async () => {
+    await page.goto(
+      `${savePage(
+        'training',
+        [
+          'import compilescope.report as s',
+          'r.variants[0].compilations[0].autotunings = [s.Autotuning("mm")]'
+        ].join('\n')
+      )}#view=memory`
+    );
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+    await expect(tab('Memory')).toHaveAttribute('aria-selected', 'true');
+    const first = (await tab('Overview').boundingBox())!;
+    const last = (await tab('Autotune').boundingBox())!;
+    expect(last.y).toBe(first.y);
+  });
+});
+
 test('opens at the view that its address names', async ({ page }) => {
   await page.goto(`${savePage('recompiles')}#view=recompiles`);
   const tab = page.getByRole('tab', { name: /^Recompiles/ });

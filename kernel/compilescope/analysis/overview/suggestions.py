@@ -251,7 +251,8 @@ def _settings(variant: VariantReport) -> Iterator[Ranked]:
                 0.3,
                 Suggestion(
                     what=setting.remedy,
-                    why=f"{setting.setting}: {deviation}. {setting.why}",
+                    # torch's reasons are no sentences: ``mutated inputs (1 instances)``.
+                    why=f"{setting.setting}: " + ": ".join(filter(None, (deviation, setting.why))),
                     gain="not measured",
                     code=setting.code
                     or (code_of(setting.trial) if setting.trial is not None else ""),

@@ -16,7 +16,8 @@ _PARTS = {
     "_recursive_pre_grad_passes": "inductor",
     "_recursive_joint_graph_passes": "inductor",
     "code_gen": "code_generation",
-    "PyCodeCache.load_by_key_path": "cpp_build",
+    "PyCodeCache.load_by_key_path": "other",
+    "CppCodeCache._load_library": "other",
     "async_compile.wait": "cpp_build",
     "compile_file": "cpp_build",
     "cpp_wrapper_compile": "cpp_build",
@@ -24,12 +25,8 @@ _PARTS = {
 }
 """torch's span → the part that gets the span's own time. Other spans belong to their parent."""
 
-_PARTS_WITH_TRITON = _PARTS | {
-    "PyCodeCache.load_by_key_path": "triton",
-    "async_compile.wait": "triton",
-}
-"""As `_PARTS`, for loading a Python wrapper with Triton kernels: it waits for the kernels. A C++
-wrapper waits for its own build there."""
+_PARTS_WITH_TRITON = _PARTS | {"async_compile.wait": "triton"}
+"""As `_PARTS`, for a Python wrapper with Triton kernels, which waits for them."""
 
 
 def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
@@ -37,7 +34,8 @@ def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = T
 
     Each moment counts for the innermost span around it that has a part. Time outside all spans
     (running the result, the guards' first check) is ``other``. Spans of parallel C++ builds
-    overlap: a part's time is the wall-clock time of the enclosing span.
+    overlap: a part's time is the wall-clock time of the enclosing span. Loading what was built is
+    ``other`` too: the C++ build is what the view of the phases calls so.
     """
     parts: dict[str, float] = {}
     for compilation in compilations:
@@ -47,7 +45,7 @@ def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = T
     seconds = {name: microseconds / 1e6 for name, microseconds in parts.items() if microseconds > 0}
     rest = total_s - sum(seconds.values())
     if rest > 0:
-        seconds["other"] = rest
+        seconds["other"] = seconds.get("other", 0.0) + rest
     return CompileTime(total_s=total_s, parts=seconds, cold=cold)
 
 
@@ -58,14 +56,17 @@ def _waits_for_triton(compilation: Compilation) -> bool:
 
 
 def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
-    part = part_of.get(phase.name, outer)
+    # What has a kind of its own: torch's names for the steps of a C++ build vary.
+    part = part_of.get(phase.name, "cpp_build" if phase.kind == "cpp_build" else outer)
     # Work of other threads does not reduce the time that the caller waited.
     same_track = [child for child in phase.children if child.track == phase.track]
     inside = union_us(same_track)
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
         # Parallel builds would count twice; the span around them is the time that the user waited.
-        parts[part] += inside
+        loading = union_us(each for each in same_track if part_of.get(each.name) == "other")
+        parts[part] += inside - loading
+        parts["other"] = parts.get("other", 0.0) + loading
         return
     for child in same_track:
         _add(child, part, parts, part_of)

@@ -5,7 +5,7 @@ import { fusionTime } from '../../../graph/kernels';
 import { roleOf } from '../../../graph/roles';
 import type { SourceLine } from '../../../protocol/types';
 import { formatMicroseconds } from '../../../words/format';
-import { stageTitle } from '../words';
+import { countNodes, stageTitle } from '../words';
 
 /**
  * Something to say about a node.
@@ -80,7 +80,7 @@ export function nodeFacts(
     }
     add(
       trans.__('Kernel'),
-      trans._n('%2, of %1 node', '%2, of %1 nodes', nodes.length, kernel.name) +
+      trans.__('%1, of %2', kernel.name, countNodes(nodes.length, trans)) +
         (isGuess ? trans.__(' (grouped by connectivity)') : '')
     );
     const time = fusionTime(fusion);

@@ -1,0 +1,43 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { kindTitle } from './columns';
+import type { IRow } from './rows';
+
+/**
+ * What the colours of the drawn buffers mean: outputs have one, what a call needs
+ * for itself has the other.
+ */
+export function Legend(props: {
+  rows: readonly IRow[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { rows, trans } = props;
+  const kinds = new Set(rows.map(({ buffer }) => buffer.kind));
+  const own = [...kinds].filter(kind => kind !== 'input' && kind !== 'output');
+  return (
+    <p className="jp-Compilescope-hint jp-Compilescope-memoryLegend">
+      {own.length > 0 && (
+        <span>
+          <span className="jp-Compilescope-memorySwatch" aria-hidden="true" />
+          {own.map(kind => kindTitle(kind, trans)).join(', ')}
+        </span>
+      )}
+      {kinds.has('output') && (
+        <span>
+          <span
+            className="jp-Compilescope-memorySwatch jp-mod-output"
+            aria-hidden="true"
+          />
+          {kindTitle('output', trans)}
+        </span>
+      )}
+      {rows.some(({ buffer }) => buffer.reuses) && (
+        <span>
+          {trans.__(
+            'Where the shade changes, a buffer reuses the memory of another.'
+          )}
+        </span>
+      )}
+    </p>
+  );
+}
