@@ -731,7 +731,7 @@ export interface CompilationSummary {
 }
 
 /**
- * The time of the first call and of its parts (seconds, wall clock).
+ * The wall-clock time of the first call, and of its parts.
  */
 export interface CompileTime {
   total_s: number;
@@ -740,7 +740,7 @@ export interface CompileTime {
 }
 
 /**
- * What must stay as it is for a compilation to be reused, in plain words.
+ * What must not change for a compilation to be reused, in plain words.
  */
 export interface Condition {
   name: string;
@@ -1048,8 +1048,7 @@ export interface Fusion {
 }
 
 /**
- * What the swap to the C++ wrapper gained: calls that both wrappers served in
- * turns, timed.
+ * The speedup of the C++ wrapper, measured in your own calls.
  */
 export interface Gain {
   python_us: number;
@@ -1762,7 +1761,7 @@ export interface PinTier {
 }
 
 /**
- * Something the user should know: what happened, why, and what to do.
+ * An error, a warning or a note: what happened, why, and what to do.
  */
 export interface Problem {
   severity: 'error' | 'info' | 'warning';
@@ -2488,7 +2487,8 @@ export interface Suggestion {
 }
 
 /**
- * What a swap gained: calls that both tiers served in turns after it, timed.
+ * The speedup of a swap: after it, both tiers alternate for some calls, which
+ * are timed.
  */
 export interface SwapGain {
   before_us: number;

@@ -28,18 +28,20 @@ def inspect(
 
     Parameters
     ----------
-    fn, args, kwargs
-        The call, as ``torch.export.export`` takes it. ``fn`` may be a function, a method, an
-        ``nn.Module``, or what ``torch.compile`` returned for one.
+    fn
+        A function, a method or an ``nn.Module``, or the result of ``torch.compile`` for one.
+    args, kwargs
+        The arguments of the call, as ``torch.export.export`` takes them: ``(x,)`` for a single
+        tensor. Tensors may have any shape, dtype and device.
     variants
         Names ("python", "cpp", "eager", and the modes of the installed torch), `Variant` objects,
         or a dictionary of either whose keys are the names in the report. None: both wrappers, with
         torch's defaults, or with the settings of the ``torch.compile`` that returned ``fn``.
     run
-        Build every variant, check it against eager and time it; of variants for a target, compile
-        and check the kernels. False: the sources only, of all variants from one capture; nothing
-        is built. Where a panel shows the report, the time of a call is broken down too if that is
-        a matter of seconds, as by ``%%compile``.
+        True: build every variant, compare its results with eager's and time it; for a variant with
+        a target, compile its kernels and check them. If a panel shows the report, the time of a
+        call is also broken down where that takes only seconds, as ``%%compile`` does. False:
+        generate the sources of all variants from one capture, and build nothing.
 
     Returns
     -------
@@ -49,7 +51,8 @@ def inspect(
     Raises
     ------
     CompilescopeError
-        A variant that the installed torch does not have, or arguments that ``fn`` does not take.
+        ``fn`` is not callable or does not accept the arguments, a variant is invalid or not
+        available in the installed torch, or another thread is inspecting.
 
     Examples
     --------
@@ -78,20 +81,20 @@ def inspect(
 
 
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:
-    """Times variants of a report in turns with eager, for longer than `inspect` does.
+    """Times variants of a report, interleaved with eager, for longer than `inspect` does.
 
-    Variants that are not built yet are built first. Measuring again adds to the samples, as long
-    as the builds are the same. Ctrl-C ends the measurement early and keeps its samples. Where a
-    panel shows the report, the time of a call is broken down too if that takes seconds.
+    Variants that are not built yet are built first. Measuring again adds samples to the earlier
+    ones while the builds are the same. Ctrl-C ends the measurement early and keeps its samples. If
+    a panel shows the report, the time of a call is also broken down where that takes only seconds.
 
     Parameters
     ----------
     report
         The report of a call that was inspected in this kernel.
     variants
-        As `inspect` takes them, or names that the report has; all that can be built if None.
+        As for `inspect`, or names of the report's variants. None: all that can be built.
     seconds
-        How long to take samples, after building and warming up.
+        How long to take samples (s), not counting the builds and the warm-up.
 
     Returns
     -------
@@ -101,7 +104,8 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     Raises
     ------
     CompilescopeError
-        The report's call is not in this kernel, or there is no such variant.
+        The report's call is not in this kernel, a variant does not exist, ``seconds`` is not
+        positive and finite, or another thread is inspecting.
 
     Examples
     --------
@@ -127,7 +131,7 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
 
 
 def chart(report: Report, what: str = "latency") -> Figure:
-    """Draws a report's figures as a Plotly chart, which a notebook displays.
+    """Draws a report's latencies or compile times as a Plotly chart.
 
     Parameters
     ----------
@@ -140,12 +144,12 @@ def chart(report: Report, what: str = "latency") -> Figure:
     Returns
     -------
     plotly.graph_objects.Figure
-        The chart.
+        The chart; a notebook displays it.
 
     Raises
     ------
     CompilescopeError
-        There is no such chart, Plotly is not installed, or the report holds nothing to draw.
+        The chart does not exist, Plotly is not installed, or the report has no such figures.
 
     Examples
     --------
@@ -170,42 +174,45 @@ def reproducer(
 ) -> Reproducer:
     """Writes a standalone program that runs one kernel or one graph of a report.
 
-    The program needs only torch. It makes inputs with the same shapes, strides and dtypes (indices
-    in range), compares the results with torch's operators, and times the call. It is run once in a
-    new process before it is returned, and reports the outcome; a program for a GPU that is not in
-    this machine is not run.
+    The program needs only torch. It creates inputs with the same shapes, strides and dtypes
+    (indices in range), compares the results with those of torch's operators, and times the call.
+    Before it is returned it runs once in a new process, unless it needs a GPU that this machine
+    does not have.
 
     Parameters
     ----------
     report
         Any report, including a loaded one: its call is not needed.
     kernel
-        A kernel's name: generated (C++, Triton) or a library's. The report must have its Python
-        wrapper.
+        The name of a generated kernel (C++, Triton) or of a library call. The report must have the
+        Python wrapper that launches it.
     graph
-        A stage: ``"post_grad"``, ``"dynamo"``, …; it is compiled and compared with eager. Of a
-        trace also ``"fx_graph_runnable"``, as torch wrote it.
-    compilation, variant
-        The compilation, by torch's compile id, and the variant. None: the first that has the
-        kernel or graph.
+        The stage of a graph: ``"post_grad"``, ``"dynamo"``, …; the program compiles it and compares
+        it with eager. For a trace also ``"fx_graph_runnable"``, torch's own program.
+    compilation
+        The compilation, by torch's compile id: ``"0/0"``. None: the first that has the kernel or
+        graph.
+    variant
+        The name of the variant. None: the first that has the kernel or graph.
     run
         Whether to run the program once.
     minify
         For a graph that fails to compile, raises an exception or gives other results than eager:
         search, for at most five minutes, for a smaller graph that fails in the same way. Without
-        ``graph``, the search starts from the last graph that torch logged before the failure, or,
-        where results differ, from the first one that gives wrong results alone.
+        ``graph``, the search starts from the last graph that torch logged before the failure; if
+        results differ, from the first graph that gives wrong results when compiled alone.
 
     Returns
     -------
     Reproducer
-        ``code`` is the program, ``tried`` the outcome of its run; ``save`` writes it to a file.
+        ``code`` is the program, ``tried`` the outcome of its run, and ``save`` writes it to a file.
 
     Raises
     ------
     CompilescopeError
-        The report has no such kernel or graph, it cannot run alone, or ``minify`` is set and the
-        graph does not fail; the message says why.
+        Not exactly one of ``kernel`` and ``graph`` is given (``minify`` also works with neither);
+        the report has no such kernel, graph, compilation or variant; the kernel or graph cannot run
+        alone; or ``minify`` is set and the graph does not fail alone as it does in the report.
 
     Examples
     --------

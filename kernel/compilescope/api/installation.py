@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 def doctor() -> Checkup:
     """Checks that everything that ``torch.compile`` depends on is installed and works.
 
-    Tries the C++ compiler, OpenMP, headers, Triton, the GPU's toolkit, cache folders, versions, the
-    notebook and the environment's settings, in separate processes and within a time limit. Nothing
-    is changed, installed or kept.
+    Tests the C++ compiler, OpenMP, headers, Triton, the GPU's toolkit, cache folders, versions, the
+    notebook and environment variables, in separate processes and within a time limit. It changes
+    and installs nothing, and deletes the files that it creates.
 
     Returns
     -------
     Checkup
-        Displays the result of each check and, where something is wrong, what to do.
+        Displays the result of each check and how to fix what does not work.
 
     Raises
     ------
     CompilescopeError
-        torch cannot be loaded because its cache folder cannot be made.
+        torch cannot be imported because its cache folder cannot be created.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def doctor() -> Checkup:
     with Line() as line:
         while not examination.wait(0.2):
             now = examination.checkup()
-            line.show(Progress(step=f"looking at {', '.join(now.waiting[:2])}"))
+            line.show(Progress(step=f"checking {', '.join(now.waiting[:2])}"))
     return examination.checkup()
 
 
@@ -50,13 +50,13 @@ def configure(*, ahead_mb: float) -> None:
     Parameters
     ----------
     ahead_mb
-        How many megabytes of wrapper code may be generated ahead, together with the wrapper that
-        was requested (32). Code beyond that is generated on request. 0 turns this off.
+        The limit of wrapper code that is generated in advance, together with the requested wrapper
+        (MB; initially 32). Code beyond that is generated on request. 0 turns this off.
 
     Raises
     ------
     CompilescopeError
-        ``ahead_mb`` is negative or not a number.
+        ``ahead_mb`` is negative, infinite or NaN.
 
     Examples
     --------

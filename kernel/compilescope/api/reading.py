@@ -1,4 +1,4 @@
-"""Reads what other processes wrote: traces and packages."""
+"""Reads files of other processes: traces and packages."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 
 def read_trace(path: str | Path) -> Report:
-    """Reads a report from torch's structured trace of another process.
+    """Reads the structured trace that torch wrote in another process.
 
     Parameters
     ----------
     path
-        A file that torch wrote because ``TORCH_TRACE`` was set, plain or compressed with gzip. Or
-        the folder that ``TORCH_TRACE`` named: each ``.log`` in it, such as that of a rank, becomes
-        a variant. Or an address of either (``s3://…``), if fsspec is installed.
+        A log that torch wrote to the folder in ``TORCH_TRACE``, plain or compressed (``.log``,
+        ``.log.gz``, ``.log.zst``). Or the folder: each log in it, one per rank, becomes a variant.
+        Or the address of either (``s3://…``), if fsspec is installed.
 
     Returns
     -------
     Report
-        Its problems say what could not be read.
+        Its ``problems`` list what could not be read.
 
     Raises
     ------
     CompilescopeError
-        There is no such file, or no trace in the folder.
+        The file does not exist, the folder has no trace, or the address cannot be read.
 
     Examples
     --------
@@ -42,15 +42,15 @@ def read_trace(path: str | Path) -> Report:
 
 
 def open_package(path: str | Path) -> Report:
-    """Reads the contents of a package that AOTInductor compiled.
+    """Reads a package that AOTInductor compiled.
 
     The file is read as an archive: nothing in it is loaded, unpickled or run.
 
     Parameters
     ----------
     path
-        A ``.pt2`` file that ``torch._inductor.aoti_compile_and_package`` wrote, built or of sources
-        alone.
+        A ``.pt2`` file that ``torch._inductor.aoti_compile_and_package`` wrote, with a compiled
+        library or only its sources.
 
     Returns
     -------

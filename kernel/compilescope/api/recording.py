@@ -18,14 +18,14 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
 
     Compilations, recompiles and graph breaks of every thread and library appear in the report's
     ``compilations`` as soon as they are complete. The report is complete when the block ends, with
-    or without an exception. The compilations are not changed, and calls of code that is already
-    compiled cost nothing.
+    or without an exception. Watching does not change what is compiled, and adds no overhead to
+    calls of compiled code.
 
     Parameters
     ----------
     memory_mb
-        The memory limit of the report, in MB. Beyond it, the oldest compilations lose their texts
-        and say so.
+        The memory limit of the report (MB). Above it, the texts of the oldest compilations are
+        dropped, and their ``reduced`` says so.
 
     Yields
     ------
@@ -35,7 +35,7 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
     Raises
     ------
     CompilescopeError
-        ``memory_mb`` is not a positive number.
+        ``memory_mb`` is not positive.
 
     Examples
     --------
@@ -64,28 +64,29 @@ def budget(
 ) -> Iterator[Report]:
     """Raises an error if the block compiles more than its budget.
 
-    Records the block as `watch` does. Code that was compiled earlier and is only called in the
-    block does not count. The pytest plugin does the same for tests marked ``compilescope``.
+    Records the block as `watch` does. Code that was compiled before the block does not count. The
+    pytest plugin does the same for tests marked ``compilescope``.
 
     Parameters
     ----------
     compilations, recompiles, graph_breaks, kernels, guards, compile_seconds
-        Upper limits; None is no limit. A graph break counts once for each place in the code;
-        kernels, guards and seconds are summed over all compilations.
+        Upper limits, inclusive; None is no limit. A graph break counts once per line of code.
+        Kernels, guards and compile time (s) are summed over all compilations.
     page
-        An ``.html`` file that is written if a limit is exceeded.
+        The report is saved here, as ``.html`` or ``.json``, if a limit is exceeded.
 
     Yields
     ------
     Report
-        What is compiled, as it happens.
+        The compilations so far.
 
     Raises
     ------
     BudgetError
-        An ``AssertionError`` that says which limit is exceeded, by how much, and where in the code.
+        A limit is exceeded. It is an ``AssertionError`` that says which limit, by how much, and
+        where in the code.
     CompilescopeError
-        A limit is negative or no number.
+        A limit is negative or not a number, or the page cannot be written.
 
     Examples
     --------
@@ -112,27 +113,27 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     """Predicts whether a call would reuse a compilation or recompile, without making the call.
 
     Nothing is run or compiled. The guards of the existing compilations are evaluated in the order
-    in which torch tries them; this changes neither them nor their counters.
+    in which torch evaluates them. Neither the guards nor their counters change.
 
     Parameters
     ----------
     call
-        A function or module that was compiled (what ``torch.compile`` returned, or what it was
-        given), or the report of an inspection made in this kernel.
+        A compiled function or module (the result or the argument of ``torch.compile``), or the
+        report of an inspection in this kernel.
     args, kwargs
         The arguments of the call.
 
     Returns
     -------
     WhatIf
-        The compilation that the call would reuse; or for each compilation the guard that fails
-        first, the value it expects and the value it would find. Torch's modes count as they are
-        now, or for a report as they were at its inspection.
+        The compilation that the call would reuse. Otherwise, for each compilation, the first guard
+        that fails, with the value it expects and the value of this call. torch's global modes (grad
+        mode, autocast, …) are the current ones; for a report, those of its inspection.
 
     Raises
     ------
     CompilescopeError
-        The arguments do not fit the call, or the report's subject is not in this kernel.
+        The call does not accept the arguments, or the report's call is not in this kernel.
 
     Examples
     --------

@@ -19,11 +19,11 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     report
         The report of a call that was inspected in this kernel.
     *studies
-        Their names; if none is given, all that apply and are not "made only if named":
+        Names of studies. None given: all that apply, except those "made only if named":
 
         {studies}
     variants
-        As for `measure`; all that are built if None.
+        As for `measure`. None: all that are built.
 
     Returns
     -------
@@ -33,7 +33,8 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     Raises
     ------
     CompilescopeError
-        The report's call is not in this kernel, or there is no such study or variant.
+        The report's call is not in this kernel, a study or variant does not exist, or another
+        thread is inspecting.
 
     Examples
     --------

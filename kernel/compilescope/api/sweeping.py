@@ -38,53 +38,57 @@ def sweep(
 ) -> SweepResult:
     """Measures a call under many variants and shapes, each in a new process with cold caches.
 
-    A cell compiles one variant for one shape and times it in turns with eager. It records latency,
-    throughput, memory, compile time, accuracy, and settings that did not take effect. A cell that
-    fails, crashes, or runs out of time or memory is reported as such. Ctrl-C ends the sweep: its
-    finished cells are in the result, and the next sweep reuses them.
+    Each combination of a variant and a shape is a cell. A cell compiles the variant and times it,
+    interleaved with eager. It records latency, throughput, memory, compile time, accuracy, and
+    settings that did not take effect. A cell that fails, crashes, or exceeds its time or memory
+    limit is reported as such. Ctrl-C ends the sweep: its finished cells are in the result, and the
+    next sweep reuses them.
 
     Parameters
     ----------
     fn, args, kwargs
-        The call, as for `inspect`. cloudpickle sends it to the processes.
+        The call, as for `inspect`. It is pickled with cloudpickle.
     factory
-        Returns ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
+        Instead of a call: returns ``(fn, args)`` or ``(fn, args, kwargs)`` in each process. For
         large models, and for calls that cannot be pickled.
     variants
-        As for `inspect`; `grid` makes combinations of switches. None: every mode under both
-        wrappers.
+        As for `inspect`; `grid` combines values of switches. None: every mode under both wrappers.
     shapes
-        Name → ``(args, kwargs)``, or a function that returns them in the cell's process; every
-        variant is measured on each. In place of ``args`` and ``kwargs``.
+        Instead of ``args`` and ``kwargs``: name → ``(args, kwargs)``, or a function that returns
+        them in the cell's process. Every variant is measured with each.
     executor
-        Any executor of ``concurrent.futures``, as a Dask ``client.get_executor()``. None: this
-        machine. ``"gpus"``: one process at a time on each of its GPUs, which sees only that GPU.
+        Any executor of ``concurrent.futures``, such as Dask's ``client.get_executor()``. None: this
+        machine. ``"gpus"``: one cell at a time on each of its GPUs; its process sees only that GPU.
     workers
-        Without an executor, how many cells compile at once. They are still timed one at a time,
-        while nothing compiles on that device.
-    timeout_s, memory_gb
-        The limits of a cell: seconds, and GB of all its processes together. None: no limit.
+        Without an executor: how many cells compile at once (at least 1). They are still timed one
+        at a time, while nothing compiles on that device.
+    timeout_s
+        The time limit of a cell (s). None: no limit.
+    memory_gb
+        The memory limit of all processes of a cell together (GB). None: no limit.
     seconds
-        How long a cell is timed, eager's share included.
+        How long a cell is timed (s), including the interleaved calls of eager.
     items, unit
-        How many items a call processes, and what they are called, for the throughput.
+        How many items a call processes, and their name, for the throughput: ``32, "images"``.
     folder
         Where finished cells are stored. None: a folder for this call in torch's cache folder.
     resume
-        Reuse the finished cells that are stored there.
+        Whether to reuse the finished cells that are stored there.
     progress
         Called in this process with the sweep and each cell whose state or step has changed.
 
     Returns
     -------
     SweepResult
-        Displays itself: a table, the winner and its code. Its ``report`` is saved and loaded like
-        any other.
+        Displays itself: a table of all cells, the fastest one and its code. Its ``report`` is saved
+        and loaded like any other.
 
     Raises
     ------
     CompilescopeError
-        The call cannot be pickled, a variant is invalid, or a number is out of range.
+        Not exactly one of ``fn`` and ``factory`` is given, the call cannot be pickled or does not
+        accept the arguments, ``shapes`` is empty, a variant is invalid or has a target,
+        ``executor`` is ``"gpus"`` without a GPU, or a number is not positive.
 
     Examples
     --------
@@ -132,18 +136,18 @@ def plan_sweep(
     unit: str = "calls",
     folder: str | Path | None = None,
 ) -> Path:
-    """Writes a sweep to a file that ``compilescope sweep`` runs, in parts on several machines.
+    """Writes a sweep to a file. ``compilescope sweep`` runs it, also in parts on several machines.
 
-    The file holds the call, pickled: run only plans that you trust.
+    The file contains the pickled call, which is code: run only plans that you trust.
 
     Parameters
     ----------
     path
-        The file, ``plan.json``, in a folder that all of the machines see.
+        The file to write, ``plan.json``, in a folder that all of these machines can access.
     fn, args, kwargs, factory, variants, shapes, timeout_s, memory_gb, seconds, items, unit
         As for `sweep`.
     folder
-        Where finished cells are stored, relative to the file's own folder. None: ``plan-cells``.
+        Where finished cells are stored, relative to the folder of the file. None: ``plan-cells``.
 
     Returns
     -------
@@ -154,11 +158,13 @@ def plan_sweep(
     ------
     CompilescopeError
         As for `sweep`.
+    OSError
+        The file cannot be written.
 
     Examples
     --------
-    >>> cs.plan_sweep("plan.json", factory=make, variants=cs.grid())       # doctest: +SKIP
-    PosixPath('plan.json')
+    >>> cs.plan_sweep(folder / "plan.json", fn, (x,), variants=cs.grid()).name
+    'plan.json'
     """
     from ..sweep import plan_file
     from ..sweep.settings import Settings
@@ -185,23 +191,28 @@ def grid(
     fullgraph: Sequence[bool] = (False,),
     options: Sequence[Mapping[str, Any]] = ({},),
 ) -> dict[str, Variant]:
-    """Combines values of switches into variants, for `sweep`.
+    """Combines values of ``torch.compile``'s switches into variants, for `sweep`.
 
-    Switches that are not given keep torch's default, except that both wrappers are included.
+    Without arguments: the two wrappers, with torch's defaults for all other switches.
 
     Parameters
     ----------
     modes
         Names from ``torch._inductor.list_mode_options()``, or None for no mode.
     cpp_wrapper, dynamic, fullgraph
-        Values of these switches.
+        Values of these switches, as in `Variant`.
     options
-        Sets of further settings: ``({}, {"max_autotune": True})``.
+        Inductor settings, a dict for each set: ``({}, {"max_autotune": True})``.
 
     Returns
     -------
     dict
-        Name → variant.
+        Name → variant, for every combination.
+
+    Raises
+    ------
+    CompilescopeError
+        A mode or option does not exist in the installed torch, or a switch has no values.
 
     Examples
     --------
@@ -238,7 +249,7 @@ def _plan(
     shapes: Mapping[str, Any] | None,
     settings: Settings,
 ) -> Plan:
-    """Returns the plan of a sweep: of every mode under both wrappers if ``variants`` is None."""
+    """Returns the plan of a sweep; if ``variants`` is None, of every mode under both wrappers."""
     from ..inspection.variants import parse
     from ..sweep.plan import make
     from ..torch_api.dynamo import compile_variant
@@ -265,39 +276,42 @@ def ranks(
 ) -> list[Report]:
     """Inspects what ``torch.compile`` generates for a distributed call on every rank.
 
-    Each rank is a separate process on this machine, with the variables that ``torchrun`` sets and
-    the default process group. All ranks make the same calls in step, so none waits forever. Ctrl-C
-    ends all of them. In a script that torchrun started, on one host or several, each of its
-    processes inspects its own rank, and the reports of all ranks come back in each.
+    Each rank is a separate process on this machine, with the environment variables of ``torchrun``
+    and a default process group. All ranks make the same calls in the same order, so that no
+    collective waits for a rank that does not call it. Ctrl-C ends all ranks. In a script that
+    torchrun started, on one host or several, each process inspects its own rank and returns the
+    reports of all ranks.
 
     Parameters
     ----------
     factory
-        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, where
-        ``torch.distributed.get_rank()`` is known: wrap a model in ``DistributedDataParallel`` here.
-        It goes to the processes by cloudpickle.
+        Returns ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, after the process group is
+        initialized: wrap a model in ``DistributedDataParallel`` here. It is pickled with
+        cloudpickle.
     size
-        How many ranks; under torchrun, as many as it has started.
+        The number of ranks, 1 to 16. Ignored under torchrun, which sets it.
     backend
-        Of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with a GPU for each rank.
+        The backend of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with one GPU per rank.
     variants
-        As `inspect` takes them.
+        As for `inspect`.
     run
-        Build every variant, check it against eager and time it in step with the other ranks.
-        False: the sources only.
+        True: build every variant, compare its results with eager's and time it, at the same time on
+        all ranks. False: generate the sources only.
     timeout_s
-        How long the processes may take, and how long a rank waits for the others in a collective.
+        How long the processes may run (s), and how long a rank waits for the others in a
+        collective.
 
     Returns
     -------
     list of Report
         One per rank, in rank order. ``report.rank`` has the collectives that the rank's code calls
-        and where it differs from the other ranks.
+        and its differences from the other ranks. A rank that fails has problems in its report.
 
     Raises
     ------
     CompilescopeError
-        The factory cannot be pickled, or this machine lacks the backend or the devices.
+        The factory cannot be pickled, a variant is invalid, ``size`` or ``timeout_s`` is out of
+        range, torch does not have the backend, or ``nccl`` has fewer GPUs than ranks.
 
     Examples
     --------
@@ -320,18 +334,19 @@ def ranks(
 
 
 def add_target(name: str, *, like: str, **figures: Any) -> Device:
-    """Adds a GPU to the targets of ``Variant(target=...)``, for this process.
+    """Adds a GPU to the targets of ``Variant(target=...)``, in this process.
 
     Parameters
     ----------
     name
-        The name of the target. A target that was added earlier under the name is replaced.
+        The name of the target, such as ``"my-gpu"``. It replaces a target that was added under this
+        name before.
     like
-        The target whose figures are copied, except for those that are given: ``h100``.
+        The target from which all other figures are copied: ``"h100"``.
     **figures
         ``multiprocessors``, ``shared_per_block_bytes``, ``l2_bytes``, ``bandwidth_bytes_per_s``
-        and the other fields of `compilescope.report.devices.Build`; ``products`` and ``vector`` are
-        operations per second by dtype.
+        and the other fields of `compilescope.report.devices.Build`; ``products`` (matrix products)
+        and ``vector`` (everything else): operations per second by dtype.
 
     Returns
     -------
@@ -341,7 +356,8 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
     Raises
     ------
     CompilescopeError
-        The name is taken, there is no such figure, or its value is out of range.
+        The name is invalid or that of a built-in target, ``like`` is not a target, a figure does
+        not exist, or its value has the wrong type or is not positive.
 
     Examples
     --------

@@ -19,33 +19,36 @@ def tiered(
 ) -> Any:
     """``torch.compile`` that starts with the Python wrapper and switches to the C++ wrapper.
 
-    A separate process builds the C++ wrapper of each graph. Once it is built, a call compares both
-    on its inputs, and later calls use it. If it cannot be built, or its results differ, the Python
-    wrapper stays and a warning says why. ``torch.compile(model, backend="compilescope")`` does the
-    same.
+    A separate process builds the C++ wrapper of each graph. The next call after that runs both
+    wrappers on its inputs and compares the results; if they agree, later calls use the C++ wrapper.
+    If the build fails or the results differ, the graph keeps the Python wrapper and a warning says
+    why. ``torch.compile(model, backend="compilescope")`` does the same.
 
     Parameters
     ----------
     model
-        What ``torch.compile`` takes: a module or a function.
+        A module or a function, as for ``torch.compile``.
     tiers
-        ``("python",)`` builds no C++ wrapper. ``("python", "cpp", "cuda_graphs")`` records CUDA
-        graphs of the C++ wrapper where torch would: a call then overwrites the results of the one
-        before, as with ``mode="reduce-overhead"``.
+        ``("python", "cpp")``; ``("python",)`` to build no C++ wrapper; or ``("python", "cpp",
+        "cuda_graphs")`` to also record CUDA graphs of the C++ wrapper where torch would: a call
+        then overwrites the results of the previous one, as with ``mode="reduce-overhead"``.
     mode, options
-        As ``torch.compile`` takes them.
+        As for ``torch.compile``.
     **given
-        ``dynamic``, ``fullgraph`` and whatever else ``torch.compile`` takes.
+        Further arguments of ``torch.compile``, such as ``dynamic`` and ``fullgraph``.
 
     Returns
     -------
     Callable or Module
-        What ``torch.compile`` returns.
+        The result of ``torch.compile``.
 
     Raises
     ------
     CompilescopeError
-        ``tiers`` is invalid.
+        ``tiers`` is none of these.
+    RuntimeError
+        Both ``mode`` and ``options`` are given, or, with ``("python",)`` alone, one of them does
+        not exist in Inductor. With more tiers torch raises that error in the first call.
 
     Examples
     --------
@@ -59,13 +62,13 @@ def tiered(
 
 
 def tiers(compiled: Any = None) -> Tiers:
-    """Says which wrapper serves each graph of a tiered compilation, and why.
+    """Returns which wrapper each graph of a tiered compilation uses, and why.
 
     Parameters
     ----------
     compiled
-        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``; every graph
-        of this process if None.
+        The result of `tiered`, or of ``torch.compile`` with the backend ``compilescope``. None:
+        every graph of this process.
 
     Returns
     -------
@@ -91,27 +94,32 @@ def tiers(compiled: Any = None) -> Tiers:
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     """Pins the graphs of a tiered compilation to a tier, or unpins them.
 
-    >>> cs.pin_tier(compiled, "python")                       # doctest: +SKIP
-
     The C++ wrapper is still built. Graphs that are compiled later are not pinned.
 
     Parameters
     ----------
     compiled
-        What `tiered` returned, or ``torch.compile`` with the backend ``compilescope``.
+        The result of `tiered`, or of ``torch.compile`` with the backend ``compilescope``.
     tier
-        The last tier that may serve: ``"python"`` pins to the Python wrapper, ``"cpp"`` does
-        without CUDA graphs. None unpins: the last tier is used once its results are checked.
+        The last tier that calls may use: ``"python"`` pins to the Python wrapper, ``"cpp"`` turns
+        CUDA graphs off. None unpins: the last tier is used once its results are checked.
 
     Returns
     -------
     Tiers
-        The current state of the graphs.
+        The state of the graphs afterwards.
 
     Raises
     ------
     CompilescopeError
-        The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
+        ``tier`` is none of these, or ``compiled`` is not a result of ``torch.compile``.
+
+    Examples
+    --------
+    >>> compiled = cs.tiered(fn)                              # doctest: +SKIP
+    >>> result = compiled(x)                                  # doctest: +SKIP
+    >>> cs.pin_tier(compiled, "python")[0].pinned             # doctest: +SKIP
+    True
     """
     from ..tiers.backend import pin_tier as pin
 

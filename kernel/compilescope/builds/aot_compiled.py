@@ -40,7 +40,7 @@ def problems_of(compiled: AotCompiled) -> list[Problem]:
         problems.append(
             Problem(
                 severity="warning",
-                what="It is not called, and no other variant stands beside it.",
+                what="It is neither called nor compared with other variants.",
                 why=f"The function's own code needs {', '.join(lacking)}, which is not in what was "
                 "loaded; without it there is nothing to compare with.",
                 remedy="Load it with torch.compiler.load_compiled_function(file, "

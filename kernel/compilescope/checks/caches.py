@@ -34,15 +34,15 @@ def writable(ground: Ground) -> Check:
             file.flush()
             locked = _lock(file.fileno())
     except OSError as error:
-        return problem(name, f"{folder} cannot be written to: {error}.", remedy)
+        return problem(name, f"{folder} is not writable: {error}.", remedy)
     if locked:
         return warning(
             name,
-            f"Files in {folder} cannot be locked ({locked}): processes that compile the same get "
-            "in each other's way.",
+            f"Files in {folder} cannot be locked ({locked}): processes that compile the same code "
+            "can overwrite each other's files.",
             f"Use a folder on a disk of this machine: {_OTHER}",
         )
-    return ok(name, f"{folder} can be written to, and files in it locked.")
+    return ok(name, f"{folder} is writable, and files in it can be locked.")
 
 
 def executable(ground: Ground) -> Check:
@@ -57,9 +57,9 @@ def executable(ground: Ground) -> Check:
             program.chmod(0o755)
             done = run([str(program)], folder=Path(scratch))
     except PermissionError:
-        return problem(name, f"Programs cannot be run from {folder}{_mounted(folder)}.", remedy)
+        return problem(name, f"Programs in {folder}{_mounted(folder)} cannot be executed.", remedy)
     if not done.ok or done.output.strip() != "yes":
-        return problem(name, f"Nothing runs from {folder}: {done.first}", remedy)
+        return problem(name, f"A program in {folder} fails: {done.first}", remedy)
     return ok(name, f"A program in {folder} runs.")
 
 
@@ -98,7 +98,7 @@ def size(ground: Ground) -> Check:
         return warning(
             name,
             finding,
-            f"Nothing is ever removed from it. With no kernel running, remove {folder}.",
+            f"torch never removes anything from it. When no kernel is running, delete {folder}.",
         )
     return ok(name, finding)
 
@@ -112,9 +112,9 @@ def triton(ground: Ground) -> Check:
             pass
     except OSError as error:
         return problem(
-            name, f"{folder} cannot be written to: {error}.", "Point TRITON_CACHE_DIR at another."
+            name, f"{folder} is not writable: {error}.", "Point TRITON_CACHE_DIR at another."
         )
-    return ok(name, f"{folder} can be written to.")
+    return ok(name, f"{folder} is writable.")
 
 
 def temporary(ground: Ground) -> Check:

@@ -60,12 +60,12 @@ def compiles(ground: Ground) -> Check:
     if not loaded.ok or loaded.output.split()[-1:] != ["42"]:
         return problem(
             name,
-            f"What is compiled cannot be loaded: {loaded.first}",
-            "Use one compiler's libraries (LD_LIBRARY_PATH), and a cache folder from which "
-            "programs may be run.",
+            f"The compiled program cannot be loaded: {loaded.first}",
+            "Use the libraries of one compiler (LD_LIBRARY_PATH), and a cache folder in which "
+            "programs can be executed.",
             detail=loaded.output,
         )
-    return ok(name, "A C++20 program is compiled, loaded and gives the right answer.")
+    return ok(name, "A C++20 program compiles, loads and returns the right result.")
 
 
 def vectors(ground: Ground) -> Check:
@@ -75,8 +75,7 @@ def vectors(ground: Ground) -> Check:
         return warning(
             "vector instructions",
             "None: CPU kernels are not vectorized.",
-            "Let the compiler know the processor (no ATEN_CPU_CAPABILITY=default), or use a newer "
-            "compiler.",
+            "Unset ATEN_CPU_CAPABILITY if it is 'default', or use a newer compiler.",
         )
     return ok("vector instructions", instructions)
 

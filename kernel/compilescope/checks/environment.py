@@ -19,7 +19,7 @@ _LOW_MEMORY = 2e9
 _SLOW = {
     "TORCH_COMPILE_DEBUG": "torch writes every stage of every compilation to disk.",
     "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "every process compiles everything again.",
-    "CUDA_LAUNCH_BLOCKING": "each kernel waits for the one before.",
+    "CUDA_LAUNCH_BLOCKING": "each kernel launch waits until the kernel has finished.",
 }
 _OFF = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
 
@@ -32,20 +32,22 @@ def switched_on(ground: Ground) -> Check:
     )
     off = off or variables.switched_off()
     if off:
-        return problem(name, f"{off} turns it off: everything runs in eager.", "Unset it.")
+        return problem(
+            name, f"{off} turns torch.compile off: everything runs in eager.", "Unset it."
+        )
     if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
         return problem(
             name,
-            "TRITON_INTERPRET runs Triton's kernels in an interpreter, a thousand times slower.",
+            "TRITON_INTERPRET runs Triton kernels in an interpreter, a thousand times slower.",
             "Unset it and restart the kernel.",
         )
     if variables.swallows_errors():
         return warning(
             name,
-            "suppress_errors is on: what fails to compile runs in eager without an error.",
+            "suppress_errors is on: code that fails to compile runs in eager, without an error.",
             "Set torch._dynamo.config.suppress_errors to False.",
         )
-    return ok(name, "On, and failures are reported.")
+    return ok(name, "torch.compile is on, and raises compile errors.")
 
 
 def environment(ground: Ground) -> Check:
@@ -62,7 +64,7 @@ def environment(ground: Ground) -> Check:
         suggestions = [f"{matches[0]}?" for matches in similar if matches]
         return warning(
             name,
-            f"torch reads no variable {', '.join(unread)}. {' '.join(suggestions)}".strip(),
+            f"torch does not read {', '.join(unread)}. {' '.join(suggestions)}".strip(),
             "Correct the name, or remove it.",
             detail=listing,
         )
@@ -81,7 +83,7 @@ def settings(ground: Ground) -> Check:
     """Inductor's settings that are not torch's defaults, for what the caller compiles."""
     name = "Inductor's settings"
     if ground.aside:
-        return not_needed(name, "%compilescope doctor in a cell looks at them: they belong to it.")
+        return not_needed(name, "Not checked here: %compilescope doctor in a cell checks them.")
     differing = compile_variant.differing_settings({})
     listing = ", ".join(
         f"{setting}={_short(value)}" for setting, value in sorted(differing.items())
@@ -92,7 +94,7 @@ def settings(ground: Ground) -> Check:
             f"force_disable_caches is on: every process compiles everything again. {listing}",
             "Turn it off if compile time matters.",
         )
-    return ok(name, listing or "All are torch's defaults.")
+    return ok(name, listing or "All settings are torch's defaults.")
 
 
 def threads(ground: Ground) -> Check:
@@ -111,7 +113,7 @@ def threads(ground: Ground) -> Check:
     if count > limit + 0.5:
         return warning(
             name,
-            f"{finding}: more threads than processors slow each other down.",
+            f"{finding}: more threads than processors makes calls slower.",
             f"Set OMP_NUM_THREADS={max(1, int(limit))} before Python starts, or call "
             "torch.set_num_threads.",
         )
@@ -126,7 +128,7 @@ def memory(ground: Ground) -> Check:
         return warning(
             "memory",
             finding,
-            "Free memory, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler takes a gigabyte.",
+            "Free memory, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler needs 1 GB.",
         )
     return ok("memory", finding)
 

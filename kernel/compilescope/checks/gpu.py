@@ -36,14 +36,14 @@ def driver(ground: Ground) -> Check:
     words = done.output.split()[-2:]
     if not done.ok or words[:1] != ["0"]:
         if backend != "cuda":
-            return not_needed(name, f"There is none. {_NONE}" if not backend else "There is none.")
-        return problem(name, "NVIDIA's driver is not there or does not answer.", "Install it.")
+            return not_needed(name, f"Not installed. {_NONE}" if not backend else "Not installed.")
+        return problem(name, "NVIDIA's driver is not installed or does not respond.", "Install it.")
     has = divmod(int(words[1]) // 10, 100)
     if backend != "cuda":
         return warning(
             name,
-            f"There is one, for CUDA {has[0]}.{has[1]}, and this torch is built without CUDA.",
-            "Install torch for CUDA if the GPU is to be used.",
+            f"The driver supports CUDA {has[0]}.{has[1]}, but this torch is built without CUDA.",
+            "To use the GPU, install a torch that is built for CUDA.",
         )
     required = tuple(int(part) for part in str(torch.version.cuda).split(".")[:2])
     finding = f"The driver is for CUDA {has[0]}.{has[1]}, torch for {torch.version.cuda}."
@@ -61,13 +61,15 @@ def runs(ground: Ground) -> Check:
     if not done.ok:
         return problem(
             name,
-            f"It does not: {done.first}",
-            "Check the driver, CUDA_VISIBLE_DEVICES, and whether another process fills the GPU.",
+            f"A sum on the GPU fails: {done.first}",
+            "Check the driver, CUDA_VISIBLE_DEVICES, and whether the GPU's memory is free.",
             detail=done.output,
         )
     answer = json.loads(done.output.splitlines()[-1])
     if answer["total"] != 2000:
-        return problem(name, f"1,000 twos add up to {answer['total']}.", "Check the GPU.")
+        return problem(
+            name, f"The GPU computes a wrong sum: {answer['total']}, not 2000.", "Check the GPU."
+        )
     listed = answer["listed"]
     newest = max((int("".join(c for c in arch[3:] if c.isdigit())) for arch in listed), default=0)
     if backend == "cuda" and listed and int(answer["arch"][3:]) // 10 > newest // 10:
@@ -83,7 +85,7 @@ def triton_tools(ground: Ground) -> Check:
     """The tools that Triton brings, ptxas and its like: for machine code, and to read it."""
     name, tools = "Triton's tools", toolchain.triton_tools()
     if not tools:
-        return not_needed(name, "There is no Triton.")
+        return not_needed(name, "Triton is not installed.")
     missing, versions = [], []
     for tool, file in tools.items():
         if not file.exists():
@@ -97,7 +99,7 @@ def triton_tools(ground: Ground) -> Check:
         return warning(
             name,
             f"Missing, or not executable: {', '.join(missing)}.",
-            "Install Triton's wheel: it has them. Without, there is no machine code to read.",
+            "Install Triton's wheel, which has them. Without them no machine code can be shown.",
         )
     release = versions[0].strip() if versions else ""
     return ok(name, f"{', '.join(tools)} run. {release}".strip())
@@ -109,7 +111,7 @@ def toolkit(ground: Ground) -> Check:
     if toolchain.gpu_backend() != "cuda":
         return not_needed(name, _NONE)
     if file is None:
-        return not_needed(name, "There is none; only CUTLASS kernels and C++ extensions need it.")
+        return not_needed(name, "Not installed; only CUTLASS kernels and C++ extensions need it.")
     done = run([file, "--version"], folder=ground.place("gpu"))
     release = next(
         (line.strip() for line in done.output.splitlines() if "release" in line), done.first

@@ -21,7 +21,7 @@ def python_headers(ground: Ground) -> Check:
     if built is not None:
         return problem(
             "Python.h",
-            f"{built.partition(chr(10))[0]} Looked for it in {folder}.",
+            f"{built.partition(chr(10))[0]} Searched in {folder}.",
             f"Install Python's development files (Debian: apt-get install python{version}-dev).",
             detail=built,
         )
@@ -36,10 +36,10 @@ def torch_headers(ground: Ground) -> Check:
         return problem(
             "torch's headers",
             failed.partition("\n")[0],
-            "Install torch again, or a C++ compiler with its whole standard library.",
+            "Reinstall torch, or install a C++ compiler with its complete standard library.",
             detail=failed,
         )
-    return ok("torch's headers", f"{header} and all that it includes are there.")
+    return ok("torch's headers", f"{header} and everything that it includes are installed.")
 
 
 def gpu_headers(ground: Ground) -> Check:
@@ -56,11 +56,11 @@ def gpu_headers(ground: Ground) -> Check:
         return problem(
             name,
             failed.partition("\n")[0],
-            "Install the CUDA toolkit's headers, of torch's version of CUDA, and set CUDA_HOME. "
-            "The Python wrapper works without.",
+            "Install the CUDA toolkit's headers for torch's CUDA version, and set CUDA_HOME. "
+            "The Python wrapper works without them.",
             detail=failed,
         )
-    return ok(name, "What a C++ wrapper for the GPU includes is there.")
+    return ok(name, "The headers that a C++ wrapper for the GPU includes are installed.")
 
 
 def _preprocess(ground: Ground, header: str, device: str) -> str | None:

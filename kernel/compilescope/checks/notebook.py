@@ -25,10 +25,10 @@ def subshells(ground: Ground) -> Check:
     version = metadata.version("ipykernel")
     features = ground.kernel_info.get("supported_features", [])
     if isinstance(features, list) and "kernel subshells" in features:
-        return ok(name, f"{version}, with subshells: the panel is answered while a cell runs.")
+        return ok(name, f"{version}, with subshells: the panel works while a cell runs.")
     return warning(
         name,
-        f"{version}, without subshells: the panel waits until a cell has ended.",
+        f"{version}, without subshells: the panel waits until the cell has finished.",
         "Install ipykernel 7 or later and restart the kernel.",
     )
 
@@ -72,7 +72,7 @@ def front_end(ground: Ground) -> Check:
         return not_needed(name, _OUTSIDE)
     return warning(
         name,
-        "Not found beside this kernel. That is as it should be if JupyterLab runs elsewhere.",
+        "Not found in this kernel's environment. This is fine if JupyterLab runs in another one.",
         _INSTALL,
     )
 

@@ -47,28 +47,36 @@ def compiles(ground: Ground) -> Check:
         "macOS: brew install libomp)."
     )
     if not built.ok:
-        return problem(name, f"It does not compile: {built.first}", remedy, detail=built.output)
+        return problem(
+            name, f"A parallel loop does not compile: {built.first}", remedy, detail=built.output
+        )
     ran = python("-c", _CALL, str(library), folder=source.parent)
     if not ran.ok:
-        return problem(name, f"It does not run: {ran.first}", remedy, detail=ran.output)
+        return problem(
+            name, f"A parallel loop does not run: {ran.first}", remedy, detail=ran.output
+        )
     threads, total = ran.output.split()[-2:]
     if total != "5000050000":
-        return problem(name, f"It adds up to {total}, not to 5000050000.", remedy)
+        return problem(
+            name, f"A parallel loop computes a wrong sum: {total}, not 5000050000.", remedy
+        )
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if threads == "1" and (allowed or 1) > 1:
         return warning(
             name,
-            f"It runs on 1 of {allowed} processors.",
-            "Unset OMP_NUM_THREADS, or install an OpenMP that uses threads.",
+            f"A parallel loop runs on 1 of {allowed} processors.",
+            "Unset OMP_NUM_THREADS, or install another OpenMP runtime.",
         )
-    return ok(name, f"It runs on {threads} threads and computes the right sum.")
+    return ok(name, f"A parallel loop runs on {threads} threads and computes the right sum.")
 
 
 def runtimes(ground: Ground) -> Check:
     """Whether several OpenMP runtimes are loaded: each keeps threads of its own."""
     name = "runtimes in this process"
     if not _MAPS.exists():
-        return not_needed(name, "Only Linux says which libraries a process has loaded.")
+        return not_needed(
+            name, "Not checked: only Linux lists the libraries that a process has loaded."
+        )
     files = {
         Path(line.split()[-1]).name
         for line in _MAPS.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -79,10 +87,10 @@ def runtimes(ground: Ground) -> Check:
     if len(kinds) > 1:
         return warning(
             name,
-            f"{', '.join(names)}: each has its own threads, which slow each other down.",
-            "Install torch, NumPy and the rest from one source (all by pip or all by conda).",
+            f"{', '.join(names)}: each starts its own threads, which makes calls slower.",
+            "Install torch, NumPy and other packages all with pip, or all with conda.",
         )
-    return ok(name, ", ".join(names) or "None is loaded yet.")
+    return ok(name, ", ".join(names) or "None loaded yet.")
 
 
 CHECKS: tuple[Look, ...] = (compiles, runtimes)

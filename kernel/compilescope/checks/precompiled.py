@@ -29,11 +29,11 @@ def present(ground: Ground) -> Check:
     if not os.access(parent, os.W_OK):
         return warning(
             name,
-            f"{folder} cannot be written to: each process compiles the headers anew.",
-            "Make it writable, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
+            f"{folder} is not writable: every process precompiles the headers again.",
+            "Make it writable, or set TORCHINDUCTOR_CACHE_DIR to another folder.",
         )
     if not files:
-        return ok(name, f"None yet in {folder}: the first C++ wrapper makes them.")
+        return ok(name, f"None yet in {folder}: the first C++ wrapper builds them.")
     return ok(name, f"{len(files)} in {folder}, {size / 1e6:,.0f} MB")
 
 
@@ -46,7 +46,7 @@ def works(ground: Ground) -> Check:
     if lacking:
         return problem(
             name,
-            f"torch runs {lacking[0]} before it precompiles a header, and there is none.",
+            f"torch needs {lacking[0]} to precompile a header, and it is not installed.",
             f"Install it (Debian: apt-get install {lacking[0]}), or turn "
             "cpp_cache_precompile_headers off.",
         )
@@ -71,7 +71,7 @@ def works(ground: Ground) -> Check:
         return warning(
             name, "The compiler builds one but does not use it.", remedy, detail=used.output
         )
-    return ok(name, "The compiler builds and uses one.")
+    return ok(name, "The compiler builds a precompiled header and uses it.")
 
 
 CHECKS: tuple[Look, ...] = (present, works)

@@ -23,7 +23,9 @@ def installed(ground: Ground) -> Check:
     if gpu:
         none = f"None: torch compiles nothing for {gpu} without it."
         return problem("version", none, _install())
-    return not_needed("version", "None. Without it there is no code for targets either.")
+    return not_needed(
+        "version", "Not installed, so that no code for targets can be generated either."
+    )
 
 
 def fits(ground: Ground) -> Check:
@@ -36,18 +38,21 @@ def fits(ground: Ground) -> Check:
         _made_for(),
     )
     if not required and version is None:
-        return not_needed(name, "This torch asks for none.")
+        return not_needed(name, "This torch does not require Triton.")
     if not required and not made_for:
-        return not_needed(name, f"Which Triton torch {torch} was made for is not known here.")
+        return not_needed(
+            name,
+            f"Not checked: compilescope does not know which Triton torch {torch} was built for.",
+        )
     expected = required or made_for
     requirement = (
-        f"torch asks for {expected}" if required else f"torch {torch} was made for {expected}"
+        f"torch requires {expected}" if required else f"torch {torch} was built for {expected}"
     )
     if version is None:
-        return problem(name, f"{requirement}; there is none.", _install())
+        return problem(name, f"{requirement}, which is not installed.", _install())
     if not _takes(expected, version):
-        return warning(name, f"{requirement}; there is {version}.", _install())
-    return ok(name, f"{requirement}, and {version} is there.")
+        return warning(name, f"{requirement}; installed is {version}.", _install())
+    return ok(name, f"{requirement}; installed is {version}.")
 
 
 def _required() -> str:
@@ -83,7 +88,7 @@ def compiles(ground: Ground) -> Check:
     """A kernel compiled for a GPU, which needs none: down to machine code."""
     name = "compiles a kernel"
     if not environment().triton:
-        return not_needed(name, "There is no Triton.")
+        return not_needed(name, "Triton is not installed.")
     if sys.platform != "linux":
         return not_needed(name, "Triton compiles on Linux.")
     folder = ground.place("triton")

@@ -26,12 +26,12 @@ def python_version(ground: Ground) -> Check:
     if _is_unoptimized():
         return warning(
             "Python",
-            f"{version}: torch.compile works on it, but it was built without optimizations, "
-            "so that compiling takes about a quarter longer.",
+            f"{version}: torch.compile works, but Python was built without optimizations, so that "
+            "compiling takes about a quarter longer.",
             "Build it with --enable-optimizations --with-lto (pyenv: set PYTHON_CONFIGURE_OPTS), "
             "or use your system's Python.",
         )
-    return ok("Python", f"{version}: torch.compile works on it.")
+    return ok("Python", f"{version}: torch.compile works with it.")
 
 
 def _is_unoptimized() -> bool:

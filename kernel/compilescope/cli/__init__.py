@@ -140,7 +140,7 @@ def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
     Importing the other commands' modules takes longer than reading a small trace.
     """
     parser = argparse.ArgumentParser(
-        prog="compilescope", description="What torch.compile did, without a notebook."
+        prog="compilescope", description="Show what torch.compile did, without a notebook."
     )
     parser.add_argument("--version", action="version", version=f"compilescope {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

@@ -41,7 +41,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "diff",
         help="compare two reports, folders of reports or traces",
         description="Compare two reports or traces of the same script, before and after a change; "
-        "or two folders of reports, those of the same name with each other.",
+        "or two folders of reports, matched by file name.",
     )
     parser.add_argument("before", type=files.place, help=files.FILE)
     parser.add_argument("after", type=files.place, help="the same, after the change")
@@ -50,20 +50,20 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "-o",
         "--output",
         type=Path,
-        help="of two traces: write a page (.html) or report (.json) of AFTER with the differences",
+        help="for two traces: write a page (.html) or report (.json) of AFTER with the differences",
     )
     parser.add_argument(
         "--all",
         action="store_true",
-        help="of two traces: compare kernels and guards of every compilation that differs, not of "
-        "the slowest only",
+        help="for two traces: compare kernels and guards of every compilation that differs, not "
+        "only of the slowest",
     )
     parser.add_argument(
         "--fail-on",
         type=_names,
         default=[],
         metavar="WHAT,…",
-        help=f"exit with 1 where there is more of it than before: {', '.join(_FAILURES)}",
+        help=f"exit with 1 if AFTER has more of these than BEFORE: {', '.join(_FAILURES)}",
     )
     parser.set_defaults(command=command)
 

@@ -12,7 +12,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "doctor",
         help="check the compiler, headers, Triton, caches and versions",
-        description="Try everything that torch.compile builds on. Exits with 1 on a problem.",
+        description="Test everything that torch.compile needs. Exits with 1 if there is a problem.",
     )
     parser.add_argument("--json", action="store_true", help="print the checks as JSON")
     parser.set_defaults(command=command)

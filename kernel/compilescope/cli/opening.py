@@ -18,31 +18,34 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "open",
         help="show a report, trace or package in the browser",
-        description="Open a page with all the views in the browser. Of a trace, compilations are "
-        "read when you view them, and the page is served until Ctrl-C.",
+        description="Open a page with all views in the browser. A trace is served until Ctrl-C; "
+        "its compilations are read on demand.",
     )
     parser.add_argument("file", type=files.place, help=files.FILE)
     parser.add_argument(
         "after",
         type=files.place,
         nargs="?",
-        help="of two traces: FILE is from before a change, this after",
+        help="a second trace, from after a change; FILE is then the one from before",
     )
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="of a trace: the page shows what a running job compiles, as it comes",
+        help="for a trace: update the page while the job compiles",
     )
     parser.add_argument(
-        "--no-browser", action="store_true", help="print the page's path or address, and no more"
+        "--no-browser", action="store_true", help="only print the path or address of the page"
     )
     parser.add_argument(
-        "--port", type=int, default=0, help="of a trace's page on 127.0.0.1 (default: a free one)"
+        "--port",
+        type=int,
+        default=0,
+        help="for a trace: the port on 127.0.0.1 (default: a free one)",
     )
     parser.add_argument(
         "--lab",
         action="store_true",
-        help="start JupyterLab with the trace or report open in it, where it is installed",
+        help="open it in JupyterLab instead, which must be installed",
     )
     parser.set_defaults(command=command)
 

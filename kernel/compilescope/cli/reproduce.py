@@ -16,23 +16,23 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="write a standalone program of one kernel or graph, and run it once",
         description="Write a standalone program that runs one kernel or graph of a report, and run "
         "it once in a new process. The exit status is 1 if the program fails or its results "
-        "differ; with --minify, if it does not fail as in the report.",
+        "differ; with --minify, if it does not fail in the same way as in the report.",
     )
     parser.add_argument("file", type=files.place, help=files.FILE)
-    parser.add_argument("--kernel", metavar="NAME", help="a kernel")
-    parser.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel")
+    parser.add_argument("--graph", metavar="STAGE", help="the graph: dynamo, joint, post_grad, …")
     parser.add_argument(
         "--minify",
         action="store_true",
-        help="of a graph that fails to compile, raises an exception or gives other results than "
-        "eager: the smallest part of it that fails in the same way, looked for during five minutes "
-        "at most; --graph may be left out",
+        help="for a graph that fails to compile, raises an exception or gives other results than "
+        "eager: search for at most five minutes for a smaller graph that fails in the same way; "
+        "--graph is optional",
     )
-    parser.add_argument("--compilation", metavar="ID", help="torch's compile id, as 0/0")
-    parser.add_argument("--variant", metavar="NAME", help="of this variant, or of this rank")
-    parser.add_argument("--no-run", action="store_true", help="only write the program")
+    parser.add_argument("--compilation", metavar="ID", help="torch's compile id, such as 0/0")
+    parser.add_argument("--variant", metavar="NAME", help="the variant or rank")
+    parser.add_argument("--no-run", action="store_true", help="write the program and do not run it")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="the program, or a folder for it"
+        "-o", "--output", type=Path, metavar="FILE", help="the file to write, or its folder"
     )
     parser.set_defaults(command=command)
 

@@ -33,21 +33,27 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="run a script and report what it compiled",
         usage="compilescope run [-o FILE] [--open] [--trace DIR] (SCRIPT | -m MODULE) [ARGS …]",
         description=(
-            "Run a Python script, watch what torch.compile does, and write a page when it ends: "
-            "also on an exception or Ctrl-C. Under torchrun each rank writes its own, and the last "
-            "one a page of all, compared."
+            "Run a Python script, record what torch.compile does, and write a page when the script "
+            "ends, also after an exception or Ctrl-C. Under torchrun each rank writes its own "
+            "page, and the last one a page that compares all ranks."
         ),
     )
     parser.add_argument(
-        "-o", "--output", type=Path, help="a page (.html) or a report (.json); SCRIPT.html if none"
+        "-o",
+        "--output",
+        type=Path,
+        help="the page (.html) or report (.json) to write (default: SCRIPT.html)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
-        "--trace", type=Path, metavar="DIR", help="have torch write its TORCH_TRACE logs there too"
+        "--trace", type=Path, metavar="DIR", help="also write torch's TORCH_TRACE logs there"
     )
     parser.add_argument("--redact", action="store_true", help="leave out paths and source code")
     parser.add_argument(
-        "--memory-mb", type=float, default=256.0, help="how much the report may hold (default 256)"
+        "--memory-mb",
+        type=float,
+        default=256.0,
+        help="memory limit of the report in MB (default: 256)",
     )
     parser.add_argument(
         "-m", dest="module", action="store_true", help="run a module, as python -m does"

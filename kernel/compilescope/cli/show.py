@@ -32,28 +32,34 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "show",
         help="print a report, or one wrapper, kernel or graph of it",
-        description="Print a report, or one thing of it as plain text.",
+        description="Print a report, or one part of it, as plain text.",
     )
     parser.add_argument("file", type=files.place, help=files.FILE)
     thing = parser.add_mutually_exclusive_group()
     thing.add_argument("--code", choices=WRAPPERS, help="the generated wrapper")
     thing.add_argument("--kernel", metavar="NAME", help="a kernel's source")
     thing.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
-    thing.add_argument("--guards", action="store_true", help="the guards, one a line")
+    thing.add_argument("--guards", action="store_true", help="the guards, one per line")
     thing.add_argument(
-        "--shapes", action="store_true", help="dynamic sizes: symbols, and what torch decided"
+        "--shapes",
+        action="store_true",
+        help="dynamic shapes: the symbols, and torch's decisions about them",
     )
     thing.add_argument(
         "--raw",
         metavar="EVENT",
-        help="of a trace: what torch logged as EVENT and no view reads, as it is",
+        help="for a trace: the records of a kind that no view shows, such as fx_graph_runnable",
     )
-    thing.add_argument("--list", action="store_true", help="what can be named here")
-    parser.add_argument("--json", action="store_true", help="the summary or list as JSON")
+    thing.add_argument(
+        "--list",
+        action="store_true",
+        help="the names of compilations, wrappers, kernels, graphs and events",
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary or list as JSON")
     parser.add_argument(
-        "--compilation", metavar="ID", help="torch's compile id, as 0/0; alone: what it has"
+        "--compilation", metavar="ID", help="torch's compile id, such as 0/0; alone: list its parts"
     )
-    parser.add_argument("--variant", metavar="NAME", help="of this variant, or of this rank")
+    parser.add_argument("--variant", metavar="NAME", help="the variant or rank")
     parser.set_defaults(command=command)
 
 

@@ -19,20 +19,22 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "sweep",
         help="run a sweep that cs.plan_sweep wrote, or a part of it",
         description=(
-            "Run the cells of a plan that are not finished, and print all of them. Parts may run "
-            "on several machines at once, in a job array: they keep their cells in one folder, "
-            "and running the plan without --shard joins them."
+            "Run the unfinished cells of a plan, and print all cells. Several machines can run "
+            "parts of a plan at the same time, for example in a job array: all store their cells "
+            "in one folder. Running the plan without --shard then joins them."
         ),
     )
-    parser.add_argument("plan", type=Path, help="what cs.plan_sweep wrote; it is run as code")
     parser.add_argument(
-        "--shard", type=_shard, metavar="I/N", help="the part I, from 1, of N parts: 2/8"
+        "plan", type=Path, help="the file that cs.plan_sweep wrote; it contains code that is run"
     )
     parser.add_argument(
-        "--gpus", action="store_true", help="one cell at a time on each of this machine's GPUs"
+        "--shard", type=_shard, metavar="I/N", help="run part I of N, counted from 1: 2/8"
     )
     parser.add_argument(
-        "--workers", type=int, default=1, help="how many cells are compiled at once; 1"
+        "--gpus", action="store_true", help="run one cell at a time on each GPU of this machine"
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, help="how many cells compile at once (default: 1)"
     )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="save the result: x.html or x.compilescope.json"

@@ -42,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "trace",
         help="summarize a TORCH_TRACE log or a folder of logs",
-        description="Summarize what torch logged because TORCH_TRACE was set.",
+        description="Summarize the logs that torch wrote to the folder in TORCH_TRACE.",
     )
     parser.add_argument(
         "paths",
@@ -54,23 +54,24 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, help="write a page (.html) or a report (.json)"
     )
-    parser.add_argument("--rank", type=int, help="of several ranks, this one only")
+    parser.add_argument("--rank", type=int, help="read only this rank")
     parser.add_argument("--redact", action="store_true", help="leave out paths and source code")
     parser.add_argument("--json", action="store_true", help="print the summary or list as JSON")
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="print compilations as a running job logs them; Ctrl-C ends with the summary, or with "
-        "--json without it",
+        help="print compilations while a job runs; Ctrl-C prints the summary (not with --json)",
     )
     listing = parser.add_argument_group("list of compilations")
     listing.add_argument("--list", action="store_true", help="list every compilation")
     listing.add_argument("--sort", choices=list(_SORTS), help="order of the list (default: start)")
-    listing.add_argument("--only", choices=list(_FILTERS), help="list these only")
+    listing.add_argument("--only", choices=list(_FILTERS), help="list only these")
     listing.add_argument(
-        "--min-nodes", type=int, metavar="N", help="only graphs of N nodes or more"
+        "--min-nodes", type=int, metavar="N", help="list only graphs with at least N nodes"
     )
-    listing.add_argument("--function", metavar="TEXT", help="only of functions or files with TEXT")
+    listing.add_argument(
+        "--function", metavar="TEXT", help="list only functions or files with TEXT in their name"
+    )
     parser.add_argument(
         "--stacks",
         action="store_true",
@@ -79,7 +80,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--search",
         metavar="TEXT",
-        help="print the lines that hold TEXT, in all texts of all compilations (status 1: none)",
+        help="print the lines with TEXT in all texts of all compilations; exit with 1 if none",
     )
     parser.set_defaults(
         command=command, is_brief=lambda options: not options.follow and options.output is None

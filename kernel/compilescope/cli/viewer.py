@@ -14,9 +14,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "viewer",
         help="write the page that opens saved reports by drag and drop",
-        description="Write one HTML file that opens saved pages and .compilescope.json files: "
-        "dropped onto it, or named in its address (viewer.html#report=ADDRESS). It works from "
-        "disk, and sends what it opens nowhere.",
+        description="Write one HTML file that opens saved pages and .compilescope.json files: drop "
+        "them onto it, or name one in its address (viewer.html#report=ADDRESS). It works from disk "
+        "and uploads nothing.",
     )
     parser.add_argument(
         "-o",

@@ -69,13 +69,13 @@ def parse(variants: object) -> dict[str, Variant]:
     if taken := {AS_WRITTEN, IN_CELL} & set(result):
         raise CompilescopeError(
             f"A variant cannot be called {min(taken)!r}.",
-            "The user's own torch.compile, and what the cell itself compiled, go by these names.",
+            "These names are for the user's own torch.compile and the cell's own compilations.",
             "Give it another name.",
         )
     if "eager" in result and result["eager"].backend is not None:
         raise CompilescopeError(
             "A compiled variant cannot be called 'eager'.",
-            "The plain call, which the others are compared to, goes by that name.",
+            "That is the name of the uncompiled call, which the others are compared with.",
             "Give it another name.",
         )
     return result

@@ -40,31 +40,45 @@ def _parser() -> Any:
     parser = new(
         prog="%compile",
         description="Run the cell, and show what torch.compile generates for its last call.",
-        epilog="A switch holds for all variants that are compiled.",
+        epilog="The switches apply to all compiled variants.",
     )
     add = parser.add_argument
-    add("--variants", metavar="NAMES", help="names, with commas between (python,cpp)")
+    add("--variants", metavar="NAMES", help="names, separated by commas (default: python,cpp)")
     add("--mode", help="torch.compile's mode")
-    add("--cpp-wrapper", action="store_true", help="launch the kernels from C++ alone")
-    add("--dynamic", choices=("auto", "on", "off"), help="dynamic shapes (auto)")
+    add("--cpp-wrapper", action="store_true", help="only the C++ wrapper")
+    add("--dynamic", choices=("auto", "on", "off"), help="dynamic shapes (default: auto)")
     add("--fullgraph", action="store_true", help="a graph break is an error")
-    add("--backend", help="torch.compile's backend (inductor)")
+    add("--backend", help="torch.compile's backend (default: inductor)")
     add(
         "--option",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a setting of Inductor; may be given again",
+        help="an Inductor setting; can be repeated",
     )
-    add("--target", metavar="DEVICES", help="what to generate code for (the arguments' device)")
-    add("--no-run", action="store_true", help="generate the code; build and time nothing")
-    add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
+    add(
+        "--target",
+        metavar="DEVICES",
+        help="devices to generate code for (default: the arguments' device)",
+    )
+    add("--no-run", action="store_true", help="only generate the code; build and time nothing")
+    add(
+        "--measure",
+        type=seconds,
+        metavar="SECONDS",
+        help="then time the variants, interleaved, for this long",
+    )
     study_names = ", ".join(STUDIES)
-    add("--study", metavar="NAMES", help=f"then study the variants: names of {study_names}")
+    add("--study", metavar="NAMES", help=f"then run these studies: names of {study_names}")
     add("--panel", action="store_true", help="show the live panel in the cell's output")
     add("--no-widget", action="store_true", help="show the report without its switches")
-    add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
-    add("--help", action="store_true", help="print this")
+    add(
+        "--name",
+        default=LAST,
+        metavar="VAR",
+        help=f"store the report in this variable (default: {LAST})",
+    )
+    add("--help", action="store_true", help="print this help")
     return parser
 
 

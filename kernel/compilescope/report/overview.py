@@ -164,19 +164,24 @@ class Overview(Struct):
     headline: str = ""
     """One sentence: which variant is fastest, or why that is not known."""
     results: list[Result] = []
+    """One row per variant: latency, speedup over eager, first call."""
     targets: list[TargetResult] = []
+    """The estimates for variants with a target."""
     scale_us: float = 0.0
-    """The value of the longest bar of the results."""
+    """The latency at the end of the axis of the bars (µs)."""
     axis: str = ""
     """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
     wrapper: Answer | None = None
-    """Whether the C++ wrapper pays off; None if there is nothing to wrap."""
+    """Whether the C++ wrapper is worth its compile time; None if Inductor generated no code."""
     limit: Limit | None = None
+    """What limits the latency of a call."""
     suggestions: list[Suggestion] = []
     """At most five, the largest gain first."""
     counts: list[Count] = []
+    """How many recompiles, graph breaks, failed compilations and the like there are."""
     longer_s: int = 0
-    """For how many seconds to measure what the measurement leaves open; 0 if it leaves nothing."""
+    """How long to measure so that the comparison is clear (s); 0 if it already is."""
     longer: str = ""
-    """The call that does so: ``cs.measure(report, seconds=30), in the session that …``."""
+    """The call that does it: ``cs.measure(report, seconds=30), in the session that …``."""
     conflicts: list[KernelTimeConflict] = []
+    """Variants whose kernels were measured to take longer than the whole call."""

@@ -23,24 +23,30 @@ class SourceLine(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows i
 
 
 class Problem(Struct):
-    """Something the user should know: what happened, why, and what to do."""
+    """An error, a warning or a note: what happened, why, and what to do."""
 
     severity: Severity
+    """``error``: something failed. ``warning``: it costs time or differs from the request.
+    ``info``: a note."""
     what: str
+    """What happened, in one sentence."""
     why: str = ""
+    """Why; empty if unknown."""
     remedy: str = ""
+    """What to do; empty if nothing can be done."""
     where: SourceLine | None = None
+    """The line of code that it concerns."""
     detail: str = ""
-    """Long text, folded by default: a compiler's output, the user's own traceback."""
+    """Long text, collapsed by default: a compiler's output, the user's own traceback."""
     facts: dict[str, str] = {}
-    """Named facts about a failure inside generated code: ``operator``, ``tensor``, ``expected``,
-    ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``, ``artifact``,
-    ``wrapper_line``. Of a failure that several compilations share: ``compilations``, their ids,
-    separated by commas."""
+    """Details of a failure inside generated code, by name: ``operator``, ``tensor``, ``expected``,
+    ``found``, ``cause``, ``call``; its place in the wrapper: ``compilation``, ``artifact``,
+    ``wrapper_line``; for a failure of several compilations, ``compilations``: their ids, separated
+    by commas."""
 
     @property
     def compilations(self) -> list[str]:
-        """The ids of the compilations that it concerns; empty if it names none."""
+        """The compile ids that `facts` names; empty if it names none."""
         ids = self.facts.get("compilations") or self.facts.get("compilation")
         return ids.split(", ") if ids else []
 

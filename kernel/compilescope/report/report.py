@@ -72,50 +72,65 @@ class VariantReport(Struct):
     """The results of one variant of the subject."""
 
     name: str
+    """Its name in the report: ``python``, ``cpp``, or as the caller named it."""
     requested: Variant
+    """The requested settings."""
     stage: Literal["sources", "built", "failed"] = "sources"
-    """``sources``: code generated, nothing built. ``built``: built, run and timed."""
+    """``sources``: code generated, nothing built. ``built``: built, run and timed. ``failed``:
+    ``problems`` says why."""
     effective: list[Effective] = []
+    """Settings with their requested and effective values."""
     config: dict[str, str] = {}
     """Settings in force that differ from torch's defaults."""
     compilations: list[Compilation] = []
+    """Its compilations, in the order in which torch made them."""
     compile_time: CompileTime | None = None
+    """The time of the first call, and its parts."""
     warm_compile_time: CompileTime | None = None
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
     """Each distinct graph break once, the costliest first."""
     timing: Timing | None = None
+    """The latency of later calls; None until the variant is timed."""
     layers: list[Layers] = []
-    """Where a call's time goes: for inference, or for the forward and the backward."""
+    """How the time of a call divides into layers: for inference, or for forward and backward."""
     verdict: Verdict | None = None
+    """What limits the latency: launches, memory bandwidth, arithmetic, overhead."""
     startups: list[Startup] = []
+    """First calls in separate processes, with cold and with warm caches."""
     paybacks: list[Payback] = []
+    """After how many calls the saved time exceeds the compile time."""
     accuracy: list[OutputError] = []
+    """The differences of its outputs and gradients from eager's."""
     departure: Departure | None = None
+    """The first kernel with a wrong result, if the study ``accuracy`` found one."""
     studied: list[str] = []
-    """The studies that were run: layers, kernels, startups, accuracy; for a variant with a target:
-    assembly, check."""
+    """Names of the studies that were run: ``layers``, ``kernels``, ``accuracy``."""
     target: TargetReport | None = None
     """The device that the code is for, if it differs from the arguments' device."""
     problems: list[Problem] = []
+    """Problems of this variant: compile errors, wrong results, settings without effect."""
     absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
     changes: Changes | None = None
     """Its differences from another variant of the report."""
     cuda_graphs: CudaGraphs | None = None
+    """Whether CUDA graphs are used, and why not where torch skips them."""
     kernel_loads: list[KernelLoad] = []
     """How each kernel was compiled, loaded and first run."""
     cold: list[ColdSwitch] = []
     """How settings change the first call's time."""
     cold_gain: str = ""
-    """Which of them shorten the first call most, in a sentence."""
+    """One sentence: which of these settings shorten the first call most."""
     ways: list[DeployWay] = []
     """The ways to deploy the call, compared."""
     package: Package | None = None
     """The subject compiled ahead of time."""
     earlier: bool = False
-    """It is of an earlier run of the same call, which was inspected again with other variants."""
+    """Whether it is from an earlier inspection of the same call, with other variants."""
     recorded: bool = False
-    """It holds what the user's code compiled as it ran: there is no call of it to build or time."""
+    """Whether it holds the compilations of the user's own running code, without a call to build or
+    time."""
 
 
 AS_WRITTEN = "as written"
@@ -170,24 +185,32 @@ class Report(Struct, kw_only=True):
     """
 
     schema_version: int = SCHEMA_VERSION
+    """The version of the file format."""
     created: str = ""
+    """When the inspection, watch or sweep began, in ISO 8601; for a file of torch, when it was
+    written."""
     subject: Subject
+    """The inspected call; or the watch, trace or package."""
     environment: Environment = msgspec.field(default_factory=Environment)
+    """The versions, devices and settings that the report was made with."""
     variants: list[VariantReport] = []
+    """The results, one entry per variant."""
     problems: list[Problem] = []
+    """Problems of the whole report; those of one variant are in `VariantReport.problems`."""
     files: dict[str, str] = {}
     """Notebook cells that source lines refer to: file name → the cell's whole text."""
     peaks: list[Peaks] = []
     """The peak rates of the devices, with which measured kernels are compared."""
     sweep: Sweep | None = None
+    """For a sweep: its cells and the fastest of them."""
     rank: Rank | None = None
-    """The rank of a distributed run that it belongs to."""
+    """For a report of a distributed run: its rank, and the differences from the other ranks."""
     overview: Overview | None = None
-    """The summary, as of when the report was last written or shown."""
+    """The summary, computed when the report is saved or displayed."""
     trace: TraceSummary | None = None
     """For a trace: its summary."""
     contents: Contents | None = None
-    """In a file: summaries and the places of texts, for a panel without a kernel."""
+    """In a saved file: summaries and the positions of texts, for a panel without a kernel."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -195,7 +218,7 @@ class Report(Struct, kw_only=True):
         return [compilation for variant in self.variants for compilation in variant.compilations]
 
     def variant(self, name: str) -> VariantReport:
-        """The report of one variant.
+        """The results of one variant.
 
         Parameters
         ----------
@@ -211,6 +234,11 @@ class Report(Struct, kw_only=True):
         ------
         CompilescopeError
             No variant has this name; the message lists the existing ones.
+
+        Examples
+        --------
+        >>> report.variant("cpp").stage
+        'built'
         """
         for variant in self.variants:
             if variant.name == name:
@@ -223,20 +251,27 @@ class Report(Struct, kw_only=True):
         Parameters
         ----------
         compile_id
-            torch's own id: ``"0/0"``, and ``"0/1"`` for its first recompile.
+            ``"0/0"``, and ``"0/1"`` for its first recompile.
         variant
-            The variant's name; the first variant that has the compilation if None.
+            The variant's name. None: the first variant that has the compilation.
 
         Returns
         -------
         Compilation
-            A copy. Without ``variant``, its ``code`` is completed with the other kind of wrapper
-            from the first variant for the same device that has one.
+            A copy. Without ``variant``, its ``code`` also has the other kind of wrapper, from the
+            first variant for the same device that has one.
 
         Raises
         ------
         CompilescopeError
-            No compilation has this id; the message lists the existing ones.
+            No compilation has this id, or no variant this name; the message lists the existing
+            ones.
+
+        Examples
+        --------
+        >>> code = report.compilation("0/0").code
+        >>> code.python is not None and code.cpp is not None
+        True
         """
         variants = self.variants if variant is None else [self.variant(variant)]
         matches = [
@@ -262,8 +297,13 @@ class Report(Struct, kw_only=True):
         Returns
         -------
         str
-            The text. Options of a variant that JSON cannot represent (such as a function) are
-            stored as their ``repr``.
+            The text. Options of a variant that JSON cannot represent, such as functions, are stored
+            as their ``repr``.
+
+        Examples
+        --------
+        >>> json.loads(report.to_json())["subject"]["name"]
+        'fn'
         """
         replace = msgspec.structs.replace
         conclude(self)
@@ -281,17 +321,22 @@ class Report(Struct, kw_only=True):
         return msgspec.json.encode(packed_report, enc_hook=repr).decode()
 
     def redacted(self) -> Report:
-        """A copy without folders' names, lines of source code, and quoted values.
+        """A copy without names of folders, lines of source code, and quoted values.
 
         Returns
         -------
         Report
-            The names of files, functions, modules and variables stay.
+            The copy. It keeps the names of files, functions, modules and variables.
 
         Raises
         ------
         CompilescopeError
-            The report is nested too deep.
+            The report is nested too deeply.
+
+        Examples
+        --------
+        >>> report.redacted().subject.where.code
+        ''
         """
         # Its expressions take milliseconds to compile, for which `compilescope trace` would wait.
         from .saving.redaction import redact
@@ -303,8 +348,8 @@ class Report(Struct, kw_only=True):
         except RecursionError:
             raise CompilescopeError(
                 "The report cannot be redacted.",
-                "It is nested too deep, as no report of compilescope's is.",
-                "Save it as it is, or make it again.",
+                "It is nested too deeply; compilescope does not write such reports.",
+                "Save it without redaction, or inspect the call again.",
             ) from None
         for compilation in report.compilations:
             completing["conditions"](compilation)
@@ -343,7 +388,13 @@ class Report(Struct, kw_only=True):
         Raises
         ------
         CompilescopeError
-            The path is invalid, its ending is neither of the two, or the file cannot be written.
+            The path has another ending or is invalid, the folder does not exist, or the file cannot
+            be written.
+
+        Examples
+        --------
+        >>> report.save(folder / "run.html").name
+        'run.html'
         """
         path = given_path(path, "the file to write: it ends in .json or .html")
         report = self.redacted() if redact else self
@@ -364,41 +415,42 @@ class Report(Struct, kw_only=True):
     ) -> Recommendation:
         """The best measured way to deploy the call. Requires the study ``deploy``.
 
-        >>> cs.study(report, "deploy", variants="python")     # doctest: +SKIP
-        >>> compiled = report.best("latency").apply(model)    # doctest: +SKIP
-
-        Ways whose results differ from eager's, and those that would silently return wrong results
-        for another call, are left out; so are those that are no faster than eager, unless none is
+        Ways whose results differ from eager's, or that would silently return wrong results for
+        other arguments, are excluded. So are ways that are not faster than eager, unless none is
         faster.
 
         Parameters
         ----------
         objective
-            ``"latency"``: the fastest calls; among those whose difference is within noise, the
-            shortest first call. ``"cold"``: the shortest time to the first result in a fresh
-            process, with the files that the way ships. ``"balanced"``: the smallest product of
-            both.
+            ``"latency"``: the lowest latency; if the difference is within noise, the shortest first
+            call. ``"cold"``: the shortest time to the first result in a fresh process, with the
+            files that the way ships. ``"balanced"``: the smallest product of the two.
         memory_gb
-            The memory that a process may use until its first result.
+            The limit of the memory of a process until its first result (GB). None: no limit.
 
         Returns
         -------
         Recommendation
-            Displays itself; ``code`` is the code to paste, ``apply`` compiles a model that way.
+            Displays itself; ``code`` is the code to paste, ``apply`` compiles a model this way.
 
         Raises
         ------
         CompilescopeError
-            Nothing was measured, there is no such objective, or no way fits in the memory.
+            No way was measured, the objective does not exist, or no way needs so little memory.
+
+        Examples
+        --------
+        >>> report = cs.study(report, "deploy", variants="python")    # doctest: +SKIP
+        >>> compiled = report.best("latency").apply(model)            # doctest: +SKIP
         """
         ways = ((variant.name, way) for variant in self.variants for way in variant.ways)
         return recommend(ways, objective, memory_gb)
 
     def panel(self) -> Any:
-        """The report's live panel as the output of a cell, for notebooks other than JupyterLab.
+        """The report's live panel as a widget, for notebooks other than JupyterLab.
 
-        It has all views, with switches, what-if and measuring, as in JupyterLab. It is connected to
-        this kernel; the panel of a report from a file shows only the file's contents.
+        It has all views, switches and buttons of JupyterLab's panel, and is connected to this
+        kernel. For a report from a file it only shows the file's contents.
 
         Returns
         -------
@@ -409,6 +461,10 @@ class Report(Struct, kw_only=True):
         ------
         CompilescopeError
             anywidget is not installed, or compilescope was installed without its front end.
+
+        Examples
+        --------
+        >>> report.panel()                                    # doctest: +SKIP
         """
         return panels["widget"](self)
 

@@ -1,4 +1,4 @@
-"""Which wrapper serves each graph of a tiered compilation, and how that came."""
+"""Which wrapper each graph of a tiered compilation uses, and why."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ TierState = Literal[
 
 
 class SwapGain(Struct):
-    """What a swap gained: calls that both tiers served in turns after it, timed."""
+    """The speedup of a swap: after it, both tiers alternate for some calls, which are timed."""
 
     before_us: float
-    """The median time of a call of the graph under the tier that was replaced (µs)."""
+    """The median time of a call of the graph with the replaced tier (µs)."""
     after_us: float
-    """The same under the tier that replaced it."""
+    """The median time with the tier that replaced it (µs)."""
     before_quartiles_us: tuple[float, float]
-    """The lower and the upper quartile: half of the calls lie between them."""
+    """The lower and the upper quartile with the replaced tier (µs)."""
     after_quartiles_us: tuple[float, float]
+    """The lower and the upper quartile with the tier that replaced it (µs)."""
     calls: int
-    """How many calls of each were timed."""
+    """The number of timed calls of each tier."""
     is_host_time: bool = False
-    """Whether the calls did not wait for the GPU: it is the time that the host needs."""
+    """On a GPU: whether the times end when the call returns, before the GPU has finished."""
 
     @property
     def is_clear(self) -> bool:
@@ -49,48 +50,55 @@ class Tier(Struct):
     """One wrapper of a graph, or the CUDA graphs of its last wrapper."""
 
     name: TierName
+    """``python`` and ``cpp`` are the wrappers, ``cuda_graphs`` the CUDA graphs of the last one."""
     state: TierState
-    """serves; replaced (by the next tier); waits (for the process that builds; CUDA graphs: for the
-    C++ wrapper); builds; checks (it is there, and the next call compares it with the first);
-    records (the next calls warm up, record and replay, each compared); checked (its results are
-    right, but the graph is pinned to an earlier tier); failed (``problem`` says why); unwanted
-    (``why`` says why)."""
+    """serves: calls use it. replaced: calls use the next tier. waits: queued for the process that
+    builds; CUDA graphs wait for the C++ wrapper. builds: being built. checks: built; the next call
+    compares its results with the first tier's. records: the next calls warm up, record and replay,
+    and each is compared. checked: the results agree, but the graph is pinned to an earlier tier.
+    failed: see ``problem``. unwanted: not built, see ``why``."""
     seconds: float | None = None
-    """What compiling it took: the first tier in your process, the next in one of its own. Of a
-    first tier that torch had in its caches, what finding it took. Of CUDA graphs, what the calls
-    took that warmed up and recorded."""
+    """Its compile time (s): the Python wrapper's in your process, the C++ wrapper's in a separate
+    one. For a Python wrapper from torch's caches, the time to load it. For CUDA graphs, the time of
+    the calls that warmed up and recorded."""
     load_s: float | None = None
-    """What loading it took: beside your calls, or at the first call if it was cached."""
+    """The time to load the built library (s), in a background thread; in the first call if the
+    library was cached."""
     cached: bool = False
-    """Whether it was built and checked by an earlier process."""
+    """Whether an earlier process built and checked it."""
     why: str = ""
-    """Why it is unwanted."""
+    """For ``unwanted``: the reason."""
     problem: Problem | None = None
-    """Why it failed."""
+    """For ``failed``: the error."""
     swapped_s: float | None = None
-    """Of CUDA graphs: seconds from when the first tier was ready until they served. Of the C++
-    wrapper: `GraphTiers.swapped_s`."""
+    """For CUDA graphs: the time from when the first tier was ready until they replaced the C++
+    wrapper (s). For the C++ wrapper see `GraphTiers.swapped_s`."""
     gain: SwapGain | None = None
-    """Of CUDA graphs: what they gained over the C++ wrapper. Its own: `GraphTiers.gain`."""
+    """For CUDA graphs: the speedup over the C++ wrapper. For the C++ wrapper see
+    `GraphTiers.gain`."""
     pool_bytes: float | None = None
-    """Of CUDA graphs: the size of the memory pool that all of them on this device share, once this
-    one was recorded."""
+    """For CUDA graphs: the size of the memory pool that all of them on this device share, after
+    this one was recorded."""
 
 
 class Gain(Struct):
-    """What the swap to the C++ wrapper gained: calls that both wrappers served in turns, timed."""
+    """The speedup of the C++ wrapper, measured in your own calls.
+
+    After the swap, the two wrappers alternate for some calls, which are timed.
+    """
 
     python_us: float
-    """The median time of a call of the graph under the Python wrapper (µs)."""
+    """The median time of a call of the graph with the Python wrapper (µs)."""
     cpp_us: float
-    """The same under the C++ wrapper."""
+    """The median time with the C++ wrapper (µs)."""
     python_quartiles_us: tuple[float, float]
-    """The lower and the upper quartile: half of the calls lie between them."""
+    """The lower and the upper quartile with the Python wrapper (µs)."""
     cpp_quartiles_us: tuple[float, float]
+    """The lower and the upper quartile with the C++ wrapper (µs)."""
     calls: int
-    """How many calls of each were timed."""
+    """The number of timed calls of each wrapper."""
     is_host_time: bool = False
-    """Whether the calls did not wait for the GPU: it is the time that the host needs."""
+    """On a GPU: whether the times end when the call returns, before the GPU has finished."""
 
     @staticmethod
     def of(swap: SwapGain) -> Gain:
@@ -118,7 +126,7 @@ class Gain(Struct):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the quartiles do not overlap."""
+        """Whether the two ranges between the quartiles do not overlap."""
         return self.swap.is_clear
 
     def __str__(self) -> str:
@@ -131,29 +139,32 @@ class GraphTiers(Struct):
     compilation: str
     """torch's compile id: ``0/0``."""
     kind: Literal["inference", "forward", "backward"]
+    """Whether the graph is for inference, or is the forward or backward of training."""
     serving: TierName
-    """The tier that serves the next call."""
+    """The tier that the next call uses."""
     tiers: list[Tier]
+    """Its wrappers: the Python wrapper first."""
     swapped_s: float | None = None
-    """Seconds from when the first tier was ready until the next replaced it."""
+    """The time from when the Python wrapper was ready until the C++ wrapper replaced it (s)."""
     number: int = 0
-    """Tells the graphs of a process apart."""
+    """A number that is unique among the graphs of a process."""
     pinned: bool = False
-    """Whether it is pinned to a tier; that is the first tier, if `pinned_to` does not say else."""
+    """Whether it is pinned to a tier: to `pinned_to`, or to the Python wrapper if that is None."""
     gain: Gain | None = None
-    """What the swap gained, once enough calls were timed; of a tier from the cache, as it was
-    measured in the process that checked it."""
+    """The measured speedup, once enough calls were timed. For a C++ wrapper from the cache, the
+    measurement of the process that checked it."""
     pinned_to: TierName | None = None
-    """The last tier that may serve until it is unpinned, if it is pinned."""
+    """The last tier that calls may use until the graph is unpinned."""
 
     def __str__(self) -> str:
         return renderers["tiers text"](Tiers(graphs=[self]))
 
 
 class Tiers(Struct):
-    """The graphs of a tiered compilation, as they were when it was asked."""
+    """The state of the graphs of a tiered compilation at one point in time. Prints as a table."""
 
     graphs: list[GraphTiers] = []
+    """One entry per graph: forward, backward and each recompile."""
 
     def __str__(self) -> str:
         return renderers["tiers text"](self)

@@ -10,12 +10,12 @@ from ..report.errors import CompilescopeError
 
 
 class SweepResult:
-    """The cells of a sweep and what they come to. Displays itself.
+    """The cells of a sweep, and the fastest of them. Displays itself.
 
     Attributes
     ----------
     report
-        The report that holds it, in ``report.sweep``; it saves and loads as reports do.
+        The report with the sweep in ``report.sweep``; it is saved and loaded like any other.
     """
 
     def __init__(self, report: Report) -> None:
@@ -29,26 +29,26 @@ class SweepResult:
 
     @property
     def cells(self) -> list[SweepCell]:
-        """Every cell, in the order in which they were asked for."""
+        """Every cell, in the order of the request."""
         return self.sweep.cells
 
     @property
     def best(self) -> SweepCell | None:
-        """The winner: the fastest that is right. None where no cell was measured."""
+        """The fastest cell with correct results; None if there is none."""
         return next((cell for cell in self.cells if cell.key == self.sweep.winner), None)
 
     @property
     def code(self) -> str:
-        """The winner, as code to paste."""
+        """The settings of the fastest cell, as code to paste."""
         return self.sweep.code
 
     def cell(self, name: str, shape: str | None = None) -> SweepCell:
-        """A cell by its variant's name, and by its shape's where there are several.
+        """A cell by the name of its variant and, if the sweep has several, the name of its shape.
 
         Raises
         ------
         CompilescopeError
-            There is none; the message lists those there are.
+            The sweep has no such cell; the message lists its cells.
         """
         for cell in self.cells:
             if cell.name == name and shape in (None, cell.shape):

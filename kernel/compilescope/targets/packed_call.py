@@ -135,10 +135,10 @@ def unpack(data: bytes, world: Any) -> Call:
     except (ImportError, AttributeError) as error:
         missing = getattr(error, "name", None)
         raise CompilescopeError(
-            f"{missing or 'Something'} of the subject's is not there in the target's process.",
+            f"{missing or 'Something'} that the call needs is missing in the target's process.",
             f"{type(error).__name__}: {_first_line(error)}.",
-            "Functions and classes of modules are imported there anew: put them into a file that "
-            "can be imported, or into the notebook.",
+            "That process imports the modules of functions and classes again: put them into a file "
+            "that can be imported, or into the notebook.",
         ) from None
     finally:
         _rebuilding.reset(token)

@@ -188,9 +188,9 @@ def _gone(worker: WorkerProcess) -> CompilescopeError:
     title = worker.device.name if worker.device is not None else "checks"
     last = next((line.strip() for line in reversed(errors.splitlines()) if line.strip()), "")
     error = CompilescopeError(
-        f"The process for {title} ended while it worked: {how}.",
-        f"The last that it wrote: {last}" if last else "It wrote nothing.",
-        "Ask again: a new one is started. Your kernel is as it was.",
+        f"The process for {title} ended during its work: {how}.",
+        f"Its last output: {last}" if last else "It wrote no output.",
+        "Try again: a new process is started. Your kernel is not affected.",
     )
     error.problem.detail = errors
     return error

@@ -26,12 +26,12 @@ OPTION = "tiers"
 
 _CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
 _COLLECTIVES = (
-    "It communicates with other ranks: the call that compares would do so once more than theirs."
+    "It communicates with other ranks: comparing would run its collectives once more than they do."
 )
 _NO_GPU = "It uses no CUDA device: there is nothing to record."
 _LOST = (
     "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
-    "compilescope/tiers beside them: an empty cache folder has both written anew."
+    "compilescope/tiers next to them: with an empty cache folder both are written again."
 )
 
 
@@ -147,9 +147,9 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     if tier not in (None, *TIERS):
         raise CompilescopeError(
             f"{tier!r} cannot be pinned.",
-            "The last tier serves by itself as soon as its results are known to be right.",
-            f"Give {TIERS[0]!r} to keep the Python wrapper, {TIERS[1]!r} to do without CUDA "
-            "graphs, or None to end that.",
+            "The last tier is used automatically once its results have been checked.",
+            f"Give {TIERS[0]!r} to keep the Python wrapper, {TIERS[1]!r} to turn CUDA graphs off, "
+            "or None to unpin.",
         )
     tiers_of(compiled)
     for graph in graphs.of(compile_calls.context_of(compiled)):

@@ -244,7 +244,7 @@ def test_the_triton_of_a_torch_that_asks_for_none(
     check = triton.fits(ground)
     assert check.state == state
     if state == "warning":
-        assert check.found == "torch 2.13.0+cpu was made for triton==3.7.1; there is 3.9.0."
+        assert check.found == "torch 2.13.0+cpu was built for triton==3.7.1; installed is 3.9.0."
         assert check.remedy == "pip install 'triton==3.7.1'"
 
 

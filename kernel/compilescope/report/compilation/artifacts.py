@@ -27,36 +27,51 @@ class Node(Struct):
     """An FX node."""
 
     name: str
+    """Its name in the graph: ``add_1``."""
     op: str
+    """``placeholder``, ``get_attr``, ``call_function``, ``call_method``, ``call_module``,
+    ``output``."""
     target: str
+    """What it calls or reads: ``aten.add.Tensor``."""
     args: str = ""
+    """Its arguments as text."""
     inputs: list[str] = []
+    """Names of the nodes that it reads."""
     users: list[str] = []
+    """Names of the nodes that read it."""
     shape: list[str] | None = None
     """Sizes as text, since a size may be a symbol (``s0``)."""
     stride: list[str] | None = None
+    """Strides as text, in elements."""
     dtype: str | None = None
+    """The dtype of its value: ``float32``."""
     device: str | None = None
+    """The device of its value: ``cuda:0``."""
     sources: list[SourceLine] = []
     """Innermost frame last, as in a traceback."""
     module: str | None = None
     """The path of the owning ``nn.Module`` (``layers.0.attn``)."""
     module_type: str | None = None
+    """The class of that module: ``torch.nn.modules.linear.Linear``."""
     line: int | None = None
     """The line of the node in the graph's text."""
     stack: int | None = None
     """In a file or a message: the index of its ``sources`` in `Graph.stacks`."""
     origins: list[str] = []
-    """Names of the nodes of the ``dynamo`` stage that it came from, if torch reports them."""
+    """Names of the ``dynamo`` stage's nodes that it was lowered from, if torch reports them."""
 
 
 class Graph(Struct):
     """An FX graph at one stage."""
 
     stage: str
+    """One of `STAGES`: ``dynamo``, ``post_grad``."""
     text: str
+    """The graph as torch prints it."""
     nodes: list[Node] = []
+    """Its nodes, in topological order."""
     absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
     stacks: list[list[SourceLine]] = []
     """In a file or a message: the nodes' sources, each once. See `report.saving.packed_graphs`."""
     same_as: tuple[str, str] | None = None
@@ -85,20 +100,24 @@ class Code(Struct):
     """What Inductor generated for one graph."""
 
     direction: Direction = "inference"
+    """Whether the graph is for inference, or is the forward or backward of training."""
     python: str | None = None
-    """The Python wrapper, with its kernels."""
+    """The Python wrapper as Inductor wrote it, kernels included; None if this variant has none."""
     cpp: str | None = None
-    """The C++ wrapper, as C++."""
+    """The C++ wrapper: its C++ alone; None if this variant has none."""
     shell: str | None = None
-    """The Python around the C++ wrapper, with the C++ cut out."""
+    """The Python module that contains the C++ wrapper, without the C++."""
     path: str | None = None
-    """The path to which torch wrote it, if it did."""
+    """The file that torch wrote it to; None if it wrote none."""
     regions: dict[str, list[Region]] = {}
     """Artifact ("python", "cpp") → its regions, by start line."""
     backward: Code | None = None
+    """The code of the backward graph, if there is one."""
     others: list[Code] = []
-    """Further graphs of this direction, if torch compiled several under one id."""
+    """The code of further graphs with the same direction, if torch compiled several under one
+    compile id."""
     absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
     aot: str | None = None
     """AOTInductor's C++, if the graph was compiled ahead of time."""
     buffers: dict[str, str] = {}
@@ -113,54 +132,68 @@ class Launch(Struct):
     """A call of a kernel in a wrapper."""
 
     artifact: Literal["python", "cpp", "aot"]
+    """The wrapper that has the launch."""
     variant: str
+    """The name of the variant whose wrapper this is."""
     line: int
+    """The first line of the launch in the wrapper."""
     end: int
+    """Its last line."""
     key: str
+    """The key of its region, as in `Region.key`; equal for the same launch in both wrappers."""
     text: str = ""
     """The launch's first line, without its indent."""
     estimated_bytes: float | None = None
-    """As `Kernel.estimated_bytes`, for this launch."""
+    """Bytes that this launch reads and writes: the sizes of its buffers, each counted once."""
     estimated_operations: float | None = None
+    """Arithmetic operations of this launch; a multiply-add counts as two."""
     time: LaunchTime | None = None
     """The measured time, if any."""
     estimated_us: float | None = None
-    """A lower bound of the kernel's time on the variant's target, without the launch: an estimate,
-    never a measurement."""
+    """A lower bound of the kernel's time on the variant's target, without launch overhead (µs): an
+    estimate, never a measurement."""
     estimated_bound: Literal["", "memory", "compute"] = ""
-    """The resource that bounds that estimate."""
+    """What limits the kernel in that estimate: memory bandwidth or arithmetic."""
     estimated_launch_us: float | None = None
-    """An estimate of the processor's time to launch it there."""
+    """An estimate of the host's launch overhead on the target (µs)."""
     least_us: float | None = None
-    """The longer of the two estimates: the launch takes no less of a call."""
+    """The longer of these two estimates (µs): the launch's share of a call is at least this."""
     least_bound: LaunchBound = ""
-    """What limits it to that."""
+    """What limits the launch in that estimate."""
     estimate: str = ""
-    """That estimate in a sentence; empty if there is none."""
+    """The estimate in one sentence; empty without an estimate."""
 
 
 class Kernel(Struct):
     """A generated kernel (C++ or Triton), or a library call (``extern``)."""
 
     name: str
+    """Its name in the wrapper: ``triton_poi_fused_add_0``; for a library call, the operator."""
     language: Language
+    """``cpp``, ``triton``, or ``extern`` for a library call."""
     direction: Direction = "inference"
+    """The direction of the graph that launches it."""
     source: str = ""
+    """Its source; empty for a library call."""
     ops: list[str] = []
+    """The ATen operators that it computes: ``aten.add.Tensor``."""
     launches: list[Launch] = []
+    """Its launches in the wrappers."""
     nodes: list[str] = []
+    """Names of the post-grad nodes that it computes."""
     sources: list[SourceLine] = []
-    """If no node of the compilation has a line (a module that torch itself defines), the line of
-    the call."""
+    """Lines of the user's code that it computes. If no node of the compilation has a line (a module
+    that torch itself defines), the line of the call."""
     modules: list[str] = []
-    """The modules whose code it runs, with the class: ``layers.0: Conv2d``."""
+    """The modules whose operators it computes, with their classes: ``layers.0: Conv2d``."""
     assembly: dict[str, str] = {}
     """Form → text, if the kernel was compiled for a target; the forms are `target.FORMS`."""
     resources: dict[str, float] = {}
-    """registers (a thread), scalar_registers (a wave, on AMD), spills (bytes a thread),
-    shared_bytes and tensor_columns (a block), warps, stages, occupancy (0 to 1),
-    blocks_per_multiprocessor."""
+    """Per thread: ``registers``, ``spills`` (bytes). Per wave, on AMD: ``scalar_registers``. Per
+    block: ``shared_bytes``, ``tensor_columns``, ``warps``. Per multiprocessor:
+    ``blocks_per_multiprocessor``. Also pipeline ``stages``, and ``occupancy`` (0 to 1)."""
     absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
     grid: str = ""
     """The launch grid (Triton) or the parallel loop's extents (C++), as written in the wrapper."""
     estimated_bytes: float | None = None
@@ -168,18 +201,21 @@ class Kernel(Struct):
     estimated_operations: float | None = None
     """Arithmetic operations of one launch; a multiply-add counts as two."""
     estimated_for: dict[str, int] = {}
-    """Symbol → its value in the estimates: the one that torch compiled with."""
+    """Symbolic size → its value in the estimates, which is the one that torch compiled with."""
     assembly_lines: dict[str, list[int]] = {}
     """As `KernelConfig.assembly_lines`."""
     limit: str = ""
     """What limits its occupancy: threads, registers, shared memory, tensor memory, blocks."""
     configs: list[KernelConfig] = []
-    """Every launch configuration that torch would try on the target."""
+    """Every launch configuration that torch would benchmark on the target."""
     check: KernelCheck | None = None
+    """For a target: the comparison of its results with torch's operators."""
     fusion: Fusion | None = None
+    """The operators fused into it, and the memory traffic that this saves."""
     tiling: Tiling | None = None
+    """How its loops are divided into blocks, vectors and threads."""
     baked: list[Baked] = []
-    """The sizes and values that its code assumes."""
+    """The sizes and values that are hard-coded in it."""
     descriptors: list[Descriptor] = []
     """The TMA descriptors that it uses."""
     time: KernelTime | None = None
@@ -210,28 +246,32 @@ class Guard(Struct):
     """A check that Dynamo makes before it reuses a compilation."""
 
     expression: str
+    """The condition: ``check_tensor(L['x'], …)``, ``L['n'] == 3``."""
     type: str = ""
+    """torch's name for the kind of guard, as in `GUARD_TYPES`: ``TENSOR_MATCH``."""
     source: str = ""
     """The guarded value, in Dynamo's notation: ``L['x']``."""
     origin: SourceLine | None = None
+    """The line of the user's code for which Dynamo added it."""
     manager: int | None = None
     """The index of its node in `Compilation.guard_tree`."""
     language: Literal["cpp", "python"] = "cpp"
     """The language of the check. A Python check costs about a microsecond and takes the GIL."""
     cost_ns: float | None = None
-    """The time of the check alone, without fetching the value, measured warm. If torch checks
+    """The time of the check alone (ns), measured warm, without fetching the value. If torch checks
     several expressions as one guard, the first one has the cost."""
     hits: int | None = None
     """How often it passed in calls that compilescope made or watched."""
     fails: int | None = None
+    """How often it failed in these calls."""
     why: str = ""
     """Why torch added it, if known."""
     failed: bool = False
-    """Whether it has failed. For guards that torch counts together: whether any of them has."""
+    """Whether it has failed; for guards that share a counter, whether any of them has."""
 
 
 class Condition(Struct):
-    """What must stay as it is for a compilation to be reused, in plain words."""
+    """What must not change for a compilation to be reused, in plain words."""
 
     name: str
     """The value as the user writes it (``x``, ``self.training``); for a group, its number of
@@ -248,14 +288,21 @@ class Break(Struct):
     """A graph break."""
 
     reason: str
+    """torch's short description: ``Data-dependent branching``."""
     explanation: str = ""
+    """torch's explanation."""
     hints: list[str] = []
+    """torch's suggestions."""
     context: str = ""
+    """torch's developer context: the operation and its arguments."""
     link: str = ""
+    """The address of torch's page about this kind of graph break."""
     where: SourceLine | None = None
+    """The line of the user's code with the break."""
     stack: list[SourceLine] = []
+    """The call stack at the break, innermost frame last."""
     duration_us: float | None = None
-    """The compile time of the attempt up to the break."""
+    """The compile time until the break (µs)."""
     resumed: str = ""
     """The compile id of the code after the break."""
     eager: str = ""
@@ -272,14 +319,16 @@ class Failure(Struct):
     compilation: str = ""
     """The compile id that the guard belongs to."""
     kind: str = ""
-    """size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, type, identity,
-    length, keys, attribute, global, grad_mode, global_state, other."""
+    """What changed: size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, type,
+    identity, length, keys, attribute, global, grad_mode, global_state, other."""
     dimension: int | None = None
-    """Of a size or stride."""
+    """The dimension, if a size or stride changed."""
     old: str = ""
+    """The value that the guard expects."""
     new: str = ""
+    """The value of the call that recompiled."""
     where: SourceLine | None = None
-    """The user's line that caused the guard."""
+    """The line of the user's code for which Dynamo added the guard."""
 
 
 class Advice(Struct):
@@ -298,16 +347,19 @@ class Recompile(Struct):
     """Why a frame was compiled again."""
 
     reasons: list[str]
+    """torch's messages: for each earlier compilation of the frame, the guard that failed."""
     previous: str = ""
     """The compile id whose guards failed."""
     failures: list[Failure] = []
+    """The guards that failed."""
     became_dynamic: list[str] = []
-    """The values that are symbols from now on: ``L['x'].size()[0] → s0``."""
+    """The sizes and numbers that are symbolic from here on: ``L['x'].size()[0] → s0``."""
     count: int | None = None
-    """How often the frame has been compiled, including this time."""
+    """How often the frame had been compiled by then, including this time."""
     limit: int | None = None
-    """torch's ``recompile_limit`` in force."""
+    """torch's ``recompile_limit`` at the time."""
     advice: list[Advice] = []
+    """Changes that avoid the recompile."""
 
 
 class Phase(Struct):
@@ -394,42 +446,55 @@ class Compilation(Struct, weakref=True):
     id: str
     """torch's compile id: ``0/0``, after a recompile ``0/1``."""
     attempt: int = 0
+    """How often Dynamo restarted the analysis of the frame before this attempt."""
     frame: SourceLine | None = None
+    """The first line of the compiled function."""
     graphs: dict[str, Graph] = {}
     """Stage → graph; the stages are `STAGES`."""
     code: Code = msgspec.field(default_factory=Code)
+    """The generated wrappers."""
     kernels: Annotated[list[Kernel], Part("kernels")] = []
+    """The kernels that its wrappers launch."""
     guards: Annotated[
         list[Guard],
         Part("guards", absent="torch logged no guards: the frame was not kept as compiled code."),
     ] = []
+    """The guards of the compilation, in the order in which torch checks them."""
     breaks: list[Break] = []
+    """The graph breaks of the frame."""
     recompile: Recompile | None = None
+    """Why the frame was compiled again; None for its first compilation."""
     phases: Annotated[
         list[Phase], Part("phases", absent="torch logged no times for this compilation.")
     ] = []
+    """The phases of the compile time, as a tree."""
     cache: list[CacheEvent] = []
+    """The hits, misses and bypasses of torch's compile caches."""
     absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
     guard_tree: Annotated[list[GuardManager], Part("guards")] = []
     """Parents before children."""
     autotunings: Annotated[list[Autotuning], Part("autotunings")] = []
+    """Candidates that Inductor benchmarked to choose a kernel or a configuration."""
     crossings: Annotated[list[Crossing], Part("crossings")] = []
+    """Operators that the generated code calls through Python's dispatcher."""
     warm_phases: Annotated[list[Phase], Part("phases")] = []
-    """The same compilation repeated with warm caches."""
+    """The phases of the same compilation with warm caches."""
     warm_cache: list[CacheEvent] = []
+    """The cache events of the same compilation with warm caches."""
     started_s: float | None = None
-    """Seconds since the epoch."""
+    """When it began, in seconds since the epoch."""
     duration_s: float | None = None
+    """Its compile time (s)."""
     cell: str | None = None
-    """The id of the notebook cell that ran, if a watch recorded it."""
+    """The id of the notebook cell that was running, if a watch recorded it."""
     call: SourceLine | None = None
-    """The ``torch.compile`` that the frame was compiled for."""
+    """The line with the ``torch.compile`` call that caused it."""
     reduced: str = ""
-    """The parts that were dropped to bound memory, and when; empty while the compilation is
-    complete."""
+    """Which parts were dropped to limit memory, and when; empty for a complete compilation."""
     counts: dict[str, int] = {}
-    """How many graphs, nodes (of the largest graph), kernels, guards and lines of code it had
-    before it was reduced."""
+    """The numbers of graphs, nodes (in the largest graph), kernels, guards and lines of code before
+    it was reduced."""
     torch_id: str = ""
     """torch's own compile id, if ``id`` differs from it: ``torch._dynamo.reset()`` restarts torch's
     numbering, and a cell's compilations are numbered from 0."""
@@ -438,21 +503,25 @@ class Compilation(Struct, weakref=True):
     cell_file: str = ""
     """Python's file name for the cell, as in `SourceLine.file`."""
     decisions: Annotated[list[Decision], Part("kernels")] = []
-    """The choices that torch could not make by measuring, because the target is not present."""
+    """Choices for which torch would run benchmarks on the target, which is not present."""
     steps: Annotated[list[Steps], Part("steps")] = []
     """The steps of each wrapper."""
     routes: Annotated[list[Route], Part("crossings")] = []
-    """How the wrappers reach operators that have no generated kernel."""
+    """How the wrappers call operators that have no generated kernel."""
     memory: Annotated[list[Memory], Part("memory")] = []
+    """The memory use of each wrapper during a call."""
     layouts: Annotated[list[LayoutChange], Part("memory")] = []
+    """Copies that only change strides, and strides that Inductor chose."""
     decompositions: Annotated[list[Decomposition], Part("decompositions")] = []
+    """Operators that were decomposed, and into which."""
     conditions: Annotated[list[Condition], Part("guards")] = []
-    """What its guards ask for: the call's inputs, then values, then groups of guards."""
+    """What its guards require, in plain words: the inputs, then values, then groups of guards."""
     symbols: Annotated[list[ShapeSymbol], Part("shapes")] = []
+    """The symbolic sizes, with their values and ranges."""
     shape_decisions: Annotated[list[ShapeDecision], Part("shapes")] = []
-    """In torch's order."""
+    """What torch decided about them, in its order: a specialization, a guard, a range."""
     expressions: Annotated[list[ShapeExpression], Part("shapes")] = []
-    """Operands before what is computed from them. torch logs them in ``draft_export`` alone."""
+    """Expressions of symbols, operands first. torch logs them only in ``draft_export``."""
     raw: list[RawEvent] = []
     """For a trace: the remaining records that torch logged."""
 

@@ -19,10 +19,11 @@ class DeployWay(Struct):
     """One way to deploy a call. Each figure is wall-clock time in a separate process."""
 
     name: str
+    """Its name: ``eager``, ``torch.compile``."""
     title: str = ""
-    """What it is, in words."""
+    """A description in a few words."""
     code: str = ""
-    """Code that creates ``compiled``, as the processes ran it after `PRELUDE`."""
+    """The code that the measuring processes ran to create ``compiled``, after `PRELUDE`."""
     ship_code: str = ""
     """Code that writes the shipped files, after the first call."""
     load_code: str = ""
@@ -31,41 +32,44 @@ class DeployWay(Struct):
     """All the code to paste: imports, the creation of ``compiled`` from ``model`` (for a function:
     ``fn``), and writing and loading the shipped files."""
     cold_s: float | None = None
-    """Until the first result, with nothing cached."""
+    """Time to the first result with empty caches (s)."""
     cached_s: float | None = None
-    """Until the first result, with the caches of the first process."""
+    """Time to the first result with the caches that the first process filled (s)."""
     shipped_s: float | None = None
-    """Until the first result, with nothing but the shipped files."""
+    """Time to the first result with empty caches and the shipped files (s)."""
     first_s: float | None = None
-    """Until the first result in a new process: with the shipped files if that works and is faster,
-    otherwise with nothing cached."""
+    """Time to the first result in a new process (s): with the shipped files if that works and is
+    faster, otherwise with empty caches."""
     call_us: float | None = None
-    """The median of later calls."""
+    """The median latency of later calls (µs)."""
     call_interval_us: tuple[float, float] | None = None
+    """The 95 % interval of that median (µs)."""
     eager_us: float | None = None
-    """Eager's median in the same process, interleaved with these calls."""
+    """Eager's median latency in the same process (µs), interleaved with these calls."""
     speedup: Speedup | None = None
     """The speedup over eager, from the interleaved calls."""
     relative: float | None = None
-    """A later call's time as a share of eager's, from the interleaved calls; 1 for eager. It makes
-    ways comparable whose processes ran at different times, since load on the machine slows eager in
-    the same process too."""
+    """The latency of later calls divided by eager's, from the interleaved calls; 1 for eager. Use
+    it to compare ways: their processes ran at different times, and load on the machine slows eager
+    in the same process too."""
     memory_bytes: float | None = None
-    """The peak memory of a process until the first result: the largest resident size, or on a GPU
-    torch's allocations there."""
+    """The peak memory of a process until the first result (bytes): the resident size, or on a GPU
+    the memory that torch allocated there."""
     ships: list[str] = []
-    """Names of the files that are shipped in addition to the model's code and weights."""
+    """Names of the files to ship in addition to the model's code and weights."""
     ship_bytes: int | None = None
+    """The size of these files (bytes)."""
     accurate: bool | None = None
     """Whether its results equal eager's, within the tolerances of the dtypes."""
     shipped_accurate: bool | None = None
-    """The same for the shipped files."""
+    """The same for a process that loads the shipped files."""
     gives_up: list[str] = []
+    """Its restrictions, in a few words each."""
     safe: bool = True
-    """Whether a call that it was not compiled for fails or recompiles, and never returns a wrong
-    result."""
+    """Whether other arguments recompile or raise an error, instead of silently giving wrong
+    results."""
     is_pareto: bool = False
-    """Whether no other way of the variant beats it in both the first call and later calls."""
+    """Whether no other way of the variant is faster in both the first call and later calls."""
     best_for: list[Objective] = []
     """The objectives for which `Report.best` chooses it among the variant's ways, without a memory
     limit."""
@@ -74,3 +78,4 @@ class DeployWay(Struct):
     shipped_why: str = ""
     """Why nothing is shipped, or why shipping failed."""
     problem: Problem | None = None
+    """The error, if measuring it failed."""

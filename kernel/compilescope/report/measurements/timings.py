@@ -49,13 +49,14 @@ the code that was not compiled."""
 
 
 class CompileTime(Struct):
-    """The time of the first call and of its parts (seconds, wall clock)."""
+    """The wall-clock time of the first call, and of its parts."""
 
     total_s: float
+    """The time of the first call (s)."""
     parts: dict[str, float] = {}
-    """dynamo, aot_autograd, inductor, code_generation, cpp_build, triton, other."""
+    """Part → seconds: dynamo, aot_autograd, inductor, code_generation, cpp_build, triton, other."""
     cold: bool = True
-    """Measured in empty caches."""
+    """Whether all compile caches were empty."""
 
 
 class Speedup(Struct):
@@ -101,46 +102,54 @@ class Timing(Struct):
     """How long a call takes once compiled."""
 
     median_us: float
+    """The median latency of a call (µs)."""
     interval_us: tuple[float, float]
-    """Of the median."""
+    """The 95 % interval of the median (µs)."""
     samples_us: list[float] = []
-    """In the order of the rounds; the samples of one round were taken one after the other."""
+    """The samples (µs per call), one per round; a round takes one sample of each variant."""
     calls_per_sample: int = 1
+    """How many consecutive calls make one sample, which is their mean."""
     warmup_calls: int = 0
+    """How many calls were made before the first sample."""
     device: str = "cpu"
+    """The device of the call: ``cpu``, ``cuda:0``."""
     ratio: float | None = None
-    """The baseline's time over this one's, round by round: above 1 is faster than the baseline. It
-    differs slightly from the quotient of the medians, because varying load cancels out of it."""
+    """The baseline's time divided by this one's, from the ratios of all rounds: above 1 is faster
+    than the baseline. It differs slightly from the quotient of the medians, because load that slows
+    a whole round cancels out."""
     ratio_interval: tuple[float, float] | None = None
-    """99 %, since users look repeatedly at a running measurement."""
+    """The 99 % interval of the ratio; 99 % because a running measurement is read repeatedly."""
     baseline: str = "eager"
+    """The name of the variant that `ratio` compares with."""
     differs: bool | None = None
     """Whether the ratio's interval excludes 1; None if there is no ratio, or fewer than eight
     rounds."""
     host_us: float | None = None
-    """On a GPU: the time until the call returns; its kernels may still be running."""
+    """On a GPU: the time until the call returns (µs); its kernels may still be running."""
     host_interval_us: tuple[float, float] | None = None
+    """The 95 % interval of that median (µs)."""
     device_us: float | None = None
-    """On a GPU: between two events of the stream around the call, in calls one after the other."""
+    """On a GPU: the time between two CUDA events around the call (µs), in consecutive calls."""
     device_interval_us: tuple[float, float] | None = None
+    """The 95 % interval of that median (µs)."""
     threads: int = 0
-    """Threads that torch may use within an operation; fixed meanwhile."""
+    """The number of intra-op threads of torch, fixed during the measurement."""
     settled: bool = True
-    """Whether the warm-up ended because times no longer changed, and not because time ran out."""
+    """Whether the warm-up ended because the times were stable, not because its time was over."""
     keeping: Keeping = "unchanged"
-    """How the subject's state was kept from affecting its times: it changes none; the state was
-    restored before every sample; every sample had its own copies."""
+    """How every sample started from the same state. unchanged: a call changes no state. restored:
+    the state was restored before each sample. copied: each sample had its own copies."""
     changes: list[str] = []
-    """The state that a call changes, by its path: ``net.bn.running_mean``, ``x``."""
+    """The state that a call changes, by path: ``net.bn.running_mean``, ``x``."""
     speedup: Speedup | None = None
     """The ratio and its interval as displayed; None if there is no ratio."""
     turns: str = ""
-    """The measurement it belongs to: samples of one measurement were taken round by round."""
+    """The id of the measurement; samples are paired by round within one measurement."""
     first_round: int = 0
     """The round of the first sample in that measurement."""
     running: list[RatioAtRound] = []
-    """The history of the ratio: from the eighth shared round on, each entry with at least 5 % more
-    rounds than the one before."""
+    """The history of the ratio: from the eighth common round on, each entry with at least 5 % more
+    rounds than the previous one."""
     few: bool = False
     """Whether there are too few samples for an interval; ``interval_us`` is then the range of all
     samples."""

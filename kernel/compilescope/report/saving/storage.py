@@ -47,12 +47,13 @@ def load(path: str | Path) -> Report:
     Parameters
     ----------
     path
-        The file, such as ``run.compilescope.json`` or ``run.html``.
+        The file: ``run.compilescope.json``, ``run.html``.
 
     Returns
     -------
     Report
-        The report. It needs neither torch nor the call; `measure` and `study` need both.
+        The report. Loading and viewing it needs neither torch nor the call. `measure` and `study`
+        need both.
 
     Raises
     ------

@@ -73,7 +73,7 @@ _ATEN = (
     "_inductor_test",
 )
 
-DOCTOR = "%compilescope doctor looks at the compiler and its headers."
+DOCTOR = "%compilescope doctor checks the compiler and its headers."
 
 
 def explain(text: str, cause: str = "") -> Problem | None:

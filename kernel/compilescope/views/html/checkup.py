@@ -25,7 +25,7 @@ def summary(checkup: Checkup) -> str:
         if (number := checkup.count(state))
     ]
     if checkup.waiting:
-        counts.append(f"still looking at: {', '.join(checkup.waiting)}")
+        counts.append(f"still checking: {', '.join(checkup.waiting)}")
     return ", ".join(counts)
 
 
