@@ -16,6 +16,7 @@ import msgspec
 from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
 from ..progress.history import History
+from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from . import ranking
@@ -73,6 +74,10 @@ class Running:
         self.at_once = workers
         """How many cells run at a time; of an executor of others' it is not known."""
         if executor is None:
+            if workers < 1:
+                raise CompilescopeError(
+                    f"workers is {workers}.", remedy="It takes a positive number."
+                )
             self._executor: futures.Executor = Threads(workers)
             self._own, self.sweep.executor = self._executor, f"processes, {workers} at a time"
         elif isinstance(executor, str):

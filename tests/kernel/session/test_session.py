@@ -53,6 +53,15 @@ def test_the_same_call_is_the_same_subject() -> None:
     assert list(session.inspections) == [first]
 
 
+def test_a_variant_gets_no_name_that_another_one_has() -> None:
+    session = Session()
+    subject = inspected(session, variants={"cpp": EAGER})
+    inspection = session.inspections[subject]
+    assert session.name_for(inspection, EAGER) == "cpp"
+    assert session.name_for(inspection, CPP) == "cpp 2"
+    assert session.name_for(inspection, cs.Variant()) == "python"
+
+
 def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_subjects, "MOST", 2)
     session = Session()

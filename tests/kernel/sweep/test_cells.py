@@ -137,6 +137,7 @@ def test_what_cannot_travel_or_be_called_is_refused_before_anything_runs(sweep: 
     assert "one of the two" in refused(subjects.double, (X,), factory=subjects.make)
     assert "shapes is empty" in refused(subjects.double, shapes={})
     assert "timeout_s is 0" in refused(subjects.double, (X,), timeout_s=0)
+    assert "workers is 0" in refused(subjects.double, (X,), workers=0)
     assert "Arguments are given as a str" in refused(subjects.double, shapes={"a": "x"})
 
 
