@@ -146,15 +146,17 @@ def trace() -> cs.Report:
             "TORCH_TRACE": str(folder),
             "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
         }
-        program = Path(__file__).with_name("train.py")
-        subprocess.run([sys.executable, str(program)], env=environment, check=True)
+        # Under a name without a folder, which the log would have in each reason.
+        program = "exec(compile(open('train.py').read(), 'train.py', 'exec'))"
+        here = Path(__file__).parent
+        subprocess.run([sys.executable, "-c", program], env=environment, cwd=here, check=True)
         return cs.read_trace(folder)
 
 
 @symptom
 def autotuned() -> cs.Report:
     # On a CPU torch autotunes products with constant matrices, which freezing makes of weights.
-    with torch._inductor.config.patch(freezing=True):
+    with torch.no_grad(), torch._inductor.config.patch(freezing=True):
         return cs.inspect(
             Block(256).eval().requires_grad_(False),
             (torch.randn(64, 256),),
@@ -168,6 +170,7 @@ def swept() -> Any:
         Tower(depth=2).eval().requires_grad_(False),
         (torch.randn(16, 64),),
         variants=cs.grid(options=({}, {"max_fusion_size": 1})),
+        resume=False,
     )
 
 

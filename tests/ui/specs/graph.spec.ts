@@ -48,7 +48,8 @@ async function placeOf(view: Locator, name: string): Promise<[number, number]> {
  * Wait until a graph is drawn.
  */
 async function drawn(view: Locator, nodes: number): Promise<void> {
-  await expect(view.getByText(`${nodes} nodes`).first()).toBeVisible();
+  const count = `${nodes.toLocaleString('en')} nodes`;
+  await expect(view.getByText(count).first()).toBeVisible();
   await view
     .page()
     .waitForFunction(
