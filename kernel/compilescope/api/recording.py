@@ -86,7 +86,7 @@ def budget(
         A limit is exceeded. It is an ``AssertionError`` that says which limit, by how much, and
         where in the code.
     CompilescopeError
-        A limit is negative or not a number, or the page cannot be written.
+        A limit is negative or not a number, the page has another ending, or cannot be written.
 
     Examples
     --------
@@ -95,7 +95,10 @@ def budget(
     ...     result = compiled(x)
     """
     from ..budgets.budget import Budget, check
+    from ..report.saving.given_files import report_path
 
+    # Before the block: an error after it would hide the limit that is exceeded.
+    target = None if page is None else report_path(page)
     limits = Budget(
         compilations=compilations,
         recompiles=recompiles,
@@ -106,7 +109,7 @@ def budget(
     )
     with watch() as report:
         yield report
-    check(limits, report, None if page is None else Path(page))
+    check(limits, report, target)
 
 
 def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> WhatIf:

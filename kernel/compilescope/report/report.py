@@ -44,7 +44,7 @@ from .overview import Overview
 from .package import Package
 from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
-from .saving.given_files import given_path, writing
+from .saving.given_files import report_path, writing
 from .saving.packed_graphs import pack_compilations
 from .target import TargetReport
 from .traces import TraceSummary
@@ -396,16 +396,9 @@ class Report(Struct, kw_only=True):
         >>> report.save(folder / "run.html").name
         'run.html'
         """
-        path = given_path(path, "the file to write: it ends in .json or .html")
+        path = report_path(path)
         report = self.redacted() if redact else self
-        if path.suffix == ".json":
-            text = report.to_json()
-        elif path.suffix in (".html", ".htm"):
-            text = renderers["page"](report)
-        else:
-            raise CompilescopeError(
-                f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
-            )
+        text = report.to_json() if path.suffix == ".json" else renderers["page"](report)
         with writing(path):
             path.write_text(text, encoding="utf-8")
         return path

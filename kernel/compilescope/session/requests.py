@@ -24,7 +24,7 @@ def measure(
     report: Report,
     *,
     variants: object = None,
-    seconds: float = 10.0,
+    seconds: object = 10.0,
     breakdown: bool = False,
     progress: Tell | None = None,
 ) -> Report:
@@ -35,7 +35,7 @@ def measure(
     CompilescopeError
         The report is not from this kernel, a variant does not exist, or the time is invalid.
     """
-    if not 0 < seconds < math.inf:
+    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise CompilescopeError(
             f"seconds is {seconds!r}.", remedy="Give the seconds to measure for: 10."
         )
@@ -104,6 +104,11 @@ def measure_and_study(
 
 
 def _inspection(session: Session, report: Report) -> Inspection:
+    if not isinstance(report, Report):
+        raise CompilescopeError(
+            f"This is no report but a {type(report).__name__}.",
+            remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
+        )
     inspection = session.inspections.get(report.subject.id)
     if isinstance(inspection, Inspection) and inspection.report is report:
         return inspection

@@ -40,6 +40,7 @@ def write(plan: Plan, path: Path) -> None:
         limits=plan.limits,
         seconds=plan.seconds,
     )
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Backends and options that are functions go with the subject; their names stand for them.
     path.write_bytes(msgspec.json.encode(content, enc_hook=repr))
 

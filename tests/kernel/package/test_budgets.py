@@ -72,6 +72,11 @@ def test_a_limit_is_a_number_of_zero_or_more(limit: object) -> None:
         budget.__enter__()
 
 
+def test_a_page_of_another_kind_is_refused_before_the_block() -> None:
+    with pytest.raises(cs.CompilescopeError, match=r"cannot be saved as 'page.txt'"):
+        cs.budget(recompiles=0, page="page.txt").__enter__()
+
+
 def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
     pytester: pytest.Pytester,
 ) -> None:

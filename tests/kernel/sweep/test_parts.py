@@ -35,6 +35,12 @@ def written(tmp_path: Path, **options: Any) -> Path:
     )
 
 
+def test_the_folder_of_a_plan_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "plans" / "plan.json"
+    assert cs.plan_sweep(path, subjects.double, (X,), variants=EAGER) == path
+    assert len(plan_file.read(path).sweep.cells) == 1
+
+
 @pytest.mark.slow
 def test_parts_leave_their_cells_in_one_folder_and_the_whole_joins_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -46,6 +46,22 @@ def given_path(place: object, what: str) -> Path:
     return Path(text)
 
 
+def report_path(place: object) -> Path:
+    """The path that a caller gave for a report to save.
+
+    Raises
+    ------
+    CompilescopeError
+        As for `given_path`; or the path has another ending than .json and .html.
+    """
+    path = given_path(place, "the file to write: it ends in .json or .html")
+    if path.suffix not in (".json", ".html", ".htm"):
+        raise CompilescopeError(
+            f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
+        )
+    return path
+
+
 @contextmanager
 def reading(path: Path, what: str) -> Iterator[None]:
     """Turns the operating system's errors of reading a file in the block into `CompilescopeError`.
