@@ -1,6 +1,7 @@
 """Less of what each compilation and each measurement does, where no test looks at it.
 
-In the tests' process, in the processes that it starts and in the kernel of the notebooks.
+In the tests' process, in the processes that it starts, and in the kernels of notebooks and of the
+browser tests.
 """
 
 from __future__ import annotations

@@ -155,10 +155,10 @@ def test_a_training_step_that_is_built_leaves_everything_as_it_was(mine: Mine) -
     assert variant.stage == "built", variant.problems
 
 
-def test_ten_inspections_in_a_row(mine: Mine) -> None:
+def test_four_inspections_in_a_row(mine: Mine) -> None:
     call = calls(mine)["broken"]
     with mine.untouched():
-        for number in range(10):
+        for number in range(4):
             inspect(call, variants=[cs.Variant(dynamic=bool(number % 2))])
 
 

@@ -149,11 +149,12 @@ if __name__ == "__main__":
 
     # What the kernel's own tests fork their processes with. Kernels do not see the folder.
     sys.path.append(str(REPOSITORY))
-    from tests.kernel import forked_process, forks
+    from tests.kernel import forked_process, forks, less_work
 
     sys.path.remove(str(REPOSITORY))
     import_what_an_inspection_needs()
     forked_process.compute_what_inductor_keeps()
+    less_work.less_compiling()
     # A kernel's collector leaves these objects alone, and their memory shared; it looks as seldom
     # as that of the kernel's own tests.
     gc.collect()
