@@ -4,13 +4,14 @@ import * as React from 'react';
 import { Problems } from '../panels/sidebar/problems';
 import { signalsOf, stateOf } from '../panels/sidebar/state';
 import type { IPartProps, ISidebarActions } from '../panels/sidebar/types';
+import { Tiers } from '../panels/sidebar/tiers';
 import { Variants } from '../panels/sidebar/variants';
 import { Verdict } from '../panels/sidebar/verdict';
 import type { ViewTarget } from '../panels/views';
 import type { ISubjectModel } from '../tokens';
 
 /**
- * What the sidebar tells of a report: variants, times, problems.
+ * What the sidebar tells of a report: variants, times, tiers, problems.
  */
 export class Aside extends ReactWidget {
   constructor(
@@ -42,6 +43,7 @@ export class Aside extends ReactWidget {
       <>
         {hasVariants && <Variants {...props} />}
         {isTimed && <Verdict {...props} />}
+        <Tiers {...props} />
         <Problems {...props} />
       </>
     );

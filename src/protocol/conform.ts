@@ -552,6 +552,16 @@ export function conformFusion(value: unknown): void {
   o.why = text(o.why, 'why', '');
 }
 
+export function conformGain(value: unknown): void {
+  const o = record(value);
+  o.python_us = number(o.python_us, 'python_us');
+  o.cpp_us = number(o.cpp_us, 'cpp_us');
+  o.python_quartiles_us = field(o.python_quartiles_us, 'python_quartiles_us', check15);
+  o.cpp_quartiles_us = field(o.cpp_quartiles_us, 'cpp_quartiles_us', check15);
+  o.calls = number(o.calls, 'calls');
+  o.is_host_time = flag(o.is_host_time, 'is_host_time', false);
+}
+
 export function conformGraph(value: unknown): void {
   const o = record(value);
   o.stage = text(o.stage, 'stage');
@@ -560,6 +570,19 @@ export function conformGraph(value: unknown): void {
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.stacks = field(o.stacks, 'stacks', check52, emptyList);
   o.same_as = field(o.same_as, 'same_as', check39, none);
+}
+
+export function conformGraphTiers(value: unknown): void {
+  const o = record(value);
+  o.compilation = text(o.compilation, 'compilation');
+  o.kind = text(o.kind, 'kind');
+  o.serving = text(o.serving, 'serving');
+  o.tiers = field(o.tiers, 'tiers', check53);
+  o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
+  o.number = number(o.number, 'number', 0);
+  o.pinned = flag(o.pinned, 'pinned', false);
+  o.gain = field(o.gain, 'gain', check54, none);
+  o.pinned_to = field(o.pinned_to, 'pinned_to', check9, none);
 }
 
 export function conformGuard(value: unknown): void {
@@ -609,7 +632,7 @@ export function conformKernel(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.source = text(o.source, 'source', '');
   o.ops = field(o.ops, 'ops', check2, emptyList);
-  o.launches = field(o.launches, 'launches', check53, emptyList);
+  o.launches = field(o.launches, 'launches', check55, emptyList);
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.sources = field(o.sources, 'sources', check5, emptyList);
   o.modules = field(o.modules, 'modules', check2, emptyList);
@@ -622,13 +645,13 @@ export function conformKernel(value: unknown): void {
   o.estimated_for = field(o.estimated_for, 'estimated_for', check14, emptyMap);
   o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check45, emptyMap);
   o.limit = text(o.limit, 'limit', '');
-  o.configs = field(o.configs, 'configs', check54, emptyList);
-  o.check = field(o.check, 'check', check55, none);
-  o.fusion = field(o.fusion, 'fusion', check56, none);
-  o.tiling = field(o.tiling, 'tiling', check57, none);
-  o.baked = field(o.baked, 'baked', check58, emptyList);
-  o.descriptors = field(o.descriptors, 'descriptors', check59, emptyList);
-  o.time = field(o.time, 'time', check60, none);
+  o.configs = field(o.configs, 'configs', check56, emptyList);
+  o.check = field(o.check, 'check', check57, none);
+  o.fusion = field(o.fusion, 'fusion', check58, none);
+  o.tiling = field(o.tiling, 'tiling', check59, none);
+  o.baked = field(o.baked, 'baked', check60, emptyList);
+  o.descriptors = field(o.descriptors, 'descriptors', check61, emptyList);
+  o.time = field(o.time, 'time', check62, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -681,7 +704,7 @@ export function conformKernelLoad(value: unknown): void {
   o.background = flag(o.background, 'background', false);
   o.cached = field(o.cached, 'cached', check48, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check61, emptyList);
+  o.spans = field(o.spans, 'spans', check63, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -713,7 +736,7 @@ export function conformLaunch(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check62, none);
+  o.time = field(o.time, 'time', check64, none);
   o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
   o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
@@ -753,7 +776,7 @@ export function conformLayers(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
   o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check63, emptyList);
+  o.layers = field(o.layers, 'layers', check65, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
@@ -781,7 +804,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check64, emptyList);
+  o.parts = field(o.parts, 'parts', check66, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -815,7 +838,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check65, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check67, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -861,17 +884,17 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
-  o.results = field(o.results, 'results', check66, emptyList);
-  o.targets = field(o.targets, 'targets', check67, emptyList);
+  o.results = field(o.results, 'results', check68, emptyList);
+  o.targets = field(o.targets, 'targets', check69, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check68, none);
-  o.limit = field(o.limit, 'limit', check69, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check70, emptyList);
-  o.counts = field(o.counts, 'counts', check71, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check70, none);
+  o.limit = field(o.limit, 'limit', check71, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check72, emptyList);
+  o.counts = field(o.counts, 'counts', check73, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check72, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check74, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -879,8 +902,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check73, emptyList);
-  o.constants = field(o.constants, 'constants', check74, emptyList);
+  o.files = field(o.files, 'files', check75, emptyList);
+  o.constants = field(o.constants, 'constants', check76, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -891,7 +914,7 @@ export function conformPackage(value: unknown): void {
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.entries = field(o.entries, 'entries', check75, emptyList);
+  o.entries = field(o.entries, 'entries', check77, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
@@ -967,14 +990,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check76, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check76, emptyList);
+  o.figures = field(o.figures, 'figures', check78, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check78, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check77, emptyList);
-  o.new = field(o.new, 'new', check77, emptyList);
-  o.changed = field(o.changed, 'changed', check78, emptyList);
-  o.slower = field(o.slower, 'slower', check79, emptyList);
-  o.faster = field(o.faster, 'faster', check79, emptyList);
+  o.gone = field(o.gone, 'gone', check79, emptyList);
+  o.new = field(o.new, 'new', check79, emptyList);
+  o.changed = field(o.changed, 'changed', check80, emptyList);
+  o.slower = field(o.slower, 'slower', check81, emptyList);
+  o.faster = field(o.faster, 'faster', check81, emptyList);
   o.unread = number(o.unread, 'unread', 0);
 }
 
@@ -987,8 +1010,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check80, emptyMap);
-  o.problems = field(o.problems, 'problems', check81, emptyList);
+  o.caches = field(o.caches, 'caches', check82, emptyMap);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
 export function conformRank(value: unknown): void {
@@ -997,16 +1020,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check82, emptyList);
-  o.differences = field(o.differences, 'differences', check83, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check84, emptyList);
+  o.differences = field(o.differences, 'differences', check85, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check84);
-  o.divergences = field(o.divergences, 'divergences', check85, emptyList);
+  o.times = field(o.times, 'times', check86);
+  o.divergences = field(o.divergences, 'divergences', check87, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1062,11 +1085,11 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check86, emptyList);
+  o.failures = field(o.failures, 'failures', check88, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
-  o.advice = field(o.advice, 'advice', check87, emptyList);
+  o.advice = field(o.advice, 'advice', check89, emptyList);
 }
 
 export function conformRegion(value: unknown): void {
@@ -1087,15 +1110,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check88, emptyList);
-  o.problems = field(o.problems, 'problems', check81, emptyList);
+  o.variants = field(o.variants, 'variants', check90, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check89, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check90, none);
-  o.rank = field(o.rank, 'rank', check91, none);
-  o.overview = field(o.overview, 'overview', check92, none);
-  o.trace = field(o.trace, 'trace', check93, none);
-  o.contents = field(o.contents, 'contents', check94, none);
+  o.peaks = field(o.peaks, 'peaks', check91, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check92, none);
+  o.rank = field(o.rank, 'rank', check93, none);
+  o.overview = field(o.overview, 'overview', check94, none);
+  o.trace = field(o.trace, 'trace', check95, none);
+  o.tiers = field(o.tiers, 'tiers', check96, emptyList);
+  o.contents = field(o.contents, 'contents', check97, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1211,7 +1235,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check95, emptyList);
+  o.lines = field(o.lines, 'lines', check98, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1253,8 +1277,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check96, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check97, emptyList);
+  o.steps = field(o.steps, 'steps', check99, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check100, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1263,7 +1287,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check98, emptyList);
+  o.texts = field(o.texts, 'texts', check101, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1286,8 +1310,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check99, emptyList);
-  o.package = field(o.package, 'package', check98, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check102, emptyList);
+  o.package = field(o.package, 'package', check101, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1320,10 +1344,20 @@ export function conformSuggestion(value: unknown): void {
   o.of = text(o.of, 'of', '');
 }
 
+export function conformSwapGain(value: unknown): void {
+  const o = record(value);
+  o.before_us = number(o.before_us, 'before_us');
+  o.after_us = number(o.after_us, 'after_us');
+  o.before_quartiles_us = field(o.before_quartiles_us, 'before_quartiles_us', check15);
+  o.after_quartiles_us = field(o.after_quartiles_us, 'after_quartiles_us', check15);
+  o.calls = number(o.calls, 'calls');
+  o.is_host_time = flag(o.is_host_time, 'is_host_time', false);
+}
+
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check100, emptyList);
+  o.cells = field(o.cells, 'cells', check103, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1339,7 +1373,7 @@ export function conformSweep(value: unknown): void {
   o.code = text(o.code, 'code', '');
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
-  o.problems = field(o.problems, 'problems', check81, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1353,12 +1387,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check50, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check101, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check102, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
   o.accurate = field(o.accurate, 'accurate', check48, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check103, emptyList);
+  o.effective = field(o.effective, 'effective', check106, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1380,7 +1414,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check104, none);
+  o.estimate = field(o.estimate, 'estimate', check107, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1399,10 +1433,24 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check104, none);
+  o.estimate = field(o.estimate, 'estimate', check107, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
+}
+
+export function conformTier(value: unknown): void {
+  const o = record(value);
+  o.name = text(o.name, 'name');
+  o.state = text(o.state, 'state');
+  o.seconds = field(o.seconds, 'seconds', check4, none);
+  o.load_s = field(o.load_s, 'load_s', check4, none);
+  o.cached = flag(o.cached, 'cached', false);
+  o.why = text(o.why, 'why', '');
+  o.problem = field(o.problem, 'problem', check17, none);
+  o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
+  o.gain = field(o.gain, 'gain', check108, none);
+  o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
 export function conformTiling(value: unknown): void {
@@ -1446,7 +1494,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check105, emptyList);
+  o.running = field(o.running, 'running', check109, emptyList);
   o.few = flag(o.few, 'few', false);
 }
 
@@ -1455,7 +1503,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check106, emptyList);
+  o.processes = field(o.processes, 'processes', check110, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1464,15 +1512,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check107);
-  o.slowest = field(o.slowest, 'slowest', check77, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check108, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check109, none);
-  o.difference = field(o.difference, 'difference', check110, none);
-  o.stacks = field(o.stacks, 'stacks', check111, emptyList);
+  o.processes = field(o.processes, 'processes', check111);
+  o.slowest = field(o.slowest, 'slowest', check79, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check112, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check113, none);
+  o.difference = field(o.difference, 'difference', check114, none);
+  o.stacks = field(o.stacks, 'stacks', check115, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check81, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1491,30 +1539,30 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check103, emptyList);
+  o.effective = field(o.effective, 'effective', check106, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check112, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check101, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check101, none);
-  o.breaks = field(o.breaks, 'breaks', check113, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check116, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check104, none);
+  o.breaks = field(o.breaks, 'breaks', check117, emptyList);
   o.timing = field(o.timing, 'timing', check50, none);
-  o.layers = field(o.layers, 'layers', check114, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check115, none);
-  o.startups = field(o.startups, 'startups', check116, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check117, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check102, emptyList);
-  o.departure = field(o.departure, 'departure', check118, none);
+  o.layers = field(o.layers, 'layers', check118, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check119, none);
+  o.startups = field(o.startups, 'startups', check120, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check121, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
+  o.departure = field(o.departure, 'departure', check122, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check119, none);
-  o.problems = field(o.problems, 'problems', check81, emptyList);
+  o.target = field(o.target, 'target', check123, none);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check120, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check121, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check122, emptyList);
-  o.cold = field(o.cold, 'cold', check123, emptyList);
+  o.changes = field(o.changes, 'changes', check124, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check125, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check126, emptyList);
+  o.cold = field(o.cold, 'cold', check127, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check124, emptyList);
-  o.package = field(o.package, 'package', check125, none);
+  o.ways = field(o.ways, 'ways', check128, emptyList);
+  o.package = field(o.package, 'package', check129, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1529,15 +1577,15 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.compilations = field(o.compilations, 'compilations', check126, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check130, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.problems = field(o.problems, 'problems', check81, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check115, none);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check119, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check127, none);
+  o.target = field(o.target, 'target', check131, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check128, none);
+  o.changed = field(o.changed, 'changed', check132, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1546,7 +1594,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check129, emptyList);
+  o.helps = field(o.helps, 'helps', check133, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1606,80 +1654,84 @@ const check49 = nullable(conformBuild);
 const check50 = nullable(conformTiming);
 const check51 = listOf(conformNode);
 const check52 = listOf(check5);
-const check53 = listOf(conformLaunch);
-const check54 = listOf(conformKernelConfig);
-const check55 = nullable(conformKernelCheck);
-const check56 = nullable(conformFusion);
-const check57 = nullable(conformTiling);
-const check58 = listOf(conformBaked);
-const check59 = listOf(conformDescriptor);
-const check60 = nullable(conformKernelTime);
-const check61 = listOf(conformLoadSpan);
-const check62 = nullable(conformLaunchTime);
-const check63 = listOf(conformLayer);
-const check64 = listOf(conformPart);
-const check65 = listOf(conformBuffer);
-const check66 = listOf(conformResult);
-const check67 = listOf(conformTargetResult);
-const check68 = nullable(conformAnswer);
-const check69 = nullable(conformLimit);
-const check70 = listOf(conformSuggestion);
-const check71 = listOf(conformCount);
-const check72 = listOf(conformKernelTimeConflict);
-const check73 = listOf(conformPackageFile);
-const check74 = listOf(conformConstant);
-const check75 = listOf(conformEntry);
-const check76 = listOf(conformFigureChange);
-const check77 = listOf(conformCompilationLine);
-const check78 = listOf(conformCompilationChange);
-const check79 = listOf(conformTimeChange);
-const check80 = mappingOf(check14);
-const check81 = listOf(conformProblem);
-const check82 = listOf(conformCollective);
-const check83 = listOf(conformRankDifference);
-const check84 = listOf(conformRankTime);
-const check85 = listOf(conformRankDivergence);
-const check86 = listOf(conformFailure);
-const check87 = listOf(conformAdvice);
-const check88 = listOf(conformVariantReport);
-const check89 = listOf(conformPeaks);
-const check90 = nullable(conformSweep);
-const check91 = nullable(conformRank);
-const check92 = nullable(conformOverview);
-const check93 = nullable(conformTraceSummary);
-const check94 = nullable(conformContents);
-const check95 = listOf(conformStackLine);
-const check96 = listOf(conformStep);
-const check97 = listOf(conformStepSum);
-const check98 = listOf(conformStoredText);
-const check99 = listOf(conformStoredCompilation);
-const check100 = listOf(conformSweepCell);
-const check101 = nullable(conformCompileTime);
-const check102 = listOf(conformOutputError);
-const check103 = listOf(conformEffective);
-const check104 = nullable(conformEstimate);
-const check105 = listOf(conformRatioAtRound);
-const check106 = listOf(conformProcessDifference);
-const check107 = listOf(conformProcessSummary);
-const check108 = listOf(conformLostTime);
-const check109 = nullable(conformRankComparison);
-const check110 = nullable(conformTraceDifference);
-const check111 = listOf(conformStacks);
-const check112 = listOf(conformCompilation);
-const check113 = listOf(conformDistinctBreak);
-const check114 = listOf(conformLayers);
-const check115 = nullable(conformVerdict);
-const check116 = listOf(conformStartup);
-const check117 = listOf(conformPayback);
-const check118 = nullable(conformDeparture);
-const check119 = nullable(conformTargetReport);
-const check120 = nullable(conformChanges);
-const check121 = nullable(conformCudaGraphs);
-const check122 = listOf(conformKernelLoad);
-const check123 = listOf(conformColdSwitch);
-const check124 = listOf(conformDeployWay);
-const check125 = nullable(conformPackage);
-const check126 = listOf(conformCompilationSummary);
-const check127 = nullable(conformTargetSummary);
-const check128 = nullable(conformChangedSummary);
-const check129 = listOf(conformHelp);
+const check53 = listOf(conformTier);
+const check54 = nullable(conformGain);
+const check55 = listOf(conformLaunch);
+const check56 = listOf(conformKernelConfig);
+const check57 = nullable(conformKernelCheck);
+const check58 = nullable(conformFusion);
+const check59 = nullable(conformTiling);
+const check60 = listOf(conformBaked);
+const check61 = listOf(conformDescriptor);
+const check62 = nullable(conformKernelTime);
+const check63 = listOf(conformLoadSpan);
+const check64 = nullable(conformLaunchTime);
+const check65 = listOf(conformLayer);
+const check66 = listOf(conformPart);
+const check67 = listOf(conformBuffer);
+const check68 = listOf(conformResult);
+const check69 = listOf(conformTargetResult);
+const check70 = nullable(conformAnswer);
+const check71 = nullable(conformLimit);
+const check72 = listOf(conformSuggestion);
+const check73 = listOf(conformCount);
+const check74 = listOf(conformKernelTimeConflict);
+const check75 = listOf(conformPackageFile);
+const check76 = listOf(conformConstant);
+const check77 = listOf(conformEntry);
+const check78 = listOf(conformFigureChange);
+const check79 = listOf(conformCompilationLine);
+const check80 = listOf(conformCompilationChange);
+const check81 = listOf(conformTimeChange);
+const check82 = mappingOf(check14);
+const check83 = listOf(conformProblem);
+const check84 = listOf(conformCollective);
+const check85 = listOf(conformRankDifference);
+const check86 = listOf(conformRankTime);
+const check87 = listOf(conformRankDivergence);
+const check88 = listOf(conformFailure);
+const check89 = listOf(conformAdvice);
+const check90 = listOf(conformVariantReport);
+const check91 = listOf(conformPeaks);
+const check92 = nullable(conformSweep);
+const check93 = nullable(conformRank);
+const check94 = nullable(conformOverview);
+const check95 = nullable(conformTraceSummary);
+const check96 = listOf(conformGraphTiers);
+const check97 = nullable(conformContents);
+const check98 = listOf(conformStackLine);
+const check99 = listOf(conformStep);
+const check100 = listOf(conformStepSum);
+const check101 = listOf(conformStoredText);
+const check102 = listOf(conformStoredCompilation);
+const check103 = listOf(conformSweepCell);
+const check104 = nullable(conformCompileTime);
+const check105 = listOf(conformOutputError);
+const check106 = listOf(conformEffective);
+const check107 = nullable(conformEstimate);
+const check108 = nullable(conformSwapGain);
+const check109 = listOf(conformRatioAtRound);
+const check110 = listOf(conformProcessDifference);
+const check111 = listOf(conformProcessSummary);
+const check112 = listOf(conformLostTime);
+const check113 = nullable(conformRankComparison);
+const check114 = nullable(conformTraceDifference);
+const check115 = listOf(conformStacks);
+const check116 = listOf(conformCompilation);
+const check117 = listOf(conformDistinctBreak);
+const check118 = listOf(conformLayers);
+const check119 = nullable(conformVerdict);
+const check120 = listOf(conformStartup);
+const check121 = listOf(conformPayback);
+const check122 = nullable(conformDeparture);
+const check123 = nullable(conformTargetReport);
+const check124 = nullable(conformChanges);
+const check125 = nullable(conformCudaGraphs);
+const check126 = listOf(conformKernelLoad);
+const check127 = listOf(conformColdSwitch);
+const check128 = listOf(conformDeployWay);
+const check129 = nullable(conformPackage);
+const check130 = listOf(conformCompilationSummary);
+const check131 = nullable(conformTargetSummary);
+const check132 = nullable(conformChangedSummary);
+const check133 = listOf(conformHelp);

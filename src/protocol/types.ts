@@ -1970,6 +1970,7 @@ export interface Report {
   rank: Rank | null;
   overview: Overview | null;
   trace: TraceSummary | null;
+  tiers: GraphTiers[];
   contents: Contents | null;
 }
 

@@ -118,6 +118,25 @@ describe('tiers in the sidebar', () => {
     expect(pinTier).toHaveBeenCalledWith(4, true, 'python');
   });
 
+  it('of a file cannot be pinned', () => {
+    page = stage();
+    page.draw(
+      <Tiers
+        state={{
+          ...stateOf(null),
+          isLive: false,
+          status: { kind: 'ready' },
+          tiers: [graph({ pinned: true, pinned_to: 'python' })]
+        }}
+        actions={{ pinTier } as unknown as ISidebarActions}
+        trans={trans}
+      />
+    );
+    const [toggle] = page.all('input');
+    expect(toggle.getAttribute('aria-checked')).toBe('true');
+    expect(toggle.hasAttribute('disabled')).toBe(true);
+  });
+
   it('show CUDA graphs only where they were asked for', () => {
     const tiers = [
       tier('python', { state: 'replaced' }),

@@ -11,6 +11,7 @@ from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
 from ..report import Struct, renderers
 from ..report.errors import CompilescopeError
+from ..report.tiers import current as current_tiers
 from ..report.watching import WatchState
 from ..session import what_if as questions
 from ..session.session import Session
@@ -33,7 +34,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         subjects=subjects(session),
         job=summaries.job(job) if job is not None else None,
         watching=session.watcher.state(),
-        tiers=tiers.current(),
+        tiers=current_tiers(),
         session=session.id,
     )
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 import sys
 
 from ..report.errors import CompilescopeError
-from ..report.tiers import GraphTiers
+from ..report.tiers import current
 from ..session.session import Session
 from . import messages
 
 
-def current() -> list[GraphTiers]:
-    """Every graph that has tiers and can still be called."""
-    # Where nothing was compiled in tiers, torch's compiler need not be imported to say so.
-    loaded = sys.modules.get("compilescope.tiers.graphs")
-    return [] if loaded is None else [graph.report() for graph in loaded.every()]
-
-
 def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
     """Has a graph stay with a tier, or ends that."""
+    # Where nothing was compiled in tiers, torch's compiler need not be imported to say so.
     loaded = sys.modules.get("compilescope.tiers.graphs")
     for graph in [] if loaded is None else loaded.every():
         if graph.number == request.number:

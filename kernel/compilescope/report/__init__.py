@@ -57,6 +57,7 @@ from .compilation.wrapper_steps import StepSum as StepSum
 from .compilation.wrapper_steps import sum_kinds as sum_kinds
 from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
+from .late import renderers as renderers
 from .measurements.deployment import DeployWay as DeployWay
 from .measurements.sweeps import Sweep as Sweep
 from .measurements.sweeps import SweepCell as SweepCell
@@ -110,7 +111,6 @@ from .report import conclude as conclude
 from .report import concluding as concluding
 from .report import is_record as is_record
 from .report import panels as panels
-from .report import renderers as renderers
 from .target import FORMS as FORMS
 from .target import Decision as Decision
 from .target import Estimate as Estimate

@@ -19,3 +19,8 @@ class LateTable(dict[str, Callable[..., Any]]):
         if name in self:
             return self[name]
         raise KeyError(name)
+
+
+renderers: dict[str, Callable[[Any], str]] = LateTable()
+"""The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
+views, a layer above, register themselves here."""

@@ -24,7 +24,7 @@ from .compilation.wrapper_steps import KernelLoad
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
-from .late import LateTable
+from .late import LateTable, renderers
 from .measurements.deployment import DeployWay, Objective
 from .measurements.recommendation import Recommendation, recommend
 from .measurements.sweeps import Sweep
@@ -47,6 +47,7 @@ from .ranks import Rank
 from .saving.given_files import report_path, writing
 from .saving.packed_graphs import pack_compilations
 from .target import TargetReport
+from .tiers import GraphTiers
 from .traces import TraceSummary
 from .variant import Variant
 
@@ -209,6 +210,9 @@ class Report(Struct, kw_only=True):
     """The summary, computed when the report is saved or displayed."""
     trace: TraceSummary | None = None
     """For a trace: its summary."""
+    tiers: list[GraphTiers] = []
+    """For a watch: the tiers of what it saw compiled by the backend ``compilescope``, as they stand
+    when the report is read or saved."""
     contents: Contents | None = None
     """In a saved file: summaries and the positions of texts, for a panel without a kernel."""
 
@@ -488,10 +492,6 @@ completing: dict[str, Callable[[Any], None]] = LateTable()
 the "breaks" of a variant, the words for its "cold" settings, for its "launches" and what it is
 "bound" by, the "verdicts" of a sweep. The analysis puts itself here too."""
 
-
-renderers: dict[str, Callable[[Any], str]] = LateTable()
-"""The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
-views, a layer above, register themselves here."""
 
 panels: dict[str, Callable[[Report], Any]] = LateTable()
 """The function that creates a report's panel, also from a layer above."""

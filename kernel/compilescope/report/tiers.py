@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from .late import renderers
 from .problem import Problem, Struct
-from .report import renderers
 from .units import duration
+
+sources: list[Callable[[], list[GraphTiers]]] = []
+"""What tells the tiers of the process. A layer above registers itself here once anything is
+compiled in tiers."""
+
+
+def current() -> list[GraphTiers]:
+    """Every graph of the process that has tiers and can still be called."""
+    return [graph for source in sources for graph in source()]
+
 
 TierName = Literal["python", "cpp", "cuda_graphs"]
 TierState = Literal[

@@ -17,7 +17,7 @@ from ..analysis.figures import wording
 from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report import OutputError
 from ..report.problem import Problem, message_of
-from ..report.tiers import Gain, GraphTiers, SwapGain, Tier, TierName
+from ..report.tiers import Gain, GraphTiers, SwapGain, Tier, TierName, sources
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
 from ..torch_api.inductor.graph_recording import Home, Loaded, Recordable, end_step, pool_bytes
 from . import observers
@@ -621,6 +621,9 @@ def every() -> list[TieredGraph]:
     with _lock:
         all_graphs = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
     return [graph for graph in all_graphs if graph.is_alive]
+
+
+sources.append(lambda: [graph.report() for graph in every()])
 
 
 def after_fork() -> None:

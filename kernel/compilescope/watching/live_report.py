@@ -7,7 +7,7 @@ from typing import Any
 
 from ..report import Report
 
-_GROWING = frozenset(("variants", "problems", "files"))
+_GROWING = frozenset(("variants", "problems", "files", "tiers"))
 
 
 class LiveReport(Report, kw_only=True, dict=True):

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.errors import CompilescopeError
+from ..report.tiers import GraphTiers, current
 from ..report.variant import Variant
 from ..report.watching import WatchState
 from ..torch_api.dynamo.compiled_code import note_code
@@ -87,6 +88,9 @@ class Watch:
         self._news = threading.Event()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self._tiers: dict[int, GraphTiers] = {}
+        self._others: frozenset[int] = frozenset()
+        """Graphs with tiers, by number, that were compiled while it was off."""
         self._report, self._ledger = self._opened()
 
     @property
@@ -105,6 +109,7 @@ class Watch:
             if self.is_on:
                 return
             ledger = self._ledger
+            self._others = frozenset(graph.number for graph in current()) - self._tiers.keys()
             with contextlib.ExitStack() as hooks:
                 hooks.enter_context(collecting_everywhere(ledger.printed, self._failed))
                 hooks.enter_context(noting())
@@ -121,9 +126,10 @@ class Watch:
     def stop(self) -> None:
         """Stops; keeps what was recorded. Does nothing if it is off."""
         with self._lock:
-            thread, self._thread = self._thread, None
-            if thread is None:
+            if self._thread is None:
                 return
+            self._note_tiers()
+            thread, self._thread = self._thread, None
             self._hooks.close()
             self._stopping.set()
             self._news.set()
@@ -136,6 +142,7 @@ class Watch:
         self.stop()
         # Holders of the report see it empty now, and filled later.
         self._ledger = self._emptied(self._report)
+        self._tiers = {}
         if was_on:
             self.start()
 
@@ -191,13 +198,23 @@ class Watch:
         report.variants = [
             VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built", recorded=True)
         ]
-        report.problems, report.files = [], {}
+        report.problems, report.files, report.tiers = [], {}, []
         ledger = WatchLog(report, self._budget)
         report.follow(self._refresh)
         return ledger
 
     def _refresh(self) -> None:
         self._ledger.refresh(final=not self.is_on)
+        self._note_tiers()
+        self._report.tiers = [self._tiers[number] for number in sorted(self._tiers)]
+
+    def _note_tiers(self) -> None:
+        """Keeps how the graphs stand that were compiled while it was on: later they may be gone."""
+        self._tiers = self._tiers | {
+            graph.number: graph
+            for graph in current()
+            if graph.number in self._tiers or (self.is_on and graph.number not in self._others)
+        }
 
     def _failed(self, error: Exception) -> None:
         self._ledger.failed(error)

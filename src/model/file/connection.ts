@@ -86,7 +86,7 @@ export class FileConnection extends BaseConnection {
       subjects: [subjectOf(this._report, this._contents)],
       job: null,
       watching: null,
-      tiers: [],
+      tiers: this._report.tiers,
       session: ''
     };
   }

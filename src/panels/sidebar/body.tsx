@@ -32,7 +32,7 @@ export function SidebarBody(props: IPartProps): JSX.Element {
       <Strip {...props} />
       <Subjects {...props} />
       {state.isLive && <Watch {...props} />}
-      {state.isLive && <Tiers {...props} />}
+      <Tiers {...props} />
       {report === null ? (
         <>
           {state.problem ? (

@@ -18,7 +18,7 @@ export function Tiers({
   actions,
   trans
 }: IPartProps): JSX.Element | null {
-  const { tiers, status } = state;
+  const { tiers, status, isLive } = state;
   if (tiers.length === 0) {
     return null;
   }
@@ -42,7 +42,7 @@ export function Tiers({
                       aria-label={pin.name}
                       aria-checked={pin.isOn}
                       checked={pin.isOn}
-                      disabled={status.kind !== 'ready'}
+                      disabled={!isLive || status.kind !== 'ready'}
                       onChange={event =>
                         actions.pinTier(
                           graph.number,

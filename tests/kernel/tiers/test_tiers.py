@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
 from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
+from compilescope.report import Report
 from compilescope.report.tiers import Tiers
 from compilescope.tiers import graphs, observers
 from compilescope.tiers.builder import builder
@@ -173,6 +176,27 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
         cs.pin_tier(compiled, "cuda_graphs")
     with pytest.raises(cs.CompilescopeError, match="not in the kernel"):
         tiers_of_panel.pin(None, messages.PinTier(number=0, pinned=True))
+
+
+def test_a_watch_keeps_the_tiers_of_what_it_saw_compiled() -> None:
+    before, inside, after = cs.tiered(shifted), cs.tiered(lambda x: x.sin() + 5), cs.tiered(counted)
+    x = torch.randn(32, 8)
+    before(x)
+    with cs.watch() as report:
+        inside(x)
+    after(x, torch.zeros(()))
+    (graph,) = report.tiers
+    assert graph == cs.tiers(inside)[0]
+    settled(inside)
+    inside(x)
+    # It follows them after the block, and keeps what it knew of a graph that is gone.
+    assert [graph.serving for graph in report.tiers] == ["cpp"]
+    stored = msgspec.json.decode(report.to_json(), type=Report)
+    assert stored.tiers == report.tiers
+    del inside
+    torch._dynamo.reset()
+    gc.collect()
+    assert [graph.serving for graph in report.tiers] == ["cpp"]
 
 
 def test_a_graph_that_communicates_is_not_called_twice() -> None:
