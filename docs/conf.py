@@ -158,9 +158,32 @@ def missing_files(out: Path) -> Iterator[str]:
                 yield f"{page.relative_to(out)} → {link}"
 
 
+_NO_COLON = "\N{RATIO}"
+
+
+def hide_colons(
+    app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]
+) -> None:
+    """Hides the colons in the first line of a field from Napoleon.
+
+    It would take what stands before one for the type.
+    """
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = lines[0].replace(":", _NO_COLON)
+
+
+def show_colons(
+    app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]
+) -> None:
+    """Puts them back."""
+    lines[:] = [line.replace(_NO_COLON, ":") for line in lines]
+
+
 def setup(app: Sphinx) -> None:
     """Add to Sphinx what is ours."""
     app.add_directive("live", LiveReport)
     app.connect("builder-inited", write_notebooks)
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("doctree-read", link_pictures)
     app.connect("build-finished", write_pages)

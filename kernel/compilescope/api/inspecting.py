@@ -61,9 +61,11 @@ def inspect(
     'sources'
     """
     from ..report.callers import line_of
+    from ..report.given_values import check_flag
     from ..session.lazy import session  # torch is loaded here, not when a saved report is opened
     from ..views.progress import Line
 
+    check_flag("run", run)
     call = line_of(sys._getframe(1))
     here = session()
     # In a notebook the sidebar shows the progress, and the cell's output is the report alone.
@@ -157,8 +159,11 @@ def chart(report: Report, what: str = "latency") -> Figure:
     >>> figure.data[0].type
     'bar'
     """
+    from ..report.given_values import check_report, check_text
     from ..views.charts import chart as draw
 
+    check_report(report)
+    check_text("what", what, "the chart's name")
     return draw(report, what)
 
 
@@ -221,10 +226,17 @@ def reproducer(
     True
     """
     from ..progress.progress import Progress
+    from ..report.given_values import check_flag, check_report, check_text
     from ..reproducers.program import Request
     from ..reproducers.reproduce import reproduce
     from ..views.progress import Line
 
+    check_report(report)
+    names = {"kernel": kernel, "graph": graph, "compilation": compilation, "variant": variant}
+    for parameter, name in names.items():
+        check_text(parameter, name, f"the name of a {parameter}", optional=True)
+    check_flag("run", run)
+    check_flag("minify", minify)
     request = Request(
         kernel=kernel,
         graph=graph,

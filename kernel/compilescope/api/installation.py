@@ -56,19 +56,16 @@ def configure(*, ahead_mb: float) -> None:
     Raises
     ------
     CompilescopeError
-        ``ahead_mb`` is negative, infinite or NaN.
+        ``ahead_mb`` is negative, infinite or no number.
 
     Examples
     --------
     >>> cs.configure(ahead_mb=32)
     """
-    from ..report.errors import CompilescopeError
-
-    if not 0 <= ahead_mb < float("inf"):
-        raise CompilescopeError(
-            f"ahead_mb is {ahead_mb!r}.", remedy="Give megabytes: 32, or 0 for nothing."
-        )
+    from ..report.given_values import check_number
     from ..session.lazy import session
+
+    check_number("ahead_mb", ahead_mb, "megabytes: 32, or 0 for nothing", zero=True)
 
     session()
     from ..builds import ahead

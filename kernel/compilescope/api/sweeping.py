@@ -100,9 +100,14 @@ def sweep(
     from ..views.progress import Line
 
     the_session = session()
+    from ..report.given_values import check_function
+    from ..report.saving.given_files import given_path
     from ..sweep.result import SweepResult
     from ..sweep.settings import Settings
     from ..sweep.wait import follow
+
+    if progress is not None:
+        check_function("progress", progress)
 
     settings = Settings(
         timeout_s=timeout_s,
@@ -110,7 +115,7 @@ def sweep(
         seconds=seconds,
         items=items,
         unit=unit,
-        folder=None if folder is None else Path(folder),
+        folder=None if folder is None else given_path(folder, _FOLDER),
         resume=resume,
     )
     plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
@@ -166,17 +171,18 @@ def plan_sweep(
     >>> cs.plan_sweep(folder / "plan.json", fn, (x,), variants=cs.grid()).name
     'plan.json'
     """
+    from ..report.saving.given_files import given_path
     from ..sweep import plan_file
     from ..sweep.settings import Settings
 
-    path = Path(path)
+    path = given_path(path, "the file to write")
     settings = Settings(
         timeout_s=timeout_s,
         memory_gb=memory_gb,
         seconds=seconds,
         items=items,
         unit=unit,
-        folder=Path(f"{path.stem}-cells" if folder is None else folder),
+        folder=given_path(f"{path.stem}-cells" if folder is None else folder, _FOLDER),
     )
     plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
     plan_file.write(plan, path)
@@ -222,13 +228,25 @@ def grid(
     from ..session.lazy import session
 
     session()
-    from ..inspection.variants import name_of, parse
+    from ..inspection.variants import check, name_of, parse
     from ..report import Variant
+    from ..report.given_values import check_mapping, listed
 
+    values = {
+        "modes": modes,
+        "cpp_wrapper": cpp_wrapper,
+        "dynamic": dynamic,
+        "fullgraph": fullgraph,
+        "options": options,
+    }
+    lists = [
+        listed(name, value, f"the values to combine, as a list: [{_VALUES[name]}]")
+        for name, value in values.items()
+    ]
+    for settings in lists[-1]:
+        check_mapping("A set of options", settings, f"settings of Inductor: {_VALUES['options']}")
     variants = {}
-    for mode, cpp, sizes, whole, more in itertools.product(
-        modes, cpp_wrapper, dynamic, fullgraph, options
-    ):
+    for mode, cpp, sizes, whole, more in itertools.product(*lists):
         variant = Variant(
             mode=None if mode == "default" else mode,
             cpp_wrapper=cpp,
@@ -236,8 +254,22 @@ def grid(
             fullgraph=whole,
             options=dict(more),
         )
+        check(variant)
         variants[name_of(variant)] = variant
     return parse(variants)
+
+
+_VALUES = {
+    "modes": "None, 'max-autotune'",
+    "cpp_wrapper": "False, True",
+    "dynamic": "None, True",
+    "fullgraph": "False, True",
+    "options": "{'max_autotune': True}",
+}
+"""Values of a switch, as an error shows them."""
+
+
+_FOLDER = "the folder for finished cells"
 
 
 def _plan(

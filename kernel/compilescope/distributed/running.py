@@ -23,6 +23,7 @@ from ..processes.torchrun import AgentStore, Torchrun, torchrun_environment
 from ..progress.progress import Monitor
 from ..report import Report, Subject
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_count, check_function, check_number, check_text
 from ..report.problem import Problem
 from ..report.ranks import Rank
 from ..report.saving.storage import from_json
@@ -66,6 +67,7 @@ def run_ranks(
     """
     process = torchrun_environment()
     store = process.store if process is not None else None
+    check_function("factory", factory)
     _check(size if process is None or store is None else process.local_size, backend, timeout_s)
     packed = pickled_subject.pack(factory=factory)
     task = cloudpickle.dumps((dict(variants), packed, build))
@@ -277,12 +279,13 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
         raise CompilescopeError(
             "This torch was built without torch.distributed.", remedy="Install one that has it."
         )
-    if not 1 <= size <= MOST:
+    check_count("size", size, f"the number of ranks, 1 to {MOST}")
+    check_number("timeout_s", timeout_s, "a positive number of seconds: 300")
+    check_text("backend", backend, "the name of a backend of torch.distributed: gloo")
+    if size > MOST:
         raise CompilescopeError(
             f"size is {size!r}.", f"One machine runs 1 to {MOST} ranks.", "Give a number of ranks."
         )
-    if not timeout_s > 0:
-        raise CompilescopeError(f"timeout_s is {timeout_s!r}.", remedy="Give seconds.")
     if "nccl" in backend and torch.cuda.device_count() < size:
         raise CompilescopeError(
             f"{size} ranks cannot use the backend {backend!r} here.",

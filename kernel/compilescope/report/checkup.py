@@ -17,9 +17,13 @@ class Check(Struct):
     """The result of one check."""
 
     name: str
+    """Its name, as displayed."""
     state: CheckState
+    """``problem``, ``warning``, ``ok``, or ``not needed``."""
     found: str
+    """What was found, in words."""
     remedy: str = ""
+    """How to fix it; empty if nothing is wrong."""
     detail: str = ""
     """Long text, folded by default: a compiler's output."""
     subject: str = ""
@@ -32,10 +36,13 @@ class Checkup(Struct):
     """The checks of a kernel's environment, by subject. Displays itself."""
 
     checks: list[Check] = []
+    """The results, in the order in which they are displayed."""
     created: str = ""
+    """When the checkup began, in ISO 8601."""
     environment: str = ""
     """The environment, in one line."""
     seconds: float = 0.0
+    """How long it took."""
     waiting: list[str] = []
     """Subjects whose checks are still running."""
 

@@ -31,6 +31,7 @@ class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """
 
     backend: Literal["cuda", "hip"]
+    """``cuda`` for NVIDIA's, ``hip`` for AMD's."""
     arch: str
     """As Triton names it: ``90`` (the compute capability, times ten), ``gfx942``."""
     warp_size: int
@@ -51,9 +52,11 @@ class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """The peak rates of a device."""
 
     name: str
+    """Its name, as displayed."""
     target: str = ""
     """Its name as a target: ``h100``; empty if it cannot be a target."""
     build: Build | None = None
+    """What generated code depends on; None if it cannot be a target."""
     torch_names: tuple[str, ...]
     """Regular expressions; one matches all of ``torch.cuda.get_device_name()``. A slice of a device
     (MIG) has another name and matches none, because its peak rates are lower."""
@@ -65,6 +68,7 @@ class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     vector: dict[str, float] = {}
     """dtype → operations a second of everything else: outside of tensor or matrix cores."""
     source: Source
+    """The document that the figures are from."""
 
 
 _A100 = Source("NVIDIA A100 Tensor Core GPU, datasheet", "2021-06")

@@ -24,6 +24,7 @@ from .compilation.wrapper_steps import KernelLoad
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
+from .given_values import check_flag
 from .late import LateTable, renderers
 from .measurements.deployment import DeployWay, Objective
 from .measurements.recommendation import Recommendation, recommend
@@ -401,6 +402,7 @@ class Report(Struct, kw_only=True):
         'run.html'
         """
         path = report_path(path)
+        check_flag("redact", redact)
         report = self.redacted() if redact else self
         text = report.to_json() if path.suffix == ".json" else renderers["page"](report)
         with writing(path):

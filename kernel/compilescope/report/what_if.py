@@ -16,13 +16,17 @@ class GuardOutcome(Struct):
     """The result of one compilation's guards."""
 
     compilation: str
+    """torch's compile id."""
     passes: bool
+    """Whether every guard holds."""
     guard: Guard | None = None
     """The first that fails."""
     place: int | None = None
     """Its index in the compilation's guards, if it is there."""
     expected: str = ""
+    """The value that the guard expects."""
     found: str = ""
+    """The value of this call."""
     message: str = ""
     """torch's own words."""
 
@@ -31,16 +35,18 @@ class WhatIf(Struct):
     """The outcome of a call with other arguments."""
 
     subject: str
+    """The name of what is called."""
     arguments: list[str] = []
     """One line per argument: ``x: float32[4, 8] cpu``."""
     verdict: Verdict = "unknown"
-    """reuse, recompile, limit (the recompile limit is reached: it would run in eager), eager (torch
-    compiles nothing there), error (torch's stance makes it raise one), unknown."""
+    """reuse, recompile, limit (it would run in eager, as the recompile limit is reached), eager
+    (torch compiles nothing there), error (torch's stance makes it raise one), unknown."""
     reuses: str = ""
     """The compile id of the compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []
     """In the order in which torch tries them, up to the first that passes."""
     why: str = ""
+    """The reason, where it is not a guard."""
 
     def __str__(self) -> str:
         lines = [f"{self.subject}({', '.join(self.arguments)})", f"  {self._headline()}"]

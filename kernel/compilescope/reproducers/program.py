@@ -31,7 +31,9 @@ class Program:
     what: str
     """What it runs: ``cpp_fused_add_0``, or ``post_grad of 0/0``."""
     file_name: str
+    """The name of the file that `save` writes to a folder."""
     code: str
+    """The program."""
     device: str
     """The device that it needs: ``cpu``, ``cuda``."""
     unchecked: str = ""

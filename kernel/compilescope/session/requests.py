@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 
 from ..inspection import variants as names
@@ -12,6 +11,7 @@ from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_number, check_report, check_text
 from ..report.variant import Variant
 from ..studies.table import usual as usual_studies
 from .session import Session
@@ -24,7 +24,7 @@ def measure(
     report: Report,
     *,
     variants: object = None,
-    seconds: object = 10.0,
+    seconds: float = 10.0,
     breakdown: bool = False,
     progress: Tell | None = None,
 ) -> Report:
@@ -35,10 +35,7 @@ def measure(
     CompilescopeError
         The report is not from this kernel, a variant does not exist, or the time is invalid.
     """
-    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
-        raise CompilescopeError(
-            f"seconds is {seconds!r}.", remedy="Give the seconds to measure for: 10."
-        )
+    check_number("seconds", seconds, "the seconds to measure for: 10")
     inspection = _inspection(session, report)
     requested = _requested(session, inspection, variants, "measure")
     return session.measure(
@@ -62,6 +59,8 @@ def study(
         The report is not from this kernel, or a study or variant does not exist.
     """
     inspection = _inspection(session, report)
+    for name in studies:
+        check_text("A study", name, "the study's name")
     requested = _requested(session, inspection, variants, "study")
     if not studies:
         studies = usual_studies(
@@ -104,11 +103,7 @@ def measure_and_study(
 
 
 def _inspection(session: Session, report: Report) -> Inspection:
-    if not isinstance(report, Report):
-        raise CompilescopeError(
-            f"This is no report but a {type(report).__name__}.",
-            remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
-        )
+    check_report(report)
     inspection = session.inspections.get(report.subject.id)
     if isinstance(inspection, Inspection) and inspection.report is report:
         return inspection

@@ -12,6 +12,7 @@ from ..guards.kept_guards import by_report_id, report_ids
 from ..inspection.inspection import Inspection
 from ..report import Report
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_function
 from ..report.what_if import WhatIf
 from ..subject import notebook_globals
 from ..torch_api.guards.keeping import live_guards
@@ -86,6 +87,7 @@ def ask_call(
         The report's subject is not in this kernel, or cannot be called this way.
     """
     if not isinstance(what, Report):
+        check_function("call", what)
         return ask_compiled(what, args, kwargs)
     inspection = session.inspection(what.subject.id)
     if not isinstance(inspection, Inspection):

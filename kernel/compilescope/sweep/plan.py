@@ -11,6 +11,7 @@ from ..isolation.global_state import SavedModes
 from ..processes.runner import Limits
 from ..report import Report, Subject
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_arguments, check_function, check_mapping
 from ..report.measurements.sweeps import Sweep, SweepCell
 from ..report.variant import Variant
 from ..subject import pickled_subject
@@ -65,6 +66,9 @@ def make(
             "A sweep takes a subject or a factory, one of the two.",
             remedy="Write sweep(fn, args), or sweep(factory=make) where make() returns (fn, args).",
         )
+    check_function("fn" if factory is None else "factory", fn if factory is None else factory)
+    check_arguments(args, kwargs)
+    check_mapping("shapes", shapes, "arguments by name: {'small': ((x,), {})}", optional=True)
     settings.check()
     target_variants.refuse(variants, "swept")
     if shapes is not None and not shapes:

@@ -12,14 +12,23 @@ from ..report.errors import CompilescopeError
 class SweepResult:
     """The cells of a sweep, and the fastest of them. Displays itself.
 
-    Attributes
-    ----------
-    report
-        The report with the sweep in ``report.sweep``; it is saved and loaded like any other.
+    A cell has figures and no code. `compilescope.inspect` with the cell's variant makes a report of
+    its code: see `cell`.
     """
 
     def __init__(self, report: Report) -> None:
-        self.report = report
+        self._report = report
+
+    @property
+    def report(self) -> Report:
+        """The report with the sweep in ``report.sweep``; it is saved and loaded like any other.
+
+        Examples
+        --------
+        >>> result.report.sweep.cells == result.cells
+        True
+        """
+        return self._report
 
     @property
     def sweep(self) -> Sweep:
@@ -49,6 +58,13 @@ class SweepResult:
         ------
         CompilescopeError
             The sweep has no such cell; the message lists its cells.
+
+        Examples
+        --------
+        >>> cell = result.cell("python")
+        >>> report = cs.inspect(fn, (x,), variants={cell.name: cell.variant}, run=False)
+        >>> report.variant("python").requested == cell.variant
+        True
         """
         for cell in self.cells:
             if cell.name == name and shape in (None, cell.shape):

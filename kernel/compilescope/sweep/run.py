@@ -17,6 +17,7 @@ from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
 from ..progress.history import History
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_count
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from . import ranking
@@ -74,18 +75,19 @@ class Running:
         self.at_once = workers
         """How many cells run at a time; of an executor of others' it is not known."""
         if executor is None:
-            if workers < 1:
-                raise CompilescopeError(
-                    f"workers is {workers}.", remedy="It takes a positive number."
-                )
+            check_count("workers", workers, "how many cells compile at once: 2")
             self._executor: futures.Executor = Threads(workers)
             self._own, self.sweep.executor = self._executor, f"processes, {workers} at a time"
         elif isinstance(executor, str):
+            if executor != "gpus":
+                raise _no_executor(executor)
             gpus = visible_gpus()
             self.at_once = len(gpus)
             self._executor = self._own = Gpus(gpus)
             self.sweep.executor = f"processes, one on each of {len(gpus)} GPUs"
         else:
+            if not callable(getattr(executor, "submit", None)) or isinstance(executor, type):
+                raise _no_executor(executor)
             self._executor = executor
             self.sweep.executor = type(executor).__name__
         self._changed = changed
@@ -327,3 +329,10 @@ def _rounded(seconds: float | None) -> str:
 
 def _tens(seconds: float) -> int:
     return max(10, round(seconds / 10) * 10)
+
+
+def _no_executor(value: object) -> CompilescopeError:
+    return CompilescopeError(
+        f"executor is {value!r}.",
+        remedy='Give an executor of concurrent.futures, "gpus", or None for this machine.',
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..processes.runner import Limits
-from ..report.errors import CompilescopeError
+from ..report.given_values import check_flag, check_number, check_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +28,9 @@ class Settings:
         return Limits(timeout_s=self.timeout_s, memory_bytes=memory_bytes)
 
     def check(self) -> None:
-        """Raises an error unless every number is positive."""
+        """Raises `CompilescopeError` for a number that is not positive, or another wrong value."""
         for name in ("timeout_s", "memory_gb", "seconds", "items"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise CompilescopeError(
-                    f"{name} is {value:g}.", remedy="It takes a positive number."
-                )
+            is_limit = name in ("timeout_s", "memory_gb")
+            check_number(name, getattr(self, name), "a positive number", optional=is_limit)
+        check_text("unit", self.unit, "the name of what a call processes: images")
+        check_flag("resume", self.resume)

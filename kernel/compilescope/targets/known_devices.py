@@ -16,6 +16,7 @@ import torch
 from ..report import devices as catalogue
 from ..report.devices import Build, Device, Source
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_text
 from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 
@@ -94,6 +95,8 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     CompilescopeError
         The name is taken or none, a figure is not known, or its value is out of range.
     """
+    check_text("name", name, "the target's name")
+    check_text("like", like, "the name of a target")
     target = plain(name)
     if not re.fullmatch(r"[a-z0-9][a-z0-9_.]*", target):
         raise CompilescopeError(
@@ -123,7 +126,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     )
     try:
         device = msgspec.convert(msgspec.to_builtins(changed), Device)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, TypeError, UnicodeEncodeError) as error:
         raise CompilescopeError(f"The target {name!r} cannot be: {error}.") from None
     _check(device)
     _custom[target] = device

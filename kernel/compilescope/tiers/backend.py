@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..report.errors import CompilescopeError
+from ..report.given_values import check_flag, check_function, check_mapping, check_text
 from ..report.tiers import TierName, Tiers
 from ..torch_api.inductor import both_wrappers, graph_recording
 from ..torch_api.inductor.both_wrappers import Noticed
@@ -106,6 +107,21 @@ def tiered(
     """``torch.compile`` with this backend."""
     import torch
 
+    check_function("model", model)
+    if isinstance(model, type):
+        raise CompilescopeError(
+            f"model is the class {model.__name__}.", remedy="Give an instance of it, or a function."
+        )
+    for name in ("dynamic", "fullgraph"):
+        if given.get(name) is not None:
+            check_flag(name, given[name])
+    if "backend" in given:
+        raise CompilescopeError(
+            "Tiers are a backend of their own.",
+            remedy="Leave backend out, or call torch.compile(model, backend=…) without tiers.",
+        )
+    check_text("mode", mode, "a mode of torch.compile", optional=True)
+    check_mapping("options", options, "settings of Inductor: {'max_autotune': True}", optional=True)
     names = parse(tiers)
     both_wrappers.register(NAME, compile_graph)
     all_options: dict[str, Any] = dict(options or {})
@@ -151,6 +167,7 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
             f"Give {TIERS[0]!r} to keep the Python wrapper, {TIERS[1]!r} to turn CUDA graphs off, "
             "or None to unpin.",
         )
+    check_function("compiled", compiled)
     tiers_of(compiled)
     for graph in graphs.of(compile_calls.context_of(compiled)):
         graph.pin(tier)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
-from ..report.errors import CompilescopeError
+from ..report.given_values import check_number
 from ..report.tiers import GraphTiers, current
 from ..report.variant import Variant
 from ..report.watching import WatchState
@@ -73,10 +73,7 @@ class Watch:
         memory_mb: float = MEMORY_MB,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        if not memory_mb > 0:
-            raise CompilescopeError(
-                f"A watch cannot hold {memory_mb} MB.", remedy="Give it a positive number of MB."
-            )
+        check_number("memory_mb", memory_mb, "a positive number of megabytes: 256")
         self.since_s: float | None = None
         self.memory_mb = memory_mb
         self._name, self._where, self._cell = name, where, cell

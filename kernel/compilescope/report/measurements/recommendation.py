@@ -19,9 +19,11 @@ class Recommendation(msgspec.Struct, frozen=True):
     """A recommended way to deploy a call, with the reason. Displays itself."""
 
     way: DeployWay
+    """The recommended way, with its measurements."""
     variant: str
     """The variant whose settings it uses."""
     objective: Objective
+    """What it is best at: ``latency``, ``cold`` or ``balanced``."""
     reason: str
     """Its cost compared with the others, in a sentence or two."""
 

@@ -26,11 +26,13 @@ class SweepCell(Struct, kw_only=True):
     """The key, equal for the same subject, variant, arguments, torch and device. A resumed sweep
     finds finished cells by it."""
     name: str
-    """The variant's."""
+    """The variant's name."""
     variant: Variant
+    """The settings that were measured."""
     shape: str = ""
     """The name of the set of arguments; empty where there is only one."""
     arguments: list[str] = []
+    """One line per argument: ``x: float32[4, 8] cpu``."""
     state: CellState = "waiting"
     """failed: torch raised an error. crashed: the process died. timeout, memory: the sweep ended
     it."""
@@ -41,39 +43,55 @@ class SweepCell(Struct, kw_only=True):
     throughput_per_s: float | None = None
     """Calls per second, or items per second if the sweep knows the items per call."""
     compile_time: CompileTime | None = None
+    """The time of the first call with cold caches, and its parts."""
     memory_bytes: float | None = None
     """The peak memory of a call beyond what was held before it: of torch's allocator on a GPU, of
     the process on the CPU."""
     accuracy: list[OutputError] = []
+    """The differences of its results from eager's."""
     accurate: bool | None = None
+    """Whether they are within the tolerances; None if they were not compared."""
     result: str = ""
     """The comparison with eager in words: ``within 1.2e-06``; empty if it was not made."""
     effective: list[Effective] = []
     """Settings whose effective value differs from the request."""
     problem: Problem | None = None
+    """Why it has no measurement."""
     worker: str = ""
     """Where it ran: host and process."""
     device: str = ""
+    """The device that it was measured on."""
     started_s: float | None = None
+    """When it started, in seconds since 1970."""
     took_s: float | None = None
+    """How long it took (s)."""
     tries: int = 0
+    """How many times it was started: more than once if a worker died."""
 
 
 class Sweep(Struct, kw_only=True):
     """The cells of a sweep, in the order requested."""
 
     id: str = ""
+    """Tells the sweeps of a process apart."""
     cells: list[SweepCell] = []
+    """The cells: by shape, and then by variant."""
     state: Literal["waiting", "running", "done", "cancelled", "failed"] = "waiting"
+    """Whether it is running, and how it ended."""
     shapes: list[str] = []
+    """The names of the sets of arguments."""
     items: float = 1.0
     """Items per call, for the throughput."""
     unit: str = "calls"
+    """The name of the items."""
     folder: str = ""
     """The folder of finished cells."""
     executor: str = ""
+    """What ran the cells, in words."""
     started_s: float | None = None
+    """When it started, in seconds since 1970."""
     took_s: float | None = None
+    """How long it took (s)."""
     left: str = ""
     """About how long the cells that are left take, in words; empty if unknown."""
     winner: str = ""
@@ -89,3 +107,4 @@ class Sweep(Struct, kw_only=True):
     verdicts: dict[str, str] = {}
     """Shape → which cell is fastest, in words, as far as the intervals allow a statement."""
     problems: list[Problem] = []
+    """Problems of the sweep itself; those of a cell are in `SweepCell.problem`."""

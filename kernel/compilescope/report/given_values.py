@@ -1,0 +1,108 @@
+"""Checks values from callers: one of the wrong type is a clear error, before anything is done."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .errors import CompilescopeError
+
+_LONGEST = 80
+"""How many characters of a value a message shows."""
+
+
+def check_report(value: object) -> None:
+    """Raises `CompilescopeError` for what is no report."""
+    from .report import Report
+
+    if not isinstance(value, Report):
+        raise CompilescopeError(
+            f"This is no report but a {type(value).__name__}.",
+            remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
+        )
+
+
+def check_function(name: str, value: object) -> None:
+    """Raises `CompilescopeError` for what cannot be called."""
+    if not callable(value):
+        raise _wrong(name, value, "a function or a module")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raises `CompilescopeError` for what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "True or False")
+
+
+def check_text(name: str, value: object, what: str, *, optional: bool = False) -> None:
+    """Raises `CompilescopeError` for what is no text. ``what`` is what it takes: ``a mode``."""
+    if optional and value is None:
+        return
+    # A lone surrogate cannot be written to a file.
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise _wrong(name, value, f"{what}, as a str{' or None' if optional else ''}")
+
+
+def check_number(
+    name: str, value: object, what: str, *, zero: bool = False, optional: bool = False
+) -> None:
+    """Raises `CompilescopeError` for what is no finite positive number.
+
+    Parameters
+    ----------
+    what
+        What it takes: ``seconds, such as 10``.
+    zero
+        Whether 0 is taken too.
+    optional
+        Whether None is taken too.
+    """
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise _wrong(name, value, what)
+    number = float(value)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        raise _wrong(name, value, what)
+
+
+def check_count(name: str, value: object, what: str) -> None:
+    """Raises `CompilescopeError` for what is no positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise _wrong(name, value, what)
+
+
+def check_arguments(args: object, kwargs: object) -> None:
+    """Raises `CompilescopeError` for what cannot be the arguments of a call."""
+    if not isinstance(args, (list, tuple)):
+        raise _wrong("args", args, "the positional arguments of the call: (x,)")
+    check_mapping("kwargs", kwargs, "the call's keyword arguments: {'x': x}", optional=True)
+
+
+def check_mapping(name: str, value: object, what: str, *, optional: bool = False) -> None:
+    """Raises `CompilescopeError` for what is no dict whose keys are texts."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise _wrong(name, value, what)
+
+
+def listed(name: str, value: Iterable[Any], what: str) -> list[Any]:
+    """The values of a list, a tuple or the like; a single text is none.
+
+    Raises
+    ------
+    CompilescopeError
+        It is no such thing.
+    """
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise _wrong(name, value, what)
+    return list(value)
+
+
+def _wrong(name: str, value: object, what: str) -> CompilescopeError:
+    text = repr(value)
+    shown = text if len(text) <= _LONGEST and text.isprintable() else f"a {type(value).__name__}"
+    return CompilescopeError(f"{name} is {shown}.", remedy=f"It takes {what}.")
