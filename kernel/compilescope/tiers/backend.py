@@ -220,7 +220,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         return
     try:
         if packed is not None:
-            graph.files.write_job(packed.data)
+            graph.files.write_job(packed.data, noticed.undefined)
     except OSError as error:
         graph.fail_to_build(f"Its graph cannot be saved: {error}.")
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -51,8 +52,8 @@ class CachedFiles:
         """Whether the result gave what the first tier gives."""
         return self._checked.exists() and self.result.exists()
 
-    def write_job(self, packed: bytes) -> None:
-        """Keeps the packed graph.
+    def write_job(self, packed: bytes, undefined: Collection[int]) -> None:
+        """Keeps the packed graph, and which of its outputs torch leaves uninitialised, by number.
 
         Raises
         ------
@@ -60,7 +61,15 @@ class CachedFiles:
             The folder cannot be written to, or the disk is full.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        _write(self._undefined, msgspec.json.encode(sorted(undefined)))
         _write(self.job, packed)
+
+    def undefined(self) -> frozenset[int]:
+        """The outputs that torch leaves uninitialised, as far as an earlier process noted them."""
+        try:
+            return frozenset(msgspec.json.decode(self._undefined.read_bytes(), type=list[int]))
+        except (OSError, msgspec.MsgspecError):
+            return frozenset()
 
     def note_built(self, seconds: float) -> None:
         """Notes what building took; the result is there."""
@@ -108,6 +117,10 @@ class CachedFiles:
         """Removes what no other process will look for, once nothing more will be built."""
         if not self.is_lasting:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _undefined(self) -> Path:
+        return self.folder / "undefined.json"
 
     @property
     def _built(self) -> Path:

@@ -103,7 +103,9 @@ class TieredGraph:
         self.files = CachedFiles(noticed.key)
         self._compiled = weakref.ref(noticed.compiled)
         self._partners = partners
-        self._undefined = noticed.undefined
+        # Where torch had the graph in its caches, only an earlier process has seen it.
+        is_seen = noticed.packed is not None
+        self._undefined = noticed.undefined if is_seen else self.files.undefined()
         self._ready = time.monotonic()
         self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
         self._second = Tier(name="cpp", state="waits")

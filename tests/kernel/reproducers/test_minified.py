@@ -67,6 +67,38 @@ def test_of_results_that_differ_the_part_that_is_wrong_is_left() -> None:
     assert "cos" not in program.code
 
 
+class Clipped(torch.autograd.Function):
+    """A sine whose gradient has a relu, which its value has not."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        (x,) = ctx.saved_tensors
+        return torch.relu(grad * x.cos()).cos()
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the fault is in code for a processor")
+def test_of_wrong_gradients_the_part_of_the_backward_is_left() -> None:
+    def clipped(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return (Clipped.apply(x * w) * 3).sum()
+
+    fault = cs.Variant(options={"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"})
+    call = (torch.randn(8), torch.randn(8, requires_grad=True))
+    report = cs.inspect(clipped, call, variants={"it": fault})
+    wrong_paths = [error.path for error in report.variant("it").accuracy if not error.ok]
+    assert wrong_paths == ["args[1].grad"]
+    program = cs.reproducer(report, minify=True)
+    assert program.tried == "fails", program.output
+    assert program.what == "backward_post_grad of 0/0"
+    assert program.why.startswith("1 of 8 operators are left after ")
+    assert "aten.relu.default(" in program.code
+
+
 @pytest.mark.usefixtures("fresh_dynamo")
 def test_results_that_only_differ_in_the_report() -> None:
     report, variant = failed(cs.Variant(backend="eager"))

@@ -121,6 +121,34 @@ def test_a_compiler_that_fails_in_the_builder(
     assert problem.why == "x.cpp:1:2: error: no room for this"
 
 
+def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as first:
+        first.setattr(both_wrappers, "undefined_outputs", lambda graph: frozenset({0}))
+        cs.tiered(subject)(X)
+        builder().wait()
+    load = both_wrappers.load
+
+    def uninitialised(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+        return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
+
+    def not_seen(graph: Any) -> frozenset[int]:
+        raise AssertionError("torch has it in its caches")
+
+    # Built, and not checked: the next process checks it, and does not see the graph.
+    monkeypatch.setattr(graphs, "load", uninitialised)
+    monkeypatch.setattr(both_wrappers, "undefined_outputs", not_seen)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    builder().wait()
+    again(X)
+    (graph,) = cs.tiers(again)
+    assert (graph.serving, graph.tiers[1].problem) == ("cpp", None)
+
+
 def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
     load = both_wrappers.load
 
