@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
-import threading
+from _thread import allocate_lock
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_lock = threading.Lock()
+_lock = allocate_lock()
+"""`threading.Lock`, whose module takes longer to import than a small trace to read."""
 _blocks = 0
 _was_on = False
 

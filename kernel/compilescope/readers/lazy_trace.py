@@ -8,12 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.heads import Blocks
 from ..capture.open_log import Log, open_logs
 from ..capture.tracelog import Damages, no_trace
 from ..measure.garbage_collection import gc_disabled
-from ..report import Compilation, Problem, Report, Subject, VariantReport
+from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from .headers import NO_CALLS, describe, stage_of, written
@@ -156,7 +155,7 @@ class ProcessLog:
             stage=stage_of(problems, has_results="dynamo_cpp_guards_str" in texts),
             compilations=compilations,
             problems=problems,
-            breaks=distinct_breaks(compilations),
+            breaks=_distinct(compilations),
             absent={"timing": NO_CALLS},
         )
 
@@ -351,3 +350,12 @@ def _from(progress: Progress, done: int, total: int) -> Callable[[int], None]:
 def _listed(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:12]))
     return f"{shown} and {len(names) - 12} more" if len(names) > 12 else shown or "none"
+
+
+def _distinct(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
+    """`distinct_breaks`, whose import a trace without breaks does not need."""
+    if not any(compilation.breaks for compilation in compilations):
+        return []
+    from ..analysis.problems.distinct_breaks import distinct_breaks
+
+    return distinct_breaks(compilations)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..analysis.figures.wording import count
-from ..analysis.problems.breaks import break_key, plain_function
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
 from ..report.traces import LostTime
@@ -75,21 +74,7 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 process=variant.name,
                 compilations=ids,
             )
-    occurrences = _occurrences(variant.compilations)
-    for distinct in variant.breaks:
-        reason = distinct.cause.reason.partition("\n")[0]
-        if distinct.cost_us:
-            yield LostTime(
-                kind="graph break",
-                seconds=distinct.cost_us / 1e6,
-                what=f"a graph break: {reason}",
-                remedy=" ".join(distinct.cause.hints[:1]),
-                where=distinct.cause.where,
-                process=variant.name,
-                compilations=list(
-                    dict.fromkeys([*occurrences[break_key(distinct.cause)], *distinct.after])
-                ),
-            )
+    yield from _breaks(variant)
     yield from _recompiles(variant, seconds, failed | resumed)
     for compilation in variant.compilations:
         figures = spent.get(compilation.id, Spent())
@@ -105,13 +90,38 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
     yield from _bypasses(variant, spent)
 
 
-def _occurrences(compilations: Iterable[Compilation]) -> dict[tuple[str, str, int], list[str]]:
-    """The ids of the compilations that hit each break, with a graph before it or not."""
+def _breaks(variant: VariantReport) -> Iterator[LostTime]:
+    if not variant.breaks:
+        return
+    from ..analysis.problems.breaks import break_key  # a trace without breaks does not need it
+
+    # With a graph before the break or not.
     occurrences: dict[tuple[str, str, int], list[str]] = {}
-    for compilation in compilations:
+    for compilation in variant.compilations:
         for graph_break in compilation.breaks:
             occurrences.setdefault(break_key(graph_break), []).append(compilation.id)
-    return occurrences
+    for distinct in variant.breaks:
+        reason = distinct.cause.reason.partition("\n")[0]
+        if distinct.cost_us:
+            yield LostTime(
+                kind="graph break",
+                seconds=distinct.cost_us / 1e6,
+                what=f"a graph break: {reason}",
+                remedy=" ".join(distinct.cause.hints[:1]),
+                where=distinct.cause.where,
+                process=variant.name,
+                compilations=list(
+                    dict.fromkeys([*occurrences[break_key(distinct.cause)], *distinct.after])
+                ),
+            )
+
+
+def _function(frame: SourceLine | None) -> str:
+    if frame is None:
+        return "a frame"
+    from ..analysis.problems.breaks import plain_function  # most traces have no recompile
+
+    return plain_function(frame.function)
 
 
 def _recompiles(
@@ -128,7 +138,7 @@ def _recompiles(
             if compilation.recompile is not None
         ]
         last = next((reason for group in reversed(reasons) for reason in group), "")
-        name = plain_function(frame.function) if frame is not None else "a frame"
+        name = _function(frame)
         yield LostTime(
             kind="recompiles",
             seconds=sum(seconds[compilation.id] for compilation in recompiled),

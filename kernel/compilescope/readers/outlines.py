@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
-from ..analysis.problems.breaks import read_breaks
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import compile_time_s, finite, logged_count
@@ -28,7 +27,7 @@ from ..capture.tracelog import (
     seconds_of,
     whole_quarters,
 )
-from ..report import Compilation, Environment, Problem, SourceLine
+from ..report import Break, Compilation, Environment, Problem, SourceLine
 from .epochs import Epochs
 
 REDUCED = (
@@ -331,6 +330,16 @@ def _artifact_name(metadata: bytearray) -> str:
     return named[1].decode("utf-8", "replace") if named else ""
 
 
+def _breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Break]:
+    """The graph breaks of a compilation."""
+    if not any(record.name == "dynamo_graph_break_reason" for record in records):
+        return []
+    # It imports what takes a break's message apart, which a trace without breaks does not need.
+    from ..analysis.problems.breaks import read_breaks
+
+    return read_breaks(records, frame)
+
+
 def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compilation:
     records = events.records
     metrics = events.metrics("compilation_metrics")
@@ -338,7 +347,7 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         id=events.id,
         attempt=max((record.attempt for record in records), default=0),
         frame=frame,
-        breaks=read_breaks(records, frame),
+        breaks=_breaks(records, frame),
         reduced=REDUCED,
         counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
     )

@@ -24,7 +24,6 @@ from .compilation.wrapper_steps import KernelLoad
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
-from .given_values import check_flag
 from .late import LateTable, renderers
 from .measurements.deployment import DeployWay, Objective
 from .measurements.recommendation import Recommendation, recommend
@@ -401,6 +400,8 @@ class Report(Struct, kw_only=True):
         >>> report.save(folder / "run.html").name
         'run.html'
         """
+        from .given_values import check_flag
+
         path = report_path(path)
         check_flag("redact", redact)
         report = self.redacted() if redact else self
