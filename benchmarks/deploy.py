@@ -5,13 +5,13 @@
         --half
     python benchmarks/deploy.py --table results/deploy.jsonl
 
-The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256;
-with ``--device cuda`` those of ``benchmarks/wrappers.py``. Each way is taken in processes of its
-own (``cs.study(report, "deploy")``), about a minute a way with the C++ headers that an empty cache
-needs; Ctrl-C leaves out the model's remaining ways. Each report is saved, its table printed with
-what `Report.best` recommends for each objective, and its figures appended to ``deploy.jsonl``, a
-JSON object a model. The last command prints such a file as tables in Markdown. What was measured on
-H200s is kept in ``benchmarks/results/h200``.
+By default the seven models of ``benchmarks/wrappers.py``; ``--only`` also takes the small ones of
+``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256. Each way is taken in
+processes of its own (``cs.study(report, "deploy")``), about a minute a way with the C++ headers
+that an empty cache needs; Ctrl-C leaves out the model's remaining ways. Each report is saved, its
+table printed with what `Report.best` recommends for each objective, and its figures appended to
+``deploy.jsonl``, a JSON object a model. The last command prints such a file as tables in Markdown.
+What was measured is kept in ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -34,20 +34,23 @@ from compilescope.views.rows import deploy
 from real_subjects import gpt
 from subjects import SUBJECTS
 
-CPU_MODELS = (*SUBJECTS, "gpt")
-GPU_MODELS = (*wrappers.MODELS, "gpt")
+SMALL = {
+    "small": SUBJECTS["mlp"],
+    "transformer": SUBJECTS["transformer"],
+    "training": SUBJECTS["training"],
+}
 CODE = {"code", "ship_code", "load_code", "paste_code"}
 """Fields of a way that are no figures."""
 
 
 def make(name: str, options: argparse.Namespace) -> tuple[Any, tuple[Any, ...]]:
     """A model and its input, where the command line wants them."""
-    if options.device == "cuda" and name in wrappers.MODELS:
-        return wrappers.make(name)
+    if name in wrappers.MODELS:
+        return wrappers.make(name, options.device)
     torch.manual_seed(0)
     with torch.device(options.device):
         if name != "gpt":
-            return SUBJECTS[name]()
+            return SMALL[name]()
         model, args = gpt(options.width)(False, options.layers)
     assert isinstance(model, torch.nn.Module)
     return (model.half() if options.half else model), args
@@ -129,7 +132,7 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, metavar="FOLDER")
     what.add_argument("--table", type=Path, metavar="FILE")
-    parser.add_argument("--only", action="append", metavar="MODEL")
+    parser.add_argument("--only", action="append", choices=(*wrappers.MODELS, *SMALL, "gpt"))
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
     parser.add_argument("--layers", type=int, help="of the GPT; 12 by default")
@@ -141,11 +144,7 @@ def main() -> None:
     if options.table:
         print(table(options.table))
         return
-    models = GPU_MODELS if options.device == "cuda" else CPU_MODELS
-    for name in options.only or models:
-        if name not in models:
-            parser.error(f"There is no model {name!r}: choose from {', '.join(models)}.")
-    for name in options.only or models:
+    for name in options.only or wrappers.MODELS:
         measure(name, options)
 
 

@@ -18,9 +18,9 @@ processor time. The graph calls that compare both wrappers are timed by themselv
 latency of each tier, to which the graphs are pinned in turns, beside ``mode="reduce-overhead"``.
 Times include waiting for the GPU: at the end of each call, or of a block of calls.
 
-Each row is written as soon as it is known: one JSON object a line. On a GPU the models are those of
-``benchmarks/wrappers.py`` too. ``--table`` prints the medians of such files, ``--chart`` draws the
-first calls. What was measured on an H200 is kept in ``benchmarks/results/h200``.
+Each row is written as soon as it is known: one JSON object a line. ``--models`` also takes those of
+``benchmarks/wrappers.py``. ``--table`` prints the medians of such files, ``--chart`` draws the
+first calls. What was measured is kept in ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def make(name: str, device: str) -> tuple[Any, tuple[Any, ...]]:
     from subjects import SUBJECTS
 
     if name in wrappers.MODELS:
-        return wrappers.make(name)
+        return wrappers.make(name, device)
     torch.manual_seed(0)
     models: dict[str, Callable[[], Any]] = {
         "small": SUBJECTS["mlp"],

@@ -50,7 +50,8 @@ MODELS = {
     "resnet18": "ResNet-18",
     "train_mlp": "MLP, forward and backward",
 }
-"""Name → title. fp16 inference at batch 1, but for the training step: fp32, batch 64."""
+"""Name → title. Inference at batch 1, fp16 on a GPU and fp32 on the CPU, but for the training step:
+fp32, batch 64."""
 
 
 def output_of(model: Any, name: str) -> Any:
@@ -68,15 +69,16 @@ def output_of(model: Any, name: str) -> Any:
     return Output()
 
 
-def make(name: str) -> tuple[Any, tuple[Any, ...]]:
+def make(name: str, on: str = "cuda") -> tuple[Any, tuple[Any, ...]]:
     """A model and its input. Runs in the process that measures."""
     import torch
 
     torch.manual_seed(0)
-    device = torch.device("cuda")
+    device = torch.device(on)
+    dtype = torch.half if on == "cuda" else torch.float
 
-    def half(model: torch.nn.Module) -> torch.nn.Module:
-        return model.to(device).half().eval().requires_grad_(False)
+    def frozen(model: torch.nn.Module) -> torch.nn.Module:
+        return model.to(device, dtype).eval().requires_grad_(False)
 
     if name == "pointwise":
 
@@ -94,7 +96,7 @@ def make(name: str) -> tuple[Any, tuple[Any, ...]]:
         ]
         net = torch.nn.Sequential(*layers)
         if name == "mlp":
-            return half(net), (torch.randn(1, 512, device=device).half(),)
+            return frozen(net), (torch.randn(1, 512, device=device, dtype=dtype),)
         net.to(device)
 
         # Only the model is compiled: not its loss, as in most training loops.
@@ -111,20 +113,20 @@ def make(name: str) -> tuple[Any, tuple[Any, ...]]:
     if name == "gpt2":
         from transformers import GPT2Config, GPT2LMHeadModel
 
-        gpt2 = half(GPT2LMHeadModel(GPT2Config(use_cache=False)))
+        gpt2 = frozen(GPT2LMHeadModel(GPT2Config(use_cache=False)))
         ids = torch.randint(0, 50_000, (1, 32), device=device)
         return output_of(gpt2, "logits"), (ids,)
     if name == "bert":
         from transformers import BertConfig, BertModel
 
-        bert = half(BertModel(BertConfig()))
+        bert = frozen(BertModel(BertConfig()))
         ids = torch.randint(0, 30_000, (1, 128), device=device)
         return output_of(bert, "last_hidden_state"), (ids,)
     import timm
 
     known = {"vit": "vit_base_patch16_224", "resnet18": "resnet18"}
-    image = torch.randn(1, 3, 224, 224, device=device).half()
-    return half(timm.create_model(known[name], pretrained=False)), (image,)
+    image = torch.randn(1, 3, 224, 224, device=device, dtype=dtype)
+    return frozen(timm.create_model(known[name], pretrained=False)), (image,)
 
 
 def variants_of(name: str) -> dict[str, cs.Variant]:
