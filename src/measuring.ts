@@ -40,7 +40,7 @@ export interface IMeasuring {
   loadMeasurement(): Promise<void>;
 
   /**
-   * Time variants in turns. It is stopped as any job is, and loses nothing by
+   * Time variants interleaved. It is stopped as any job is, and loses nothing by
    * that; starting again goes on.
    */
   startMeasure(options?: IMeasureOptions): Promise<void>;

@@ -372,7 +372,7 @@ export const TABLES = {
     call: {
       title: trans.__('later calls'),
       note: trans.__(
-        "Median latency after the first call; against eager's in the same process, in turns"
+        "Median latency after the first call; against eager's in the same process, interleaved"
       ),
       kind: 'figure' as const
     },

@@ -105,7 +105,7 @@ const FULL: Partial<Overview> = {
     view: 'layers',
     unbuilt: false,
     remedy: '',
-    calls: 'Measured apart from the latency.'
+    calls: 'The breakdown is a separate run.'
   },
   suggestions: [
     {

@@ -331,7 +331,8 @@ describe('SidebarBody', () => {
       bytes: 0,
       operations: 0,
       how: '',
-      call_us: 16
+      call_us: 16,
+      overhead: ''
     };
     const target = {
       name: 'h100',

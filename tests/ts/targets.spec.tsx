@@ -260,4 +260,12 @@ it('the Targets view has no figure below the cost of a launch', () => {
   const of = REPORT.variants.flatMap(each => each.target?.estimate ?? []);
   expect(of.every(each => each.call_us! >= each.launch_us)).toBe(true);
   expect(page.all('tbody tr')[0].textContent).toContain('launches');
+  // Each device once, and the launch overhead that both have once.
+  const notes = page.all('.jp-Compilescope-hint').map(each => each.textContent);
+  expect(notes.filter(each => each?.startsWith('Launch overhead'))).toEqual([
+    of[0].overhead
+  ]);
+  expect(new Set(notes)).toEqual(
+    new Set([...of.map(each => each.how), of[0].overhead])
+  );
 });

@@ -31,14 +31,15 @@ def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
         first = breaks[0]
-        hints = [*first.hints, f"See {first.link}" if first.link else ""]
+        hints = list(first.hints) or ["Take what breaks the graph out of the frame."]
+        more = [*hints[1:], f"See {first.link}" if first.link else ""]
         return Problem(
             severity="warning",
             what=what,
             why=f"Dynamo gave the frame up and left it to eager: {first.reason.splitlines()[-1]}.",
-            remedy=" ".join(hints).strip() or "Take what breaks the graph out of the frame.",
+            remedy=hints[0],
             where=first.where,
-            detail="\n".join(part for part in (first.reason, first.explanation) if part),
+            detail="\n".join(part for part in (first.reason, first.explanation, *more) if part),
         )
     if own_class:
         return Problem(

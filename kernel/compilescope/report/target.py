@@ -99,9 +99,12 @@ class Estimate(Struct):
     bytes: float = 0.0
     operations: float = 0.0
     how: str = ""
+    """What the kernels' times follow from, as a sentence."""
     call_us: float | None = None
     """The whole call: the time of its kernels or of the processor that launches them, whichever is
     longer. None if too few of its launches have an estimate."""
+    overhead: str = ""
+    """The launch overhead that is reckoned with, as a sentence."""
 
 
 class TargetReport(Struct):

@@ -1,15 +1,15 @@
 import * as React from 'react';
+import { partsOf } from '../../words/prose';
 
 /**
- * torch's own words: what it puts between backticks is shown as code. All of it
- * is text, never markup.
+ * Sentences of torch's or of this package's: the code in them is shown as code, in
+ * the line. All of it is text, never markup.
  */
 export function Prose(props: { text: string }): JSX.Element {
-  const parts = props.text.split(/`([^`\n]+)`/);
   return (
     <>
-      {parts.map((part, index) =>
-        index % 2 === 1 ? <code key={index}>{part}</code> : part
+      {partsOf(props.text).map(({ text, isCode }, index) =>
+        isCode ? <code key={index}>{text}</code> : text
       )}
     </>
   );

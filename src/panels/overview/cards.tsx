@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { Answer, Limit, Variant } from '../../protocol/types';
 import { layerClass } from '../../words/layers';
+import { Prose } from '../common/prose';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { Awaited } from './build';
@@ -136,7 +137,9 @@ function Remedy(props: {
 }): JSX.Element | null {
   const { text, context } = props;
   return text && !context.model.isLive && !context.runAgain ? (
-    <p className="jp-Compilescope-muted">{text}</p>
+    <p className="jp-Compilescope-muted">
+      <Prose text={text} />
+    </p>
   ) : null;
 }
 

@@ -3,6 +3,7 @@ import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatMicroseconds } from '../../words/format';
 import { TABLES } from '../../words/tables';
+import { Prose } from '../common/prose';
 import { SpeedupText } from '../common/speedup';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
@@ -295,7 +296,9 @@ function Measure(props: {
   const { model, trans } = context;
   if (!model.isLive) {
     return longer && !context.runAgain ? (
-      <p className="jp-Compilescope-muted">{longer}</p>
+      <p className="jp-Compilescope-muted">
+        <Prose text={longer} />
+      </p>
     ) : null;
   }
   // What a job is doing stands above all views.
@@ -318,7 +321,7 @@ function Measure(props: {
         type="button"
         className="jp-Compilescope-button"
         title={trans.__(
-          'Build missing variants and time them in turns with eager'
+          'Build missing variants and time them, interleaved with eager'
         )}
         onClick={() =>
           void model.startMeasure({

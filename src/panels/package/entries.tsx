@@ -8,7 +8,7 @@ import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /**
- * The ways to call what was compiled, timed in turns.
+ * The ways to call what was compiled, timed interleaved.
  */
 export function Entries(props: {
   entries: readonly Entry[];
@@ -74,7 +74,7 @@ export function Entries(props: {
       </Figures>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Timed in turns, without gradients, in a new process. The standalone entry checks no guards; C++ calls only the loader.'
+          'Timed interleaved, without gradients, in a new process. The standalone entry checks no guards; C++ calls only the loader.'
         )}
       </p>
     </>

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { partsOf, pastable } from '../../words/prose';
 import { CodeBlock } from '../common';
-import { partsOf, pastable } from './settings';
 
 /**
  * A text with code in it: short code in the sentence, longer code to copy.

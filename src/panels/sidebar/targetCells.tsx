@@ -71,7 +71,8 @@ export function Estimated(props: {
         '%1 launches are not in it: their size is not known.',
         estimate.unknown
       ),
-    estimate.how
+    estimate.how,
+    estimate.overhead
   ];
   return (
     <span

@@ -20,9 +20,12 @@ export function TargetEstimates(props: {
   const { trans } = context;
   const variants = props.variants.filter(({ target }) => target !== null);
   const isPartial = variants.some(each => each.target!.estimate?.unknown);
-  const notes = new Set(
-    variants.flatMap(({ target }) => target!.estimate?.how || [])
-  );
+  const estimates = variants.flatMap(({ target }) => target!.estimate ?? []);
+  // What variants have in common is said once: the device, or how it is called.
+  const notes = new Set([
+    ...estimates.map(({ how }) => how),
+    ...estimates.map(({ overhead }) => overhead)
+  ]);
   return (
     <>
       <p>
@@ -58,7 +61,7 @@ export function TargetEstimates(props: {
           />
         ))}
       </Figures>
-      {[...notes].map(note => (
+      {[...notes].filter(Boolean).map(note => (
         <p key={note} className="jp-Compilescope-hint">
           {note}
         </p>

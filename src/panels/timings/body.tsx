@@ -227,7 +227,7 @@ function Times(props: {
             )
           : model.isLive
             ? trans.__(
-                'Start builds missing variants, warms them up and times them in turns with eager: A B C, then C A B. Pause at any time; measurements are kept.'
+                'Start builds missing variants, warms them up and times them interleaved with eager: A B C, then C A B. Pause at any time; measurements are kept.'
               )
             : trans.__('This report has no measurements.')}
       </p>

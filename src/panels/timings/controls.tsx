@@ -69,7 +69,7 @@ export function Controls(props: {
               goesOn
                 ? trans.__('Add rounds to the measurement')
                 : trans.__(
-                    'Build missing variants, warm them up and time them in turns with eager'
+                    'Build missing variants, warm them up and time them, interleaved with eager'
                   )
             }
             onClick={() => props.onStart(false)}

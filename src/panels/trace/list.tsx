@@ -251,7 +251,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
     {
       id: 'outcome',
       label: trans.__('Outcome'),
-      width: '90px',
+      width: '150px',
       from: 560,
       hasValue: row => row.outcome !== '',
       render: row =>

@@ -3,6 +3,7 @@ import type { LostTime } from '../../protocol/types';
 import { formatSeconds } from '../../words/format';
 import { SourceLink } from '../common';
 import type { IViewContext } from '../views';
+import { Prose } from '../common/prose';
 import { CompilationLink } from './link';
 
 /**
@@ -29,8 +30,16 @@ export function Losses(props: {
           <li key={index}>
             <strong>{formatSeconds(loss.seconds)}</strong> {loss.what}{' '}
             {loss.where && <SourceLink where={loss.where} context={context} />}
-            {loss.why && loss.why !== loss.what && <p>{loss.why}</p>}
-            {loss.remedy && <p>{loss.remedy}</p>}
+            {loss.why && loss.why !== loss.what && (
+              <p>
+                <Prose text={loss.why} />
+              </p>
+            )}
+            {loss.remedy && (
+              <p>
+                <Prose text={loss.remedy} />
+              </p>
+            )}
             <p>
               {loss.process}:{' '}
               {loss.compilations.slice(0, MOST).map(id => (

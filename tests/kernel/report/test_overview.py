@@ -326,3 +326,15 @@ def test_what_the_cell_compiled_counts_until_its_call_is_compiled() -> None:
     waiting = overview(report)
     assert waiting.headline.startswith("4 compilations: 3 recompiles and 0 graph breaks")
     assert [each.text for each in waiting.counts if each.warning] == ["3 recompiles"]
+
+
+def test_breaks_in_what_the_cell_compiled_are_counted_where_the_call_has_fewer() -> None:
+    report = cs.load(REPORTS / "recompiles.compilescope.json")
+    cell = report.variant("in the cell")
+    (none,) = [each for each in overview(report).counts if each.view == "breaks"]
+    assert (none.text, none.of, none.warning) == ("0 graph breaks", "", False)
+    cell.breaks = cs.load(REPORTS / "breaks.compilescope.json").variants[0].breaks
+    (count,) = [each for each in overview(report).counts if each.view == "breaks"]
+    assert count.text.startswith(f"{len(cell.breaks)} graph breaks")
+    assert count.text.endswith("in the cell")
+    assert (count.number, count.of, count.warning) == (len(cell.breaks), "in the cell", True)

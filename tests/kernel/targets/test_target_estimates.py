@@ -78,6 +78,9 @@ def test_bytes_bind_a_pointwise_kernel() -> None:
     assert (result.bytes, result.operations, result.launches, result.unknown) == (3.35e6, 1e6, 1, 0)
     assert "not measured" in result.how
     assert "H100 SXM" in result.how
+    assert result.overhead == (
+        "Launch overhead: 11 µs a launch from Python, as on the host of an H200."
+    )
 
 
 @pytest.mark.parametrize(

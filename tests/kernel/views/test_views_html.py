@@ -136,7 +136,7 @@ def test_everything_of_the_report_is_there() -> None:
         "Python wrapper, line 8",
         "from cell:3: y = x + 1",
         "check_tensor(L['x'])",
-        "cudagraphs: asked for on, got off (CPU)",
+        "cudagraphs: requested on, effective off (CPU)",
         "torch 2.13.0",
     ):
         assert part in text
@@ -314,6 +314,6 @@ def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
     assert "size 0 of x was 4 and is 5" in text
     assert "<code>with torch.no_grad():</code>" in text
     assert "<code>\u00a0\u00a0\u00a0\u00a0f(x)</code>" in text
-    assert "<b>cudagraphs</b> in python: asked for on, got off" in text
+    assert "<b>cudagraphs</b> in python: requested on, effective off" in text
     assert text.index("<b>cudagraphs</b>") < text.index("<b>Compilation 0/0</b>")
     assert "in eager: <code>print(x)</code>" in text

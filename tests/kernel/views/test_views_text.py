@@ -48,7 +48,7 @@ limits?       Not measured yet. The time of a call was not broken down. cs.study
 1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in
 effect: cudagraphs · compile time 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
 
-differs: [python] cudagraphs: asked for on, got off
+differs: [python] cudagraphs: requested on, effective off
   CPU
 
 compilation 0/0  cell:3  1 kernel, 1 guard, 1 graph break  (as in python)

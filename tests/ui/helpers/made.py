@@ -245,7 +245,7 @@ def cold():
         )
 
     separate = "cpp_wrapper_build_separate"
-    title = "the C++ wrapper in a file of its own, at -O1, and the kernels at -O3"
+    title = "the C++ wrapper in a separate file, at -O1, and the kernels at -O3"
     headers_kept = "C++ headers precompiled by an earlier first call, as they stay on a machine"
     headers = "torch's C++ headers are precompiled once on a machine"
     code = f"torch._inductor.config.{separate} = True"

@@ -67,8 +67,8 @@ def _calls(variant: VariantReport) -> str:
     if matches_timing(variant):
         return ""
     return (
-        f"Measured apart from the latency: of calls of {duration(called)}, "
-        f"not {duration(timing.median_us)}."
+        f"The breakdown is a separate run, in which a call took {duration(called)} "
+        f"instead of {duration(timing.median_us)}."
     )
 
 

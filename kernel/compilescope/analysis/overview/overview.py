@@ -299,6 +299,13 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     ):
         again.number, again.warning, again.of = number, True, cell_record.name
         again.text = f"{count(number, 'recompile')} in the cell"
+    broken = Count(
+        number=len(breaks), text=break_count(breaks), view="breaks", warning=bool(breaks)
+    )
+    # Where a call calls what the cell compiled, the cell's breaks are more than those of the call.
+    if cell_record is not None and len(cell_record.breaks) > len(breaks):
+        broken.number, broken.warning = len(cell_record.breaks), True
+        broken.text, broken.of = f"{break_count(cell_record.breaks)} in the cell", cell_record.name
     kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
@@ -313,12 +320,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     differs = {setting.setting for setting in effective if setting.differs}
     happened = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),
-        Count(
-            number=len(breaks),
-            text=break_count(breaks),
-            view="breaks",
-            warning=bool(breaks),
-        ),
+        broken,
         again,
     ]
     if kernels:

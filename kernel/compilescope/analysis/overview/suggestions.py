@@ -246,7 +246,7 @@ def _guards_us(variant: VariantReport) -> float | None:
 def _settings(variant: VariantReport) -> Iterator[Ranked]:
     for setting in variant.effective:
         if setting.differs and setting.remedy:
-            deviation = f"asked for {setting.requested}, got {setting.actual}"
+            deviation = f"requested {setting.requested}, effective {setting.actual}"
             yield Ranked(
                 0.3,
                 Suggestion(

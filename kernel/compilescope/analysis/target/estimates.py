@@ -96,7 +96,7 @@ def estimate(
     total.launch_us = starts
     if total.launches and total.unknown <= MOST_UNKNOWN * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)
-    total.how = _how(device, artifacts, requested, tf32)
+    total.how, total.overhead = _how(device, tf32), _overhead(artifacts, requested)
     return total
 
 
@@ -187,20 +187,23 @@ def _graphs(compilation: Compilation, artifact: Artifact) -> int:
     return sum(getattr(code, artifact) is not None for code in codes_of(compilation))
 
 
-def _how(device: Device, artifacts: set[Artifact], requested: Variant | None, tf32: bool) -> str:
+def _how(device: Device, tf32: bool) -> str:
     rates = "float32 products as TF32" if tf32 else "float32 products in float32"
-    text = (
+    return (
         "Estimated, not measured: each launch at the bandwidth or at the peak rate of its dtype, "
         f"whichever takes longer, of the {device.name} ({device.source.title}, "
         f"{device.source.date}; dense rates, {rates})."
     )
+
+
+def _overhead(artifacts: set[Artifact], requested: Variant | None) -> str:
     if any(_replays(requested, artifact) for artifact in artifacts):
-        return f"{text} Launch overhead: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
+        return f"Launch overhead: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
     overheads = " and ".join(
         f"{LAUNCH_US[artifact]:g} µs a launch from {_WRAPPERS[artifact]}"
         for artifact in sorted(artifacts)
     )
-    return f"{text} Launch overhead: {overheads}, as on the host of an H200." if overheads else text
+    return f"Launch overhead: {overheads}, as on the host of an H200." if overheads else ""
 
 
 _WRAPPERS: dict[Artifact, str] = {"python": "Python", "cpp": "C++"}

@@ -82,7 +82,7 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         _inductor(
             "cpp_wrapper_build_separate",
             not _now(variant, "cpp_wrapper_build_separate"),
-            "the C++ wrapper in a file of its own, at -O1, and the kernels at -O3",
+            "the C++ wrapper in a separate file, at -O1, and the kernels at -O3",
             python,
         ),
         Switch(

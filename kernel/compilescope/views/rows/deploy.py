@@ -29,7 +29,7 @@ TABLE = Table(
         Column(
             "call",
             "later calls",
-            "Median latency after the first call; against eager's in the same process, in turns",
+            "Median latency after the first call; against eager's in the same process, interleaved",
             "figure",
         ),
         Column("memory", "memory", "Peak memory until the first result", "figure"),

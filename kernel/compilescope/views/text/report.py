@@ -188,7 +188,8 @@ def _watched(report: Report, paint: _Paint) -> Iterator[str]:
 
 def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     for variant, deviation in deviations.deviations(report):
-        difference = f"{deviation.setting}: asked for {deviation.requested}, got {deviation.actual}"
+        both = f"requested {deviation.requested}, effective {deviation.actual}"
+        difference = f"{deviation.setting}: {both}"
         yield f"{paint('warning', 'differs:')} [{variant.name}] {difference}"
         yield from _wrapped(deviation.why, width, "  ")
         yield from _wrapped(deviation.remedy, width, "  → ")

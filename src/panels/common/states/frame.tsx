@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Problem } from '../../../protocol/types';
+import { Prose } from '../prose';
 import { Elapsed } from './elapsed';
 import { ProblemCard } from './problemCard';
 
@@ -92,8 +93,16 @@ export function Empty(props: IEmpty): JSX.Element {
       role="status"
     >
       <p className="jp-Compilescope-emptyWhat">{props.what}</p>
-      {props.why && <p>{props.why}</p>}
-      {remedy && <p className="jp-Compilescope-remedy">{remedy}</p>}
+      {props.why && (
+        <p>
+          <Prose text={props.why} />
+        </p>
+      )}
+      {remedy && (
+        <p className="jp-Compilescope-remedy">
+          <Prose text={remedy} />
+        </p>
+      )}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { Problem, SourceLine } from '../../../protocol/types';
 import { formatPlace } from '../../../words/format';
+import { Prose } from '../prose';
 
 /**
  * One problem: what happened, why, what to do.
@@ -33,8 +34,16 @@ export function ProblemCard(props: {
           {what}
           {variant && <span className="jp-Compilescope-tag">{variant}</span>}
         </p>
-        {why && <p>{why}</p>}
-        {remedy && <p className="jp-Compilescope-remedy">{remedy}</p>}
+        {why && (
+          <p>
+            <Prose text={why} />
+          </p>
+        )}
+        {remedy && (
+          <p className="jp-Compilescope-remedy">
+            <Prose text={remedy} />
+          </p>
+        )}
         {where && (
           <p>
             <button
