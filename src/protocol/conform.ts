@@ -522,6 +522,7 @@ export function conformEstimate(value: unknown): void {
   o.operations = number(o.operations, 'operations', 0.0);
   o.how = text(o.how, 'how', '');
   o.call_us = field(o.call_us, 'call_us', check4, none);
+  o.figures = text(o.figures, 'figures', '');
   o.overhead = text(o.overhead, 'overhead', '');
 }
 

@@ -988,6 +988,7 @@ export interface Estimate {
   operations: number;
   how: string;
   call_us: number | null;
+  figures: string;
   overhead: string;
 }
 

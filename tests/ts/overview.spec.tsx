@@ -371,6 +371,38 @@ describe('The Overview', () => {
     expect(page.text()).not.toContain('cs.');
   });
 
+  it('leads to a breakdown that is too noisy to judge', () => {
+    const verdict = {
+      bound: 'unclear' as const,
+      evidence: '',
+      helps: [],
+      estimated: false,
+      limited_by: 'noisy' as const,
+      title: '',
+      meaning: ''
+    };
+    draw(UNKNOWN);
+    expect(() => page.button('Where the time goes')).toThrow();
+    const variants = BUILT.map(each => ({ ...each, verdict }));
+    model.report = report('f', { variants });
+    const context = draw(UNKNOWN);
+    page.click(page.button('Where the time goes'));
+    expect(context.open).toHaveBeenLastCalledWith('layers');
+  });
+
+  it('shows code in what to change as code, fenced or not', () => {
+    const first = FULL.suggestions![0];
+    const what =
+      'Register it:\n```python\n@op.register_fake\ndef _(x): ...\n```';
+    draw({ ...FULL, suggestions: [{ ...first, what, why: 'Use `op`.' }] });
+    const [item] = page.all('.jp-Compilescope-overviewWhat');
+    expect(item.textContent).not.toContain('`');
+    const code = [...item.querySelectorAll('code')].map(
+      each => each.textContent
+    );
+    expect(code).toEqual(['@op.register_fake\ndef _(x): ...', 'op']);
+  });
+
   it('offers to measure for longer where that is undecided', () => {
     const undecided = {
       results: [result('python'), result('cpp')],

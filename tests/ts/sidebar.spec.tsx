@@ -332,6 +332,7 @@ describe('SidebarBody', () => {
       operations: 0,
       how: '',
       call_us: 16,
+      figures: '',
       overhead: ''
     };
     const target = {
@@ -424,6 +425,26 @@ describe('SidebarBody', () => {
     expect(cards[0].querySelector('details')!.open).toBe(false);
     click(button('cell:2'));
     expect(actions.goTo).toHaveBeenCalledWith(where);
+  });
+
+  it('shows what several variants have alike once', () => {
+    const nothing = problem({ what: 'nothing compiled', remedy: 'Use `sum`.' });
+    const python = variantSummary('python', {}, { problems: [nothing] });
+    const cpp = variantSummary('cpp', {}, { problems: [{ ...nothing }] });
+    show({ report: report('f', { variants: [python, cpp] }) });
+    const cards = [...host.querySelectorAll('article')];
+    expect(cards).toHaveLength(1);
+    expect(cards[0].querySelector('.jp-Compilescope-tag')!.textContent).toBe(
+      'python, cpp'
+    );
+    expect(cards[0].querySelector('code')!.textContent).toBe('sum');
+    const other = variantSummary(
+      'other',
+      {},
+      { problems: [{ ...nothing, why: 'because' }] }
+    );
+    show({ report: report('f', { variants: [python, cpp, other] }) });
+    expect(host.querySelectorAll('article')).toHaveLength(2);
   });
 
   it('counts breaks, recompiles and settings that are not in effect', () => {

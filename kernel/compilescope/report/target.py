@@ -99,10 +99,12 @@ class Estimate(Struct):
     bytes: float = 0.0
     operations: float = 0.0
     how: str = ""
-    """What the kernels' times follow from, as a sentence."""
+    """How the kernels' times are reckoned, as a sentence."""
     call_us: float | None = None
     """The whole call: the time of its kernels or of the processor that launches them, whichever is
     longer. None if too few of its launches have an estimate."""
+    figures: str = ""
+    """The device's figures that are reckoned with, and where they are from, as a sentence."""
     overhead: str = ""
     """The launch overhead that is reckoned with, as a sentence."""
 

@@ -6,16 +6,24 @@ import * as React from 'react';
  */
 export function SearchField(props: {
   label: string;
+
+  /**
+   * The same in a few words, where there is little room for it.
+   */
+  short?: string;
   value: string;
   onChange: (value: string) => void;
 }): JSX.Element {
   return (
-    <label className="jp-Compilescope-search">
+    <label
+      className="jp-Compilescope-search"
+      title={props.short && props.label}
+    >
       <searchIcon.react tag="span" width="14px" height="14px" />
       <input
         type="search"
         value={props.value}
-        placeholder={props.label}
+        placeholder={props.short ?? props.label}
         aria-label={props.label}
         spellCheck={false}
         onChange={event => props.onChange(event.currentTarget.value)}

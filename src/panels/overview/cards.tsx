@@ -104,7 +104,7 @@ export function LimitCard(props: {
       <p>
         {parts.length === 0 && `${joined(limit.text)} `}
         {limit.calls && `${joined(limit.calls)} `}
-        {isKnown && (
+        {(isKnown || variant?.verdict) && (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}
           </ViewLink>

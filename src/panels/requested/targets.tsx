@@ -26,6 +26,7 @@ export function Targets(props: {
 }): JSX.Element {
   const { variants, context } = props;
   const { model, trans } = context;
+  const devices = devicesOf(variants);
   const key = [model.subject, model.report?.revision].join(' ');
   const state = useLoaded(
     () =>
@@ -47,8 +48,11 @@ export function Targets(props: {
         <VariantTable
           head={trans.__('Figure')}
           label={trans.__('Target devices')}
-          variants={variants}
-          rows={rowsOf(variants, context)}
+          variants={devices.map(({ names }) => ({ name: names.join(', ') }))}
+          rows={rowsOf(
+            devices.map(({ device }) => device),
+            context
+          )}
         />
       </section>
       <section aria-labelledby="jp-Compilescope-decisions">
@@ -145,11 +149,26 @@ function Lines(
   ) : null;
 }
 
+/**
+ * Each device once, with the variants that are for it.
+ */
+function devicesOf(
+  variants: readonly VariantReport[]
+): { device: Device; names: string[] }[] {
+  const found = new Map<string, { device: Device; names: string[] }>();
+  for (const { name, target } of variants) {
+    const { device } = target!;
+    const known = found.get(device.name) ?? { device, names: [] };
+    known.names.push(name);
+    found.set(device.name, known);
+  }
+  return [...found.values()];
+}
+
 function rowsOf(
-  variants: readonly VariantReport[],
+  devices: readonly Device[],
   { trans }: IViewContext
 ): IVariantRow[] {
-  const devices = variants.map(({ target }) => target!.device);
   const row = (
     head: string,
     cell: (device: Device) => React.ReactNode

@@ -1,5 +1,4 @@
 import * as React from 'react';
-import type { VariantReport } from '../../protocol/types';
 
 /**
  * A row: what it is of, and a cell for each variant.
@@ -25,7 +24,11 @@ export function VariantTable(props: {
    */
   head: string;
   label: string;
-  variants: readonly VariantReport[];
+
+  /**
+   * What the columns are called.
+   */
+  variants: readonly { readonly name: string }[];
   rows: readonly IVariantRow[];
 }): JSX.Element {
   const { variants, rows } = props;

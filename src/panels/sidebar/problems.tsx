@@ -13,11 +13,25 @@ const RANK: Record<Problem['severity'], number> = {
 };
 
 /**
- * A problem, and the variant that it is of.
+ * A problem, and the variants that it is of, by name.
  */
 interface IEntry {
   problem: Problem;
   variant: string;
+}
+
+/**
+ * What several variants have alike is said once.
+ */
+function merged(entries: readonly IEntry[]): IEntry[] {
+  const found = new Map<string, IEntry>();
+  for (const { problem, variant } of entries) {
+    const { severity, what, why, remedy, where } = problem;
+    const key = JSON.stringify([severity, what, why, remedy, where]);
+    const names = [found.get(key)?.variant, variant].filter(Boolean);
+    found.set(key, { problem, variant: names.join(', ') });
+  }
+  return [...found.values()];
 }
 
 /**
@@ -26,14 +40,14 @@ interface IEntry {
  */
 export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const { report, job, problem } = state;
-  const entries: IEntry[] = [
+  const entries = merged([
     ...(problem ? [{ problem, variant: '' }] : []),
     ...(job?.error ? [{ problem: job.error, variant: job.variant }] : []),
     ...(report?.problems ?? []).map(each => ({ problem: each, variant: '' })),
     ...(report?.variants ?? []).flatMap(variant =>
       variant.problems.map(each => ({ problem: each, variant: variant.name }))
     )
-  ].sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
+  ]).sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
   const counts = (report?.overview?.counts ?? []).filter(each => each.warning);
   const number = entries.length + counts.length;
   return (

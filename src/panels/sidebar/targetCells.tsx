@@ -72,6 +72,7 @@ export function Estimated(props: {
         estimate.unknown
       ),
     estimate.how,
+    estimate.figures,
     estimate.overhead
   ];
   return (

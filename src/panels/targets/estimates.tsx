@@ -24,6 +24,7 @@ export function TargetEstimates(props: {
   // What variants have in common is said once: the device, or how it is called.
   const notes = new Set([
     ...estimates.map(({ how }) => how),
+    ...estimates.map(({ figures }) => figures),
     ...estimates.map(({ overhead }) => overhead)
   ]);
   return (
@@ -61,11 +62,11 @@ export function TargetEstimates(props: {
           />
         ))}
       </Figures>
-      {[...notes].filter(Boolean).map(note => (
-        <p key={note} className="jp-Compilescope-hint">
-          {note}
-        </p>
-      ))}
+      <div className="jp-Compilescope-hint">
+        {[...notes].filter(Boolean).map(note => (
+          <div key={note}>{note}</div>
+        ))}
+      </div>
       <p>
         {trans.__('Generated code and compiled kernels: ')}
         <ViewLink view="kernels" of={variants[0]?.name} context={context} />

@@ -215,6 +215,9 @@ def test_a_frame_given_up_names_its_graph_break() -> None:
     assert problem.what == "torch.compile compiled nothing."
     assert problem.why.startswith("Dynamo gave the frame up and left it to eager: ")
     assert problem.where is not None
+    # What to do first; torch's further advice and its link are details.
+    assert "https://" not in problem.remedy
+    assert "https://" in problem.detail
     # torch 2.11 says where in its own sum() it gave up.
     assert problem.where.file == HERE or torch.__version__.startswith("2.11.")
 

@@ -175,4 +175,16 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     await expect(legend).toHaveAttribute('aria-expanded', 'false');
     await takePicture(page, 'code-costs-narrow');
   });
+
+  await test.step('a text diff has their columns where there is room', async () => {
+    await page.setViewportSize({ width: 1920, height: 900 });
+    const code = page.locator('.jp-Compilescope-code:visible');
+    await code.getByRole('button', { name: 'Diff', exact: true }).click();
+    const columns = code.locator(
+      '.jp-Compilescope-code-diff .jp-Compilescope-code-costs'
+    );
+    await expect(columns.first()).toBeVisible();
+    await page.setViewportSize({ width: 1000, height: 900 });
+    await expect(columns.first()).toBeHidden();
+  });
 });

@@ -96,7 +96,8 @@ def estimate(
     total.launch_us = starts
     if total.launches and total.unknown <= MOST_UNKNOWN * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)
-    total.how, total.overhead = _how(device, tf32), _overhead(artifacts, requested)
+    total.how, total.figures = _HOW, _figures(device, tf32)
+    total.overhead = _overhead(artifacts, requested)
     return total
 
 
@@ -187,13 +188,16 @@ def _graphs(compilation: Compilation, artifact: Artifact) -> int:
     return sum(getattr(code, artifact) is not None for code in codes_of(compilation))
 
 
-def _how(device: Device, tf32: bool) -> str:
+_HOW = (
+    "Estimated, not measured: each launch at the device's bandwidth or at its peak rate of the "
+    "launch's dtype, whichever takes longer."
+)
+
+
+def _figures(device: Device, tf32: bool) -> str:
     rates = "float32 products as TF32" if tf32 else "float32 products in float32"
-    return (
-        "Estimated, not measured: each launch at the bandwidth or at the peak rate of its dtype, "
-        f"whichever takes longer, of the {device.name} ({device.source.title}, "
-        f"{device.source.date}; dense rates, {rates})."
-    )
+    source = device.source
+    return f"{device.name}: {source.title}, {source.date}; dense rates, {rates}."
 
 
 def _overhead(artifacts: set[Artifact], requested: Variant | None) -> str:

@@ -197,7 +197,7 @@ def estimate_lines(variant: VariantReport) -> Iterator[str]:
     if variant.verdict is not None and variant.verdict.estimated:
         yield variant.verdict.evidence
     if estimate.how:
-        yield f"{estimate.how} {estimate.overhead}".rstrip()
+        yield " ".join(filter(None, [estimate.how, estimate.figures, estimate.overhead]))
 
 
 def lines(variant: VariantReport, target: TargetReport) -> list[str]:
