@@ -338,3 +338,16 @@ def test_breaks_in_what_the_cell_compiled_are_counted_where_the_call_has_fewer()
     assert count.text.startswith(f"{len(cell.breaks)} graph breaks")
     assert count.text.endswith("in the cell")
     assert (count.number, count.of, count.warning) == (len(cell.breaks), "in the cell", True)
+
+
+def test_what_the_cell_recompiled_comes_first_where_the_timing_decides_nothing() -> None:
+    cell = cs.load(REPORTS / "recompiles.compilescope.json").variant("in the cell")
+    cell.breaks = cs.load(REPORTS / "breaks.compilescope.json").variants[0].breaks[:1]
+    faster, same = make_report(eager=100.0, python=50.0), make_report(eager=100.0, python=100.0)
+    verdict = overview(same).headline
+    for report in (faster, same):
+        report.variants.append(cell)
+    assert overview(same).headline == f"3 recompiles and 1 graph break in the cell. {verdict}"
+    assert "in the cell" not in overview(faster).headline
+    cell.breaks = []
+    assert overview(same).headline == f"3 recompiles in the cell. {verdict}"

@@ -173,6 +173,23 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
+    verdict = _verdict(report, shown, best)
+    record = _cell_record(report)
+    if record is None or best is not None or all(variant.timing is None for variant in shown):
+        return verdict
+    # Where the timing decides nothing, what the cell recompiled and broke is certain.
+    recompiles, breaks = recompile_count(record.compilations), len(record.breaks)
+    happened = [count(recompiles, "recompile")] if recompiles else []
+    happened += [count(breaks, "graph break")] if breaks else []
+    return f"{' and '.join(happened)} in the cell. {verdict}" if happened else verdict
+
+
+def _cell_record(report: Report) -> VariantReport | None:
+    """What the cell compiled as it ran, beside the call that is inspected."""
+    return next((variant for variant in report.variants if is_record(variant)), None)
+
+
+def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
     compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
@@ -291,7 +308,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         warning=recompiles > 0,
     )
     # One call of the variant recompiles nothing; the loop in the user's cell may have.
-    cell_record = next((variant for variant in report.variants if is_record(variant)), None)
+    cell_record = _cell_record(report)
     if (
         cell_record is not None
         and recompiles == 0
