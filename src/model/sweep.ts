@@ -93,6 +93,8 @@ export class SweepKeeper {
       this._set({
         ...sweep,
         state: 'cancelled',
+        status: '',
+        status_detail: '',
         cells: sweep.cells.map(cell =>
           isFinished(cell) ? cell : { ...cell, state: 'cancelled', step: '' }
         )

@@ -1369,12 +1369,17 @@ export function conformSweep(value: unknown): void {
   o.started_s = field(o.started_s, 'started_s', check4, none);
   o.took_s = field(o.took_s, 'took_s', check4, none);
   o.left = text(o.left, 'left', '');
+  o.cell_s = field(o.cell_s, 'cell_s', check4, none);
+  o.status = text(o.status, 'status', '');
+  o.status_detail = text(o.status_detail, 'status_detail', '');
+  o.fraction = number(o.fraction, 'fraction', 0.0);
   o.winner = text(o.winner, 'winner', '');
   o.winners = field(o.winners, 'winners', check8, emptyMap);
   o.pareto = field(o.pareto, 'pareto', check2, emptyList);
   o.code = text(o.code, 'code', '');
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
+  o.overall = text(o.overall, 'overall', '');
   o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
@@ -1401,6 +1406,7 @@ export function conformSweepCell(value: unknown): void {
   o.started_s = field(o.started_s, 'started_s', check4, none);
   o.took_s = field(o.took_s, 'took_s', check4, none);
   o.tries = number(o.tries, 'tries', 0);
+  o.reused = flag(o.reused, 'reused', false);
 }
 
 export function conformSweepSummary(value: unknown): void {

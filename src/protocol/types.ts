@@ -2517,12 +2517,17 @@ export interface Sweep {
   started_s: number | null;
   took_s: number | null;
   left: string;
+  cell_s: number | null;
+  status: string;
+  status_detail: string;
+  fraction: number;
   winner: string;
   winners: Record<string, string>;
   pareto: string[];
   code: string;
   codes: Record<string, string>;
   verdicts: Record<string, string>;
+  overall: string;
   problems: Problem[];
 }
 
@@ -2559,6 +2564,7 @@ export interface SweepCell {
   started_s: number | null;
   took_s: number | null;
   tries: number;
+  reused: boolean;
 }
 
 /**

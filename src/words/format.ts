@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
@@ -39,6 +40,21 @@ export function formatInterval([low, high]: readonly [number, number]): string {
  */
 export function formatSeconds(seconds: number): string {
   return formatMicroseconds(seconds * 1e6);
+}
+
+/**
+ * An estimated time in seconds, as exact as an estimate is: `about 3 min`.
+ */
+export function formatRoughly(
+  seconds: number,
+  trans: TranslationBundle
+): string {
+  if (seconds < 90) {
+    return trans.__('about %1 s', Math.max(10, Math.round(seconds / 10) * 10));
+  }
+  return seconds < 5400
+    ? trans.__('about %1 min', Math.round(seconds / 60))
+    : trans.__('about %1 h', (seconds / 3600).toFixed(1));
 }
 
 /**

@@ -4,8 +4,10 @@ import {
   formatMicroseconds,
   formatPlace,
   formatQuantity,
+  formatRoughly,
   formatShare
 } from '../../src/words/format';
+import { nullTranslator } from '@jupyterlab/translation';
 import cases from '../data/formats.json';
 
 describe('figures', () => {
@@ -17,6 +19,9 @@ describe('figures', () => {
       ),
       ranges: cases.ranges.map(([bounds]) =>
         formatInterval(bounds as unknown as [number, number])
+      ),
+      estimates: cases.estimates.map(([seconds]) =>
+        formatRoughly(seconds as number, nullTranslator.load('compilescope'))
       ),
       places: cases.places.map(([file, line]) =>
         formatPlace(
@@ -39,6 +44,7 @@ describe('figures', () => {
     expect(shown).toEqual({
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
+      estimates: cases.estimates.map(([, text]) => text),
       places: cases.places.map(([, , text]) => text),
       shares: cases.shares.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),

@@ -4,7 +4,6 @@ import { NO_CHOICES } from '../../src/model/variants';
 import { SweepBody } from '../../src/panels/sweep/body';
 import { parseOptions } from '../../src/panels/sweep/options';
 import { paretoOf } from '../../src/panels/sweep/pareto';
-import { standingOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
@@ -104,7 +103,7 @@ describe('planOf', () => {
       variantSummary('python', {}, { compile_s })
     );
     expect(durationOf(4, 2, null, slow)).toBe(340);
-    const known = sweep([done('cpp', 20, 5), cell('python')]);
+    const known = sweep([done('cpp', 20, 5)], { cell_s: 12 });
     expect(durationOf(4, 2, known, slow)).toBe(48);
   });
 });
@@ -123,35 +122,6 @@ describe('parseOptions', () => {
     expect(() => parseOptions('a=f(x)', trans)).toThrow(
       '“f(x)” is not a value'
     );
-  });
-});
-
-describe('standingOf', () => {
-  it('says what runs, what is left, and what was kept', () => {
-    const shown = sweep(
-      [
-        done('python', 30, 2, { started_s: 10 }),
-        cell('cpp', { state: 'running', step: 'compiling' }),
-        cell('dynamic')
-      ],
-      { left: 'about 20 s' }
-    );
-    expect(standingOf(shown, rowsOf(shown), trans)).toEqual({
-      text: 'Sweeping: 1 of 3 cells',
-      more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is reused',
-      isOn: true,
-      fraction: 1 / 3
-    });
-  });
-
-  it('counts what has no result, and what was cancelled', () => {
-    const shown = sweep(
-      [cell('a', { state: 'crashed' }), cell('b', { state: 'cancelled' })],
-      { state: 'cancelled', took_s: 600 }
-    );
-    const { text, more } = standingOf(shown, rowsOf(shown), trans);
-    expect(text).toBe('Cancelled after 1 of 2 cells; you can resume');
-    expect(more).toBe('in 10 min · 1 without a result');
   });
 });
 
@@ -333,7 +303,7 @@ describe('SweepBody', () => {
         winners: { a: 'cpp a', b: 'python b' },
         codes: { a: 'code of a', b: 'code of b' },
         code: 'code of a',
-        winner: 'cpp a'
+        overall: 'Over all shapes: cpp'
       })
     );
     expect(page.all('pre').map(each => each.textContent)).toEqual([
@@ -345,8 +315,14 @@ describe('SweepBody', () => {
 
   it('of a file has no form', () => {
     model.isLive = false;
-    show(sweep([done('cpp', 50, 6)], { state: 'done', took_s: 20 }));
-    expect(page.text()).toContain('1 cell is done');
+    show(
+      sweep([done('cpp', 50, 6)], {
+        state: 'done',
+        status: '1 cell is done',
+        status_detail: 'in 20 s'
+      })
+    );
+    expect(page.text()).toContain('1 cell is donein 20 s');
     expect(page.all('[role=toolbar]')).toEqual([]);
     page.click(row('cpp'));
     expect(() => page.button('Inspect this variant')).toThrow();

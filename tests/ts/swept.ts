@@ -28,6 +28,7 @@ export function cell(name: string, change: Partial<SweepCell> = {}): SweepCell {
     started_s: null,
     took_s: null,
     tries: 0,
+    reused: false,
     ...change
   };
 }
@@ -86,12 +87,17 @@ export function sweep(cells: SweepCell[], change: Partial<Sweep> = {}): Sweep {
     started_s: 1000,
     took_s: null,
     left: '',
+    cell_s: null,
+    status: 'Sweeping: 1 of 3 cells',
+    status_detail: '',
+    fraction: 0,
     winner: '',
     winners: {},
     pareto: [],
     code: '',
     codes: {},
     verdicts: {},
+    overall: '',
     problems: [],
     ...change
   };

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 from pathlib import Path
@@ -69,11 +68,9 @@ def _log(sweep: Sweep, cell: SweepCell) -> None:
     """Write that a cell has ended, how many have, and about how long the others take."""
     from ..views.rows.sweep import outcome
 
-    # Cells of an earlier run began before this one.
-    stored = (cell.started_s or math.inf) < (sweep.started_s or 0)
-    if cell.state == "running" or stored:
+    if cell.state == "running" or cell.reused:
         return
-    finished = sum(cell.state not in ("waiting", "running") for cell in sweep.cells)
+    finished = sum(cell.has_ended for cell in sweep.cells)
     left = f", {sweep.left} left" if sweep.left else ""
     print(
         f"compilescope: {finished} of {len(sweep.cells)} cells{left}: {outcome(cell)}",

@@ -25,6 +25,15 @@ def duration_range(low_us: float, high_us: float) -> str:
     return f"{high} {unit}" if low == high else f"{low}\u2013{high} {unit}"
 
 
+def rough_duration(seconds: float) -> str:
+    """Return an estimated time given in seconds, as exact as an estimate is: ``about 3 min``."""
+    if seconds >= 5400:
+        return f"about {seconds / 3600:.1f} h"
+    if seconds >= 90:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {max(10, round(seconds / 10) * 10)} s"
+
+
 def size(count: float) -> str:
     """Return a number of bytes, with up to three significant digits and the unit that fits."""
     units = ("B", "KiB", "MiB", "GiB", "TiB")

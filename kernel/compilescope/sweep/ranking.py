@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..analysis.overview.sweep_verdicts import add_verdicts, is_candidate, latency_us
+from ..analysis.overview.sweep_status import add_sweep_words
+from ..analysis.overview.sweep_verdicts import is_candidate, latency_us
 from ..report.measurements.sweeps import Sweep, SweepCell
 
 
 def rank(sweep: Sweep) -> None:
-    """Fills in a sweep's winners, its Pareto set and its verdicts."""
+    """Fills in a sweep's winners, its Pareto set and what it says in words."""
     shapes = list(dict.fromkeys(cell.shape for cell in sweep.cells))
     sweep.winners = {
         shape: best.key
@@ -24,7 +25,7 @@ def rank(sweep: Sweep) -> None:
         for shape in shapes
         for key in pareto([cell for cell in sweep.cells if cell.shape == shape])
     ]
-    add_verdicts(sweep)
+    add_sweep_words(sweep)
 
 
 def winner(cells: Sequence[SweepCell]) -> SweepCell | None:

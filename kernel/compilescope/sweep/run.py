@@ -20,6 +20,7 @@ from ..report.errors import CompilescopeError
 from ..report.given_values import check_count
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
+from ..report.units import rough_duration
 from . import ranking
 from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
@@ -99,25 +100,29 @@ class Running:
         self._thread = threading.Thread(target=self._run, name="compilescope-sweep", daemon=True)
         self._scratch = Path()
 
-    def _remaining_s(self) -> float | None:
-        """About how long the cells that are left take; None while nothing is known of such cells.
-
-        From the cells of this sweep that are finished, else from the last ones of other sweeps.
-        """
-        left = sum(cell.state in ("waiting", "running") for cell in self.sweep.cells)
+    def _cell_s(self) -> float | None:
+        """About how long a cell takes, by those of this sweep, else of the last sweeps."""
         took = [cell.took_s for cell in self.sweep.cells if cell.state == "done" and cell.took_s]
         usual = self._history.usual(_KIND)
         if took:
-            each = sum(took) / len(took)
-        elif usual is not None:
-            each = usual.about_s
-        else:
-            return None
-        return each * left / self.at_once
+            return sum(took) / len(took)
+        return usual.about_s if usual is not None else None
+
+    def _describe(self) -> None:
+        """Fills in what follows from the cells: what is left, the winners, the words."""
+        sweep = self.sweep
+        sweep.cell_s, sweep.left = self._cell_s(), ""
+        waiting = sum(not cell.has_ended for cell in sweep.cells)
+        if sweep.state == "running" and sweep.cell_s and waiting:
+            sweep.left = rough_duration(sweep.cell_s * waiting / self.at_once)
+        ranking.rank(sweep)
+        sweep.code = self._code(sweep.winner)
+        sweep.codes = {shape: self._code(key) for shape, key in sweep.winners.items()}
 
     def start(self) -> None:
         """Begins."""
         self.sweep.state, self.sweep.started_s = "running", time.time()
+        self._describe()
         self._thread.start()
 
     def cancel(self) -> None:
@@ -260,7 +265,7 @@ class Running:
 
     def _leave_none(self) -> None:
         """No cell waits or runs in a sweep that has ended."""
-        left = [cell for cell in self.sweep.cells if cell.state in ("waiting", "running")]
+        left = [cell for cell in self.sweep.cells if not cell.has_ended]
         for cell in left:
             cell.state, cell.step = "cancelled", ""
         if left:
@@ -297,10 +302,7 @@ class Running:
     def _tell(self, cells: Iterable[SweepCell]) -> None:
         if self._store.problem is not None and self._store.problem not in self.sweep.problems:
             self.sweep.problems.append(self._store.problem)
-        ranking.rank(self.sweep)
-        self.sweep.left = _rounded(self._remaining_s()) if self.sweep.state == "running" else ""
-        self.sweep.code = self._code(self.sweep.winner)
-        self.sweep.codes = {shape: self._code(key) for shape, key in self.sweep.winners.items()}
+        self._describe()
         try:
             self._changed(list(cells))
         except Exception:  # noqa: BLE001 - who looks on must not stop the sweep
@@ -316,19 +318,6 @@ def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)
-
-
-def _rounded(seconds: float | None) -> str:
-    """As far as an estimate carries; empty for none."""
-    if not seconds:
-        return ""
-    if seconds >= 5400:
-        return f"about {seconds / 3600:.1f} h"
-    return f"about {round(seconds / 60)} min" if seconds >= 90 else f"about {_tens(seconds)} s"
-
-
-def _tens(seconds: float) -> int:
-    return max(10, round(seconds / 10) * 10)
 
 
 def _no_executor(value: object) -> CompilescopeError:

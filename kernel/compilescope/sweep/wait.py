@@ -45,15 +45,8 @@ def follow(
 
 def _now(running: Running) -> Progress:
     sweep = running.sweep
-    finished = sum(cell.state not in ("waiting", "running") for cell in sweep.cells)
-    busy = [cell for cell in sweep.cells if cell.state == "running"]
-    doing = "; ".join(
-        f"{cell.name}{' on ' + cell.shape if cell.shape else ''}: {cell.step}" for cell in busy[:3]
-    )
-    step = f"{finished} of {len(sweep.cells)} cells"
-    step += f", {sweep.left} left" if sweep.left else ""
-    step += f", {doing}" if doing else ""
-    return Progress(step=step, fraction=finished / len(sweep.cells))
+    step = " \u00b7 ".join(filter(None, (sweep.status, sweep.status_detail)))
+    return Progress(step=step, fraction=sweep.fraction)
 
 
 def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:

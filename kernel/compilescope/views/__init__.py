@@ -5,7 +5,7 @@ from ..analysis.guards.conditions import add_conditions
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
-from ..analysis.overview.sweep_verdicts import add_verdicts
+from ..analysis.overview.sweep_status import add_sweep_words
 from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import complete_breaks
 from ..report import completing, concluding, renderers
@@ -26,7 +26,7 @@ completing.update(
     cold=add_words,
     conditions=add_conditions,
     launches=add_to_variant,
-    verdicts=add_verdicts,
+    sweep=add_sweep_words,
 )
 renderers.update(text=text.render, html=cell.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../charts';
+import { isEnded } from '../../model/sweep';
 import type { Sweep, VariantReport } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import type { Sort } from '../common';
@@ -12,7 +13,7 @@ import { DeployPart } from './deploy/part';
 import { Details } from './details';
 import { SweepForm } from './form';
 import { isPlotted, paretoOf } from './pareto';
-import { nameOf, standingOf } from './phrases';
+import { nameOf } from './phrases';
 import { durationOf, firstForm, planOf } from './plan';
 import type { IRow } from './rows';
 import { rowsOf, winnersOf } from './rows';
@@ -51,7 +52,7 @@ export function SweepBody(props: {
   const [wish, setWish] = React.useState<boolean | null>(null);
   const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
   const plan = planOf(form, trans);
-  const standing = sweep && standingOf(sweep, rows, trans);
+  const isOn = sweep !== null && !isEnded(sweep);
   const variants = report?.variants ?? [];
   const subject = report?.subject;
   return (
@@ -67,7 +68,7 @@ export function SweepBody(props: {
           own={(subject?.arguments ?? []).map(argumentName).filter(Boolean)}
           call={subject?.arguments ?? []}
           obstacle={obstacleOf(model, trans)}
-          isOn={!!standing?.isOn}
+          isOn={isOn}
           isOpen={wish ?? sweep === null}
           onOpen={setWish}
           onStart={() => {
@@ -89,16 +90,21 @@ export function SweepBody(props: {
         {isTried && model.problem && (
           <ProblemCard problem={model.problem} trans={trans} />
         )}
-        {standing ? (
+        {sweep ? (
           <div className="jp-Compilescope-standing">
-            <span role="status">{standing.text}</span>
-            {standing.more && (
-              <span className="jp-Compilescope-muted">{standing.more}</span>
+            <span role="status">
+              {sweep.status ||
+                (sweep.state === 'cancelled' && trans.__('Cancelled'))}
+            </span>
+            {sweep.status_detail && (
+              <span className="jp-Compilescope-muted">
+                {sweep.status_detail}
+              </span>
             )}
-            {standing.isOn && (
+            {isOn && (
               <progress
                 aria-label={trans.__('Progress of the sweep')}
-                value={standing.fraction}
+                value={sweep.fraction}
                 max={1}
               />
             )}

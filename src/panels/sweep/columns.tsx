@@ -173,7 +173,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
       ) : (
         stateTitle(cell.state, trans)
       )}
-      {row.isKept && (
+      {cell.reused && (
         <span
           className="jp-Compilescope-muted"
           title={trans.__('Measured in an earlier sweep, and reused')}

@@ -43,7 +43,7 @@ export function Details(props: {
             ? TABLES.cells(trans).state.words.fastest
             : stateTitle(cell.state, trans)}
         </Badge>
-        {row.isKept && <Badge>{trans.__('reused')}</Badge>}
+        {cell.reused && <Badge>{trans.__('reused')}</Badge>}
         {model.isLive && (
           <button
             type="button"

@@ -6,10 +6,10 @@ import {
 } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { formatRoughly } from '../../words/format';
 import { Check, Select } from '../common';
 import type { IForm, IPlan } from './plan';
 import { modesOf } from './plan';
-import { spanText } from './phrases';
 import { Shapes } from './shapes';
 
 /**
@@ -152,7 +152,7 @@ export function SweepForm(props: {
               [
                 trans._n('%1 cell', '%1 cells', plan.cells),
                 plan.product && ` (${plan.product})`,
-                `, ${spanText(duration, trans)}`,
+                `, ${formatRoughly(duration, trans)}`,
                 isLong &&
                   `. ${trans.__('Too many cells: select fewer values.')}`
               ]

@@ -1,5 +1,4 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { isFinished } from '../../model/sweep';
 import { DEFAULT_VARIANT } from '../../model/variants';
 import type { Sweep, Variant, VariantSummary } from '../../protocol/types';
 import { parseOptions } from './options';
@@ -166,8 +165,8 @@ const START = 8;
 const FIRST_CALL = 7;
 
 /**
- * How long cells will take, one after the other, in seconds: as those that are
- * finished did, else as the first calls of the report's variants.
+ * How long cells will take, one after the other, in seconds: as the kernel
+ * knows of a sweep's cells, else as the first calls of the report's variants.
  */
 export function durationOf(
   cells: number,
@@ -176,11 +175,8 @@ export function durationOf(
   variants: readonly VariantSummary[]
 ): number {
   const firstCalls = variants.flatMap(({ compile_s }) => compile_s ?? []);
-  const took = (sweep?.cells ?? []).flatMap(cell =>
-    isFinished(cell) && cell.took_s ? [cell.took_s] : []
-  );
-  const each = mean(took) ?? START + (mean(firstCalls) ?? FIRST_CALL) + seconds;
-  return cells * each;
+  const guess = START + (mean(firstCalls) ?? FIRST_CALL) + seconds;
+  return cells * (sweep?.cell_s ?? guess);
 }
 
 function mean(values: readonly number[]): number | null {

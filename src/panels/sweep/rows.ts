@@ -19,11 +19,6 @@ export interface IRow {
   readonly isFront: boolean;
 
   /**
-   * Whether it was finished in an earlier sweep, and taken over.
-   */
-  readonly isKept: boolean;
-
-  /**
    * In µs a call; null where it was not measured.
    */
   readonly latency: number | null;
@@ -49,7 +44,6 @@ export function rowsOf(sweep: Sweep): IRow[] {
     cell,
     isWinner: cell.key !== '' && sweep.winners[cell.shape] === cell.key,
     isFront: front.has(cell.key),
-    isKept: isKept(cell, sweep),
     latency: cell.timing?.median_us ?? null,
     compile: cell.compile_time?.total_s ?? null,
     error:
@@ -57,17 +51,6 @@ export function rowsOf(sweep: Sweep): IRow[] {
         ? Math.max(...cell.accuracy.map(each => each.max_abs))
         : null
   }));
-}
-
-/**
- * What an earlier sweep had finished began before this one.
- */
-function isKept({ started_s }: SweepCell, sweep: Sweep): boolean {
-  return (
-    started_s !== null &&
-    sweep.started_s !== null &&
-    started_s < sweep.started_s
-  );
 }
 
 /**

@@ -56,13 +56,8 @@ export function Winner(props: {
           trans={trans}
         />
       )}
-      {!isOne && sweep.code && (
-        <p className="jp-Compilescope-muted">
-          {trans.__(
-            'Over all shapes: %1',
-            rows.find(({ cell }) => cell.key === sweep.winner)?.cell.name ?? ''
-          )}
-        </p>
+      {!isOne && sweep.overall && (
+        <p className="jp-Compilescope-muted">{sweep.overall}</p>
       )}
     </div>
   );

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from compilescope.report import CompileTime, Effective, OutputError, Report, Subject, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import Problem
@@ -71,7 +72,7 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
         "slow",
         "dead",
     ]
-    assert "4 cells: 3 measured, 1 crashed, in 12 s" in text
+    assert "All 4 cells are done \u00b7 in 12.0 s \u00b7 1 crashed\n" in text
     dead = next(line for line in table if line.startswith("dead"))
     assert "crashed" in dead
     assert dead.endswith("Its process died: signal 11 (SIGSEGV).")
@@ -130,13 +131,41 @@ def test_each_shape_has_its_own_verdict() -> None:
     assert "Over all shapes: quick" in text
 
 
-def test_a_sweep_of_an_earlier_file_gets_its_verdicts() -> None:
+def test_a_sweep_of_an_earlier_file_gets_its_words() -> None:
     report = shown(cell("quick", 20.0)).report
     assert report.sweep is not None
-    known, report.sweep.verdicts = report.sweep.verdicts, {}
-    loaded = from_json(report.to_json())
-    assert loaded.sweep is not None
-    assert loaded.sweep.verdicts == known != {}
+    known = report.sweep
+    report.sweep = msgspec.structs.replace(known, verdicts={}, status="", status_detail="")
+    assert from_json(report.to_json()).sweep == known
+
+
+def test_a_running_sweep_says_what_runs_what_is_left_and_what_is_reused() -> None:
+    sweep = Sweep(
+        cells=[
+            cell("python", 30.0, started_s=10.0),
+            cell("cpp", 1.0, state="running", step="compiling", timing=None),
+            cell("dynamic", 1.0, state="waiting", timing=None),
+        ],
+        shapes=[""],
+        state="running",
+        started_s=1000.0,
+        left="about 20 s",
+    )
+    ranking.rank(sweep)
+    assert sweep.status == "Sweeping: 1 of 3 cells"
+    assert sweep.status_detail == (
+        "now cpp (compiling) \u00b7 about 20 s left \u00b7 1 of 3 cells is reused"
+    )
+    assert sweep.fraction == 1 / 3
+    assert [cell.reused for cell in sweep.cells] == [True, False, False]
+
+
+def test_a_cancelled_sweep_counts_cells_without_a_result_but_not_cancelled_ones() -> None:
+    cells = [cell("a", 1.0, state="crashed"), cell("b", 1.0, state="cancelled")]
+    sweep = Sweep(cells=cells, shapes=[""], state="cancelled", took_s=600.0)
+    ranking.rank(sweep)
+    assert sweep.status == "Cancelled after 1 of 2 cells; you can resume"
+    assert sweep.status_detail == "in 10 min \u00b7 1 crashed"
 
 
 def test_nothing_measured_names_no_winner() -> None:

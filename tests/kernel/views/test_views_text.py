@@ -131,6 +131,9 @@ def test_figures_are_those_of_the_panel() -> None:
         wording.place(SourceLine(file=file, line=line)) for file, line, _ in cases["places"]
     ] == [shown for *_, shown in cases["places"]]
     assert {share: units.percent(share) for share, _ in cases["shares"]} == dict(cases["shares"])
+    assert {seconds: units.rough_duration(seconds) for seconds, _ in cases["estimates"]} == dict(
+        cases["estimates"]
+    )
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
     assert [units.quantity(value, unit) for value, unit, _ in cases["quantities"]] == [
         shown for *_, shown in cases["quantities"]

@@ -82,7 +82,7 @@ def sweep_summary(sweep: Sweep) -> SweepSummary:
         id=sweep.id,
         state=sweep.state,
         cells=len(sweep.cells),
-        finished=sum(cell.state not in ("waiting", "running") for cell in sweep.cells),
+        finished=sum(cell.has_ended for cell in sweep.cells),
     )
 
 

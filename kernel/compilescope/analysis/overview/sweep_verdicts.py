@@ -9,7 +9,7 @@ from ..figures.speedups import over_baseline
 
 
 def add_verdicts(sweep: Sweep) -> None:
-    """Fill `Sweep.verdicts`, once the winners are known, and `SweepCell.result`."""
+    """Fill `Sweep.verdicts`, `Sweep.overall` and `SweepCell.result`, once the winners are known."""
     for cell in sweep.cells:
         cell.result = _result(cell)
     cells = {cell.key: cell for cell in sweep.cells}
@@ -18,6 +18,10 @@ def add_verdicts(sweep: Sweep) -> None:
         for shape, key in sweep.winners.items()
         if key in cells and is_candidate(cells[key])
     }
+    winner = cells.get(sweep.winner)
+    sweep.overall = (
+        f"Over all shapes: {winner.name}" if winner is not None and len(sweep.verdicts) > 1 else ""
+    )
 
 
 def is_candidate(cell: SweepCell) -> bool:

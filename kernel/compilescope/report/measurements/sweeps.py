@@ -19,6 +19,18 @@ CellState = Literal[
 ]
 
 
+STATE_WORDS: dict[CellState, str] = {
+    "done": "measured",
+    "failed": "failed",
+    "crashed": "crashed",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "cancelled": "cancelled",
+    "running": "running",
+    "waiting": "waiting",
+}
+
+
 class SweepCell(Struct, kw_only=True):
     """One variant with one set of arguments, measured cold in a separate process."""
 
@@ -67,6 +79,18 @@ class SweepCell(Struct, kw_only=True):
     """How long it took (s)."""
     tries: int = 0
     """How many times it was started: more than once if a worker died."""
+    reused: bool = False
+    """Whether an earlier sweep measured it."""
+
+    @property
+    def title(self) -> str:
+        """The variant's name, and the shape's if there is one."""
+        return f"{self.name} on {self.shape}" if self.shape else self.name
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it neither waits nor runs."""
+        return self.state not in ("waiting", "running")
 
 
 class Sweep(Struct, kw_only=True):
@@ -94,6 +118,15 @@ class Sweep(Struct, kw_only=True):
     """How long it took (s)."""
     left: str = ""
     """About how long the cells that are left take, in words; empty if unknown."""
+    cell_s: float | None = None
+    """About how long a cell takes, by the cells of this sweep or of earlier ones."""
+    status: str = ""
+    """The state of the sweep and the number of finished cells: ``Sweeping: 2 of 6 cells``."""
+    status_detail: str = ""
+    """Which cells run, the time that is left or that it took, and how many cells have no result or
+    are reused."""
+    fraction: float = 0.0
+    """The part of the cells that have ended and were not cancelled, from 0 to 1."""
     winner: str = ""
     """The key of the fastest cell with correct results; per shape, see `winners`."""
     winners: dict[str, str] = {}
@@ -106,5 +139,7 @@ class Sweep(Struct, kw_only=True):
     """Shape → its winner as code to paste."""
     verdicts: dict[str, str] = {}
     """Shape → which cell is fastest, in words, as far as the intervals allow a statement."""
+    overall: str = ""
+    """The variant that is fastest over all shapes, in words; empty if there is only one shape."""
     problems: list[Problem] = []
     """Problems of the sweep itself; those of a cell are in `SweepCell.problem`."""

@@ -144,8 +144,8 @@ def complete(report: Report) -> None:
         completing["bound"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
-    if report.sweep is not None and not report.sweep.verdicts:
-        completing["verdicts"](report.sweep)
+    if report.sweep is not None and not report.sweep.status:
+        completing["sweep"](report.sweep)
 
 
 def _timings(report: Report) -> Iterator[Timing]:

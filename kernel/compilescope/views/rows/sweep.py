@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from ...report import Sweep, SweepCell
+from ...report.measurements.sweeps import STATE_WORDS
 from ...report.units import quantity
 from .. import wording
 from .table import Column, Table
 
-_STATES = {
-    "done": "measured",
-    "failed": "failed",
-    "crashed": "crashed",
-    "timeout": "out of time",
-    "memory": "out of memory",
-    "cancelled": "cancelled",
-    "running": "running",
-    "waiting": "waiting",
-}
 _STANDINGS = {"fastest": "fastest", "pareto": "Pareto-optimal"}
 """What a measured cell is besides."""
 
@@ -25,7 +16,7 @@ TABLE = Table(
     (
         Column("variant", "variant"),
         Column("shape", "shape"),
-        Column("state", "state", "State, and where it is best", words=_STATES | _STANDINGS),
+        Column("state", "state", "State, and where it is best", words=STATE_WORDS | _STANDINGS),
         Column("latency", "latency", "The median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure", "panel"),
         Column("speedup", "over eager", "Against eager, as far as the interval allows"),
@@ -65,29 +56,21 @@ def rows(sweep: Sweep) -> list[tuple[str, ...]]:
 
 
 def headline(sweep: Sweep) -> str:
-    """The number of cells and their outcomes."""
-    states = [cell.state for cell in sweep.cells]
-    parts = [
-        f"{states.count(state)} {word}"
-        for state, word in _STATES.items()
-        if state in states and (state != "done" or len(set(states)) > 1)
-    ]
-    text = f"{wording.count(len(states), 'cell')}" + (f": {', '.join(parts)}" if parts else "")
-    return text + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
+    """How far the sweep is, or how it ended."""
+    return " \u00b7 ".join(filter(None, (sweep.status, sweep.status_detail)))
 
 
 def outcome(cell: SweepCell) -> str:
     """How one cell ended, in a line."""
-    name = f"{cell.name} on {cell.shape}" if cell.shape else cell.name
     if cell.state != "done":
         why = f": {cell.problem.what}" if cell.problem is not None else ""
-        return f"{name}, {_STATES[cell.state]}{why}"
+        return f"{cell.title}, {STATE_WORDS[cell.state]}{why}"
     figures = []
     if cell.timing is not None:
         figures.append(f"{wording.duration(cell.timing.median_us)} per call")
     if cell.compile_time is not None:
         figures.append(f"first call {wording.duration(cell.compile_time.total_s * 1e6)}")
-    return f"{name}, {', '.join(figures)}"
+    return f"{cell.title}, {', '.join(figures)}"
 
 
 def verdicts(sweep: Sweep) -> list[str]:
@@ -96,9 +79,8 @@ def verdicts(sweep: Sweep) -> list[str]:
         f"{shape}: {verdict}" if len(sweep.verdicts) > 1 else verdict
         for shape, verdict in sweep.verdicts.items()
     ]
-    best = next((cell for cell in sweep.cells if cell.key == sweep.winner), None)
-    if len(sentences) > 1 and best is not None:
-        sentences.append(f"Over all shapes: {best.name}")
+    if sweep.overall:
+        sentences.append(sweep.overall)
     return sentences
 
 
@@ -123,7 +105,7 @@ def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
 
 def _state(cell: SweepCell, sweep: Sweep) -> str:
     if cell.state != "done":
-        return _STATES[cell.state]
+        return STATE_WORDS[cell.state]
     if cell.key == sweep.winner or cell.key in sweep.winners.values():
         return _STANDINGS["fastest"]
-    return _STANDINGS["pareto"] if cell.key in sweep.pareto else _STATES["done"]
+    return _STANDINGS["pareto"] if cell.key in sweep.pareto else STATE_WORDS["done"]
