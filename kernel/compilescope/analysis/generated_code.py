@@ -11,11 +11,11 @@ import msgspec
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
-from .kernels.estimates import estimate
 from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernels import add_origins, collect
 from .kernels.tiling import add_tilings
+from .kernels.work import estimate
 from .text.sizes import Hints
 from .text.wrapper_marks import Mark
 from .wrapper.baked_values import add_baked

@@ -13,7 +13,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -38,10 +38,7 @@ _COMMANDS = {
 
 def run_process() -> int:
     """`main`, in a process of its own that ends with it."""
-    # Python looks for garbage as soon as it may again, and once more before it ends: each takes as
-    # long as a small trace. What is frozen it leaves out.
-    is_trace = sys.argv[1:2] == ["trace"]
-    return _run(sys.argv[1:], at_end=gc.freeze if is_trace else lambda: None)
+    return _run(sys.argv[1:], is_process=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,18 +65,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["show", "no-such-file.log"])
     2
     """
-    return _run(sys.argv[1:] if arguments is None else arguments, at_end=lambda: None)
+    return _run(sys.argv[1:] if arguments is None else arguments, is_process=False)
 
 
-def _run(arguments: Sequence[str], *, at_end: Callable[[], None]) -> int:
+def _run(arguments: Sequence[str], *, is_process: bool) -> int:
     with ExitStack() as without_gc:
         # What is imported stays: looking through it for garbage takes a tenth of the time.
         without_gc.enter_context(gc_disabled())
         options = _parser(arguments[:1]).parse_args(arguments)
-        if getattr(options, "is_brief", None) is None or not options.is_brief(options):
+        is_brief = options.is_brief(options)
+        if not is_brief:
             without_gc.close()
         status = _status(options)
-        at_end()
+        if is_brief and is_process:
+            # Python collects garbage once it may again, and before it ends: each takes as long as
+            # a small trace. It skips what is frozen.
+            gc.freeze()
     return status
 
 
@@ -143,6 +144,8 @@ def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
         prog="compilescope", description="Show what torch.compile did, without a notebook."
     )
     parser.add_argument("--version", action="version", version=f"compilescope {__version__}")
+    # Whether the command ends so soon that garbage need not be collected; commands may say so.
+    parser.set_defaults(is_brief=lambda options: False)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     named = [module for command, module in _COMMANDS.items() if command in first]
     for module in named or _COMMANDS.values():

@@ -14,7 +14,7 @@ import cloudpickle
 import msgspec
 import torch
 
-from ..analysis.target.estimates import estimate
+from ..analysis.target.roofline import estimate
 from ..isolation.global_state import rounds_float32
 from ..progress.progress import Monitor, Progress
 from ..report import TargetReport, VariantReport

@@ -15,7 +15,8 @@ from ..torch_api.inductor.both_wrappers import Noticed
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
-from .graphs import Partners, TieredGraph, TierWarning, why_not_recorded
+from .tier_warning import TierWarning
+from .tiered_graph import Partners, TieredGraph, why_not_recorded
 
 NAME = "compilescope"
 """By which ``torch.compile`` knows it."""

@@ -18,7 +18,7 @@ from ..processes.folders import temporary
 from ..torch_api.process import caches
 from . import graphs
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
-from .graphs import TieredGraph
+from .tiered_graph import TieredGraph
 
 COMMAND = ("-m", "compilescope.tiers.builder_process")
 

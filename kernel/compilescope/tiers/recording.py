@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
@@ -10,9 +9,9 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from ..torch_api.inductor.both_wrappers import copied, is_capturing
+from ..torch_api.inductor.both_wrappers import is_capturing
 from ..torch_api.inductor.graph_recording import Home, Inner, Recordable, latest_call
-from .check import differences
+from .stage import ComparingStage
 
 LIMIT = 16
 """Calls after which one has to be a replay: sizes or addresses that change at each are recorded
@@ -28,7 +27,7 @@ class Recorded(NamedTuple):
     is_replayed: bool = True
 
 
-class Recording:
+class Recording(ComparingStage):
     """Stands in for a graph's C++ wrapper until a replay gave what that gives.
 
     Each call runs the C++ wrapper first, on copies of what it may change, with the same random
@@ -44,13 +43,8 @@ class Recording:
         The thread that records, which a forward shares with its backward.
     leads
         Whether it may decide for a thread: a backward waits for its forward.
-    changes
-        The inputs that the graph changes in place, by number; None if it may write to any: a
-        backward takes over the memory of what was saved for it.
-    devices
-        The GPUs whose random numbers it may draw.
-    undefined
-        The outputs, by number, that torch leaves uninitialised: they are not compared.
+    changes, devices, undefined
+        As of `ComparingStage`.
     settle
         Called once, in the thread of the call.
     """
@@ -66,49 +60,25 @@ class Recording:
         undefined: Collection[int],
         settle: Callable[[Recorded], None],
     ) -> None:
+        super().__init__(recordable.plain, changes=changes, devices=devices, undefined=undefined)
         self._recordable = recordable
         self._home = home
         self._leads = leads
-        self._changes = changes
-        self._devices = devices
-        self._undefined = undefined
         self._settle = settle
-        self._turn = threading.Lock()
-        self._is_settled = False
         self._calls = 0
         self._seconds = 0.0
 
-    def __call__(self, inputs: list[Any]) -> Any:
-        """A call of the graph; other threads take the C++ wrapper."""
-        if is_capturing() or not self._turn.acquire(blocking=False):
-            return self._recordable.plain(inputs)
-        try:
-            if self._is_settled or not self._may_record():
-                return self._recordable.plain(inputs)
-            return self._compare(inputs)
-        finally:
-            self._turn.release()
-
-    def after_fork(self) -> None:
-        """The thread that recorded, if any, is not in this process."""
-        self._turn = threading.Lock()
-
-    def _may_record(self) -> bool:
+    def _may_serve(self) -> bool:
         if self._leads and not self._home.is_entered:
             self._home.enter()
         return self._home.is_here()
 
-    def _compare(self, inputs: list[Any]) -> Any:
-        changes = range(len(inputs)) if self._changes is None else self._changes
-        copies = [
-            copied(value) if place in changes else value for place, value in enumerate(inputs)
-        ]
+    def _serve(self, inputs: list[Any]) -> Any:
+        copies = self._copies(inputs)
         # What was saved for a backward must be free to go while it is recorded.
-        places = [] if self._changes is None else sorted(self._changes)
-        changed = [inputs[place] for place in places]
-        expected_changed = [copies[place] for place in places]
+        changed, expected_changed = self._changed(inputs), self._changed(copies)
         with torch.no_grad(), torch.random.fork_rng(self._devices):
-            expected = self._recordable.plain(copies)
+            expected = self._wrapper(copies)
         del copies
         start = time.perf_counter()
         wrong: list[OutputError] | Exception | None = None
@@ -120,10 +90,7 @@ class Recording:
         if not is_replay:
             self._seconds += time.perf_counter() - start
         if wrong is None:
-            with torch.no_grad():
-                wrong = differences(
-                    [*expected, *expected_changed], [*actual, *changed], self._undefined
-                )
+            wrong = self._differences([*expected, *expected_changed], [*actual, *changed])
         if wrong is not None:
             with torch.no_grad():
                 for tensor, value in zip(changed, expected_changed, strict=True):
@@ -136,7 +103,7 @@ class Recording:
         return actual
 
     def _end(self, recorded: Recorded) -> None:
-        self._is_settled = True
+        self.is_settled = True
         self._settle(recorded)
 
 

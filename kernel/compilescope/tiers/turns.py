@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import statistics
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from ..report.tiers import SwapGain
-from ..torch_api.inductor.both_wrappers import is_capturing
 from ..torch_api.inductor.graph_recording import Inner
+from .stage import Stage
 
 CALLS = 15
 """Of each tier, after one that does not count: it is slower."""
@@ -18,7 +17,7 @@ _LEAST = 5
 """Calls of a follower, which may have fewer."""
 
 
-class Turns:
+class Turns(Stage):
     """Serves calls by both tiers in turns and times them, until there are enough.
 
     Each call runs once, as it would anyway: both give the same results. In turns they meet the
@@ -46,6 +45,7 @@ class Turns:
         settle: Callable[[SwapGain | None], None],
         leader: Turns | None = None,
     ) -> None:
+        super().__init__(second)
         self.second = second
         self.latest = 0
         """Which served the latest call."""
@@ -53,26 +53,9 @@ class Turns:
         self._is_host_time = is_host_time
         self._settle = settle
         self._leader = leader
-        self._turn = threading.Lock()
         self._times_us: tuple[list[float], list[float]] = ([], [])
-        self.is_settled = False
 
-    def __call__(self, inputs: list[Any]) -> Any:
-        """A call of the graph; calls beside it in other threads take the new tier, untimed."""
-        if is_capturing() or not self._turn.acquire(blocking=False):
-            return self.second(inputs)
-        try:
-            if self.is_settled:
-                return self.second(inputs)
-            return self._timed(inputs)
-        finally:
-            self._turn.release()
-
-    def after_fork(self) -> None:
-        """The thread that timed a call, if any, is not in this process."""
-        self._turn = threading.Lock()
-
-    def _timed(self, inputs: list[Any]) -> Any:
+    def _serve(self, inputs: list[Any]) -> Any:
         first_us, second_us = self._times_us
         leader = self._leader
         if leader is None:

@@ -12,10 +12,10 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report.tiers import GraphTiers, Tier
-from compilescope.tiers import graphs
+from compilescope.tiers import tier_warning
 from compilescope.tiers.builder import builder
-from compilescope.tiers.graphs import TierWarning
 from compilescope.tiers.recording import LIMIT
+from compilescope.tiers.tier_warning import TierWarning
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 from torch import Tensor, nn
@@ -122,7 +122,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 @pytest.fixture(autouse=True)
 def all_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "_warned", set())
+    monkeypatch.setattr(tier_warning, "_warned", {})
 
 
 def third(compiled: Any) -> tuple[GraphTiers, Tier]:

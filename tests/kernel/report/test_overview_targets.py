@@ -6,7 +6,7 @@ import copy
 
 import compilescope as cs
 from compilescope.analysis.overview.overview import overview
-from compilescope.analysis.target.estimates import estimate
+from compilescope.analysis.target.roofline import estimate
 from compilescope.report import (
     Report,
     TargetReport,

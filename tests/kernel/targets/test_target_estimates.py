@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from compilescope.analysis.overview.verdict import verdict
-from compilescope.analysis.target.estimates import LAUNCH_US, REPLAY_US, estimate
+from compilescope.analysis.target.roofline import LAUNCH_US, REPLAY_US, estimate
 from compilescope.report import (
     Code,
     Compilation,

@@ -13,10 +13,10 @@ import torch
 from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report.tiers import GraphTiers, Tiers
-from compilescope.tiers import backend, graphs, recording
+from compilescope.tiers import backend, recording, tier_warning, tiered_graph
 from compilescope.tiers.backend import ALL_TIERS
 from compilescope.tiers.builder import builder
-from compilescope.tiers.graphs import TierWarning
+from compilescope.tiers.tier_warning import TierWarning
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.inductor import both_wrappers, graph_recording
 from compilescope.torch_api.inductor.graph_recording import Call, Inner, Loaded, Recordable
@@ -75,8 +75,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     stand_in = Device()
-    monkeypatch.setattr(graphs, "_warned", set())
-    monkeypatch.setattr(graphs, "load", stand_in.load)
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    monkeypatch.setattr(tiered_graph, "load", stand_in.load)
     monkeypatch.setattr(graph_recording, "is_on_gpu", lambda compiled: True)
     monkeypatch.setattr(recording, "latest_call", lambda recordable: stand_in.calls[-1])
     with caches.only(folder):
@@ -225,7 +225,7 @@ def test_what_torch_would_not_record_says_why(device: Device) -> None:
 def test_inductor_looks_whether_it_can_be_recorded(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphs, "load", both_wrappers.load)
+    monkeypatch.setattr(tiered_graph, "load", both_wrappers.load)
     compiled = compiled_until_cpp(subject, lambda compiled: compiled(X))
     graph = only(compiled)
     assert (graph.serving, graph.tiers[2].state) == ("cpp", "unwanted")

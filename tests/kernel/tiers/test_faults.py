@@ -20,10 +20,11 @@ import pytest
 import torch
 from compilescope.processes import runner
 from compilescope.report.problem import Problem
-from compilescope.tiers import backend, graphs
+from compilescope.tiers import backend, tier_warning, tiered_graph
 from compilescope.tiers import builder as builders
 from compilescope.tiers.builder import builder
-from compilescope.tiers.graphs import TieredGraph, TierWarning
+from compilescope.tiers.tier_warning import TierWarning
+from compilescope.tiers.tiered_graph import TieredGraph
 from compilescope.torch_api.inductor import both_wrappers
 from compilescope.torch_api.inductor.graph_recording import Loaded
 from compilescope.torch_api.process import caches
@@ -42,7 +43,7 @@ def subject(x: torch.Tensor) -> torch.Tensor:
 @pytest.fixture(autouse=True)
 def own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Nothing was built before, and nothing said."""
-    monkeypatch.setattr(graphs, "_warned", set())
+    monkeypatch.setattr(tier_warning, "_warned", {})
     with caches.only(tmp_path / "inductor"):
         yield tmp_path / "inductor"
         builder().wait()
@@ -138,7 +139,7 @@ def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_eit
         raise AssertionError("torch has it in its caches")
 
     # Built, and not checked: the next process checks it, and does not see the graph.
-    monkeypatch.setattr(graphs, "load", uninitialised)
+    monkeypatch.setattr(tiered_graph, "load", uninitialised)
     monkeypatch.setattr(both_wrappers, "undefined_outputs", not_seen)
     torch._dynamo.reset()
     again = cs.tiered(subject)
@@ -156,7 +157,7 @@ def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
         wrapper = load(*args, **options).wrapper
         return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
 
-    monkeypatch.setattr(graphs, "load", planted)
+    monkeypatch.setattr(tiered_graph, "load", planted)
     compiled = cs.tiered(subject)
     compiled(X)
     builder().wait()
@@ -186,7 +187,7 @@ def test_a_library_is_loaded_without_trying_vector_instructions(
             patch.setattr(cpu_vec_isa, "valid_vec_isa_list", tried)
             return load(*args, **options)
 
-    monkeypatch.setattr(graphs, "load", load_untried)
+    monkeypatch.setattr(tiered_graph, "load", load_untried)
     compiled = cs.tiered(subject)
     compiled(X)
     builder().wait()

@@ -17,7 +17,7 @@ from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report import Report
 from compilescope.report.tiers import Tiers
-from compilescope.tiers import graphs, observers
+from compilescope.tiers import observers, tier_warning
 from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
@@ -37,7 +37,7 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def all_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was said in another test is said again."""
-    monkeypatch.setattr(graphs, "_warned", set())
+    monkeypatch.setattr(tier_warning, "_warned", {})
 
 
 def serving(tiers: Tiers) -> dict[str, str]:

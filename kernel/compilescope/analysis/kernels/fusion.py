@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ...report import Fusion, Kernel, Node
 from ..graphs.operation_counts import is_product, operator_name
 from ..text.sizes import Hints, UnknownSize
-from .estimates import Traffic, library_nodes
+from .work import Traffic, library_nodes
 
 ALONE = "It has a single operator, so no intermediate result stays inside the kernel."
 BETWEEN = "It has a single operator between extern kernels, and Inductor fuses nothing into those."

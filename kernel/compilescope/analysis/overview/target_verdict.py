@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import Estimate, Report, TargetReport, VariantReport, Verdict
-from ..target.estimates import MOST_UNKNOWN
+from ..target.roofline import MOST_UNKNOWN
 from ..wrapper.launches import launches_of
 from .bounds import limit_of
 from .verdict_helps import helps_for

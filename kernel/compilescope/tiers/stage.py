@@ -1,0 +1,121 @@
+"""What serves some calls of a graph in place of its wrapper, on the way to the next tier."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import torch
+
+from ..measure.numerics import compare
+from ..report import OutputError
+from ..torch_api.inductor.both_wrappers import copied, is_capturing
+from ..torch_api.inductor.graph_recording import Inner
+
+
+class Stage(ABC):
+    """Serves one call at a time, until it is settled.
+
+    Calls beside it in other threads take the wrapper, as do calls that are captured into a CUDA
+    graph, and all calls once it is settled.
+
+    Parameters
+    ----------
+    wrapper
+        The wrapper that serves those calls.
+    """
+
+    def __init__(self, wrapper: Inner) -> None:
+        self._wrapper = wrapper
+        self._turn = threading.Lock()
+        self.is_settled = False
+
+    def __call__(self, inputs: list[Any]) -> Any:
+        """Call the graph."""
+        if is_capturing() or not self._turn.acquire(blocking=False):
+            return self._wrapper(inputs)
+        try:
+            if self.is_settled or not self._may_serve():
+                return self._wrapper(inputs)
+            return self._serve(inputs)
+        finally:
+            self._turn.release()
+
+    def after_fork(self) -> None:
+        """Forget the call of a thread that is not in this process."""
+        self._turn = threading.Lock()
+
+    def _may_serve(self) -> bool:
+        """Whether it may serve the call of this thread."""
+        return True
+
+    @abstractmethod
+    def _serve(self, inputs: list[Any]) -> Any:
+        """Serve a call."""
+
+
+class ComparingStage(Stage):
+    """Compares what a new tier gives with what the wrapper gives.
+
+    Parameters
+    ----------
+    wrapper
+        The wrapper that serves.
+    changes
+        The inputs that the graph changes in place, by number; None if it may write to any: a
+        backward takes over the memory of what was saved for it.
+    devices
+        The GPUs whose random numbers it may draw.
+    undefined
+        The outputs, by number, that torch leaves uninitialised: they are not compared.
+    """
+
+    def __init__(
+        self,
+        wrapper: Inner,
+        *,
+        changes: Collection[int] | None,
+        devices: Sequence[int],
+        undefined: Collection[int],
+    ) -> None:
+        super().__init__(wrapper)
+        self._changes = changes
+        self._changed_places = [] if changes is None else sorted(changes)
+        self._devices = devices
+        self._undefined = undefined
+
+    def _copies(self, inputs: Sequence[Any]) -> list[Any]:
+        """The inputs, with copies of those that the graph may change."""
+        changes = range(len(inputs)) if self._changes is None else self._changes
+        return [copied(value) if place in changes else value for place, value in enumerate(inputs)]
+
+    def _changed(self, inputs: Sequence[Any]) -> list[Any]:
+        """Those of the inputs that the graph changes for its caller."""
+        return [inputs[place] for place in self._changed_places]
+
+    def _differences(
+        self, expected: Sequence[Any], actual: Sequence[Any]
+    ) -> list[OutputError] | None:
+        """What is off in results that should be equal; None if nothing is."""
+        with torch.no_grad():
+            if len(expected) != len(actual):
+                errors = compare(list(expected), list(actual))
+                return [error for error in errors if not error.ok]
+            wrong = [
+                error
+                for place, (left, other) in enumerate(zip(expected, actual, strict=True))
+                if place not in self._undefined and not _is_same(left, other)
+                for error in compare({f"output {place}": left}, {f"output {place}": other})
+                if not error.ok
+            ]
+        return wrong or None
+
+
+def _is_same(expected: Any, actual: Any) -> bool:
+    """Whether they are equal bit by bit, which is the rule: both run the same kernels."""
+    if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
+        like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
+        return like and expected.device == actual.device and torch.equal(expected, actual)
+    return expected is actual

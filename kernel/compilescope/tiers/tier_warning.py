@@ -1,0 +1,29 @@
+"""Warns of a tier that could not be had."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+from ..report.problem import Problem
+
+_log = logging.getLogger(__name__)
+_warned: dict[str, Problem] = {}
+"""Cause → the problem that was warned of."""
+
+
+class TierWarning(UserWarning):
+    """A tier that could not be had. Your calls are served by the one before it."""
+
+
+def warn_once(problem: Problem) -> None:
+    """Warn of a problem, unless another graph had one of the same cause."""
+    # A compiler that is missing fails each graph in the same way.
+    if _warned.setdefault(problem.why, problem) is not problem:
+        return
+    text = " ".join(part for part in (problem.what, problem.why, problem.remedy) if part)
+    try:
+        warnings.warn(text, TierWarning, stacklevel=2)
+    except TierWarning:
+        # Warnings are errors here, and this may be the thread of a call, or that of the builder.
+        _log.warning(text)

@@ -1,0 +1,42 @@
+"""The wrappers of a graph, kept on torch's object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..torch_api.inductor.graph_recording import Recordable
+
+_ATTRIBUTE = "_compilescope_wrappers"
+
+
+class Wrappers:
+    """The wrappers of a graph, kept on torch's object: nothing else may keep that alive.
+
+    torch may pickle its object, and functions that it compiled cannot be pickled.
+
+    Parameters
+    ----------
+    first
+        The Python wrapper.
+    """
+
+    def __init__(self, first: Any = None) -> None:
+        self.first = first
+        self.next: Any = None
+        """What serves when the graph is not pinned: the check, then both wrappers in turns, then
+        the C++ wrapper."""
+        self.recordable: Recordable | None = None
+        """The C++ wrapper with its CUDA graphs, if they may be recorded."""
+        self.graphs: Any = None
+        """What serves in place of the C++ wrapper: the recording, then both in turns, then the
+        replays."""
+
+    def __reduce__(self) -> Any:
+        return Wrappers, ()
+
+
+def wrappers_of(compiled: Any, *, new: bool = False) -> Any:
+    """The wrappers that are kept of a graph, or None; ``new`` begins with what serves it now."""
+    if new and compiled is not None:
+        setattr(compiled, _ATTRIBUTE, Wrappers(compiled.current_callable))
+    return getattr(compiled, _ATTRIBUTE, None)
