@@ -266,11 +266,6 @@ def generate() -> str:
             "Generated wrapper of a `Code` → its title.",
             {name: title for name, (title, _) in report.WRAPPERS.items()},
         ),
-        titles(
-            "WRAPPER_LANGUAGES",
-            "Generated wrapper of a `Code` → its language.",
-            {name: language for name, (_, language) in report.WRAPPERS.items()},
-        ),
         parts(),
         studies(),
         *(interface(name, components[name]) for name in sorted(components)),

@@ -47,7 +47,7 @@ export function walk(
 /**
  * The items that an item takes values from, or gives values to.
  */
-export function neighbours(
+function neighbours(
   scene: Scene,
   item: number,
   direction: 'inputs' | 'users'

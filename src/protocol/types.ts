@@ -156,16 +156,6 @@ export const WRAPPERS: Record<string, string> = {
 };
 
 /**
- * Generated wrapper of a `Code` → its language.
- */
-export const WRAPPER_LANGUAGES: Record<string, string> = {
-  python: 'python',
-  cpp: 'cpp',
-  shell: 'python',
-  aot: 'cpp'
-};
-
-/**
  * Part of a compilation that is fetched when a view needs it → its fields.
  */
 export const PARTS = {

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 /**
  * One end of a comm, with the kernel's end in the test's hands.
  */
-export class FakeComm {
+class FakeComm {
   constructor(readonly targetName: string) {}
 
   readonly commId = `comm-${++FakeComm.count}`;

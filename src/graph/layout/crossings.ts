@@ -105,7 +105,7 @@ function firstOrder(
 /**
  * How many pairs of segments cross.
  */
-export function crossings(
+function crossings(
   order: readonly (readonly number[])[],
   down: readonly (readonly ISegment[])[],
   position: ArrayLike<number>

@@ -10,7 +10,7 @@ export { useRows, useWidth } from './tables/rows';
 export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
 export { CodeBlock } from './copy';
-export { CallStack, isSelected, reveal, SourceLink } from './source';
+export { CallStack, isSelected, SourceLink } from './source';
 export { ShowAll, useShowAll } from './tables/showAll';
 export { compareNumbers, filled, sorted, VirtualTable } from './tables/table';
 export type { IColumn, Sort } from './tables/table';

@@ -1,5 +1,6 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { GUARD_TYPES } from '../../protocol/types';
 import type { Compilation, Guard } from '../../protocol/types';
 import { Badge, CodeBlock, SourceLink } from '../common';
 import { formatNanoseconds } from '../../words/format';
@@ -52,11 +53,11 @@ export function Details(props: {
         label={trans.__('The guard’s expression')}
         trans={trans}
       />
-      {guard.language === 'python' ? (
-        <p>{whySlow(guard, trans)}</p>
-      ) : (
-        guard.why && <p>{guard.why}</p>
-      )}
+      <p>
+        {guard.language === 'python'
+          ? whySlow(guard, trans)
+          : guard.why || GUARD_TYPES[guard.type]}
+      </p>
       <dl>
         {guard.source && (
           <>

@@ -136,7 +136,7 @@ function Row(props: {
 /**
  * The colour that a variant has in the plots; grey is the baseline's.
  */
-export function Swatch({ colour }: { colour: number }): JSX.Element {
+function Swatch({ colour }: { colour: number }): JSX.Element {
   const name = colour < 0 ? 'baseline' : `series${colour % 7}`;
   return (
     <span

@@ -129,7 +129,7 @@ export function WrappersBody(props: {
 /**
  * The graphs of a compilation, the forward before the backward.
  */
-export function graphsOf({ python, cpp }: IWrappers): readonly IGraph[] {
+function graphsOf({ python, cpp }: IWrappers): readonly IGraph[] {
   const graphs = new Map<string, IGraph>();
   for (const wrappers of [python, cpp]) {
     const counts: Partial<Record<Steps['direction'], number>> = {};

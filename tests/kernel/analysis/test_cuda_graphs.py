@@ -19,7 +19,6 @@ from torch import Tensor
 AROUND_CPP = not torch.__version__.startswith("2.11.")
 """torch 2.11 captures no CUDA graph around a C++ wrapper."""
 ASKED = {"triton.cudagraphs": True}
-IN_PARTS = {**ASKED, "graph_partition": True}
 WHOLE = {"triton.cudagraphs": True, "graph_partition": False}
 GPU = {
     "python": Variant(mode="reduce-overhead", target="h100"),

@@ -216,8 +216,6 @@ ADVISED = [
     (TEXT, "stance", 'torch.compiler.set_stance("eager_on_recompile")'),
     (LIMIT, "limit", "torch._dynamo.config.recompile_limit = 16"),
 ]
-BEFORE_THE_CALL = ("mark_dynamic", "mark_unbacked", "tensor", "contiguous", "dtype")
-"""And ``requires_grad``: what goes above the line that calls, or takes its place."""
 
 
 @pytest.fixture(autouse=True)

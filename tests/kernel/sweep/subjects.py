@@ -91,9 +91,6 @@ def grows(x: torch.Tensor) -> torch.Tensor:
     return (x.repeat(16_000_000) + 1).sum()
 
 
-LOCK = threading.Lock()
-
-
 def unpicklable() -> Any:
     held = threading.Lock()
 

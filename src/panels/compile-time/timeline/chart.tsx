@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { onThemeChange } from '../../../charts';
 import { useWidth } from '../../common';
 import { Palette } from './colours';
 import { DRAG_FROM, onKey, onWheel } from './gestures';
@@ -279,11 +280,4 @@ function useFrame(draw: () => void): () => void {
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => latest.current());
   }, []);
-}
-
-/** JupyterLab says on the body which theme there is. */
-function onThemeChange(callback: () => void): () => void {
-  const observer = new MutationObserver(callback);
-  observer.observe(document.body, { attributes: true });
-  return () => observer.disconnect();
 }

@@ -103,7 +103,7 @@ function GroupTip(props: {
 /**
  * The nodes in a group, also in groups in it.
  */
-export function allNodes({ grouping }: IPrepared, group: number): number[] {
+function allNodes({ grouping }: IPrepared, group: number): number[] {
   const { nodes, groups } = grouping.groups[group];
   const inner = groups.flatMap(each =>
     allNodes({ grouping } as IPrepared, each)

@@ -81,9 +81,7 @@ function isRecompile({ recompile }: Compilation): boolean {
 /**
  * What compilations took together, in seconds; null if none says.
  */
-export function durationOf(
-  compilations: readonly Compilation[]
-): number | null {
+function durationOf(compilations: readonly Compilation[]): number | null {
   const known = compilations.flatMap(({ duration_s }) =>
     duration_s === null ? [] : [duration_s]
   );

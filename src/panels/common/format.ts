@@ -1,5 +1,0 @@
-export {
-  formatMicroseconds,
-  formatPlace,
-  formatSeconds
-} from '../../words/format';
