@@ -104,7 +104,7 @@ export class Plot implements IDisposable {
       const { onClick } = this._options;
       if (onClick) {
         (this._host as IPlotElement).on('plotly_click', ({ points }) => {
-          const [data] = points.map(each => each.customdata);
+          const [data] = points.map(point => point.customdata);
           if (typeof data === 'string' || typeof data === 'number') {
             onClick(data);
           }

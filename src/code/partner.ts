@@ -55,8 +55,10 @@ function previous(
   { id }: CompilationSummary
 ): CompilationSummary | null {
   const frame = frameOf(id);
-  const all = variant.compilations.filter(each => frameOf(each.id) === frame);
-  return all[all.findIndex(each => each.id === id) - 1] ?? null;
+  const all = variant.compilations.filter(
+    compilation => frameOf(compilation.id) === frame
+  );
+  return all[all.findIndex(compilation => compilation.id === id) - 1] ?? null;
 }
 
 /** The part of a compile id that names the frame: `0` of `0/1`. */

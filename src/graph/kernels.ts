@@ -176,7 +176,7 @@ export function fusionTime({
   kernel,
   key
 }: Pick<IFusion, 'kernel' | 'key'>): number | null {
-  const own = kernel.launches.find(each => each.key === key && each.time);
+  const own = kernel.launches.find(launch => launch.key === key && launch.time);
   if (key !== null) {
     return own?.time?.us ?? null;
   }

@@ -57,8 +57,8 @@ export class Archive {
    */
   get lost(): readonly SubjectSummary[] {
     return [...this._entries.values()]
-      .filter(each => each.isLost)
-      .map(each => each.summary)
+      .filter(entry => entry.isLost)
+      .map(entry => entry.summary)
       .reverse();
   }
 
@@ -78,7 +78,7 @@ export class Archive {
    * and what was lost and inspected again, is not kept.
    */
   follow(subjects: readonly SubjectSummary[]): void {
-    const known = new Set(subjects.map(each => each.subject.id));
+    const known = new Set(subjects.map(subject => subject.subject.id));
     const calls = new Set(subjects.map(callOf).filter(Boolean));
     for (const id of this._awaited.keys()) {
       if (!known.has(id)) {

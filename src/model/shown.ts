@@ -118,7 +118,7 @@ export class Shown {
   }
 
   private _find(name: string): VariantSummary | undefined {
-    return this._report?.variants.find(each => each.name === name);
+    return this._report?.variants.find(variant => variant.name === name);
   }
 
   private _change(change: Shown.IChange): void {

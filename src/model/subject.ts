@@ -224,7 +224,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     if (id !== null && !this.isLive && this._archive.has(id)) {
       this._archive.forget(id);
       this._setSubjects(
-        this._subjects.filter(each => each.subject.id !== id),
+        this._subjects.filter(subject => subject.subject.id !== id),
         null
       );
     } else {
@@ -330,11 +330,13 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._setWatchState(state.watching);
     this._setTiers(state.tiers);
     const known = this._subjects.find(
-      each => each.subject.id === this._subject
+      subject => subject.subject.id === this._subject
     );
     const missed = missedSubject(this._subjects, state.subjects);
     this._setLive(state.subjects, this.awaitsInspection ? missed : null);
-    const now = state.subjects.find(each => each.subject.id === this._subject);
+    const now = state.subjects.find(
+      subject => subject.subject.id === this._subject
+    );
     if (now && (!this._report || now.revision !== known?.revision)) {
       this.reader.invalidate(now.subject.id, null);
       void this._loadReport();
@@ -383,10 +385,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     subjects: readonly SubjectSummary[],
     focus: string | null
   ): void {
-    this._live = new Set(subjects.map(each => each.subject.id));
+    this._live = new Set(subjects.map(subject => subject.subject.id));
     this._archive.follow(subjects);
     if (focus !== null) {
-      const asked = subjects.find(each => each.subject.id === focus);
+      const asked = subjects.find(subject => subject.subject.id === focus);
       this._turning = { revision: asked?.revision ?? 0 };
       this._unmade = null;
     }
@@ -402,7 +404,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this._offered = offer === this._subject ? null : offer;
     } else if (
       focus !== null ||
-      !subjects.some(each => each.subject.id === this._offered)
+      !subjects.some(subject => subject.subject.id === this._offered)
     ) {
       this._offered = null;
     }
@@ -437,7 +439,9 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     // A subject is there before its first variant is.
     const isFirst = !this._report?.variants.some(isCompiled);
     this._report = report;
-    const wanted = report.variants.find(each => each.name === this._wantedName);
+    const wanted = report.variants.find(
+      variant => variant.name === this._wantedName
+    );
     if (wanted) {
       this._wantedName = null;
     }
@@ -449,8 +453,8 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     tell();
     this._turn(report);
     if (!this._switches.pending && this._wantedName === null) {
-      const isThere = report.variants.some(each =>
-        isSameVariant(each.requested, this.wanted)
+      const isThere = report.variants.some(variant =>
+        isSameVariant(variant.requested, this.wanted)
       );
       if (!isThere) {
         this._followShown();
@@ -469,7 +473,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       return;
     }
     const asked = report.variants.filter(
-      each => isCompiled(each) && report.asked.includes(each.name)
+      variant => isCompiled(variant) && report.asked.includes(variant.name)
     );
     this._shown.placeAll(asked);
     if (asked.length === report.asked.length) {
@@ -493,7 +497,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    */
   private _keep(): void {
     const summary = this._subjects.find(
-      each => each.subject.id === this._subject
+      subject => subject.subject.id === this._subject
     );
     if (this._report && summary && this.isLive) {
       this._archive.note({ ...summary, revision: this._report.revision });

@@ -16,9 +16,9 @@ export function missedSubject(
   const isMissed =
     latest !== undefined &&
     !known.some(
-      each =>
-        each.subject.id === latest.subject.id &&
-        each.revision === latest.revision
+      subject =>
+        subject.subject.id === latest.subject.id &&
+        subject.revision === latest.revision
     );
   return isMissed ? latest.subject.id : null;
 }
@@ -32,7 +32,7 @@ export function chooseSubject(
   current: string | null,
   focus: string | null
 ): string | null {
-  const ids = subjects.map(each => each.subject.id);
+  const ids = subjects.map(subject => subject.subject.id);
   return (
     focus ??
     (current !== null && ids.includes(current) ? current : (ids[0] ?? null))

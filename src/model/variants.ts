@@ -58,12 +58,12 @@ export function chooseSides(
   variants: readonly VariantSummary[]
 ): ISides {
   const compiled = variants.filter(isCompiled);
-  const has = (name: string) => compiled.some(each => each.name === name);
+  const has = (name: string) => compiled.some(variant => variant.name === name);
   const first = (isCpp: boolean) =>
-    compiled.find(each => each.requested.cpp_wrapper === isCpp)?.name;
+    compiled.find(variant => variant.requested.cpp_wrapper === isCpp)?.name;
   const any = compiled[0]?.name ?? '';
   const left = has(chosen.left) ? chosen.left : (first(false) ?? any);
-  const other = compiled.find(each => each.name !== left)?.name ?? any;
+  const other = compiled.find(variant => variant.name !== left)?.name ?? any;
   const right = has(chosen.right) ? chosen.right : (first(true) ?? other);
   return { left, right };
 }
@@ -109,8 +109,8 @@ export function chooseCompilation(
 ): string {
   const own = variants.find(each => each.name === variant)?.compilations ?? [];
   const all = own.length ? own : variants.flatMap(each => each.compilations);
-  const hasCode = (each: CompilationSummary) =>
-    each.artifacts.some(({ group }) => group === 'code');
+  const hasCode = (compilation: CompilationSummary) =>
+    compilation.artifacts.some(({ group }) => group === 'code');
   const ids = all.map(({ id }) => id);
   return (
     preferred.find(id => ids.includes(id)) ??

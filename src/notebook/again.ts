@@ -8,7 +8,7 @@ import type { ISubjectModel } from '../tokens';
 export function cellOf(notebook: NotebookPanel, model: ISubjectModel): number {
   const cell = model.report?.subject.cell;
   return cell
-    ? notebook.content.widgets.findIndex(each => each.model.id === cell)
+    ? notebook.content.widgets.findIndex(widget => widget.model.id === cell)
     : -1;
 }
 

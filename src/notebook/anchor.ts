@@ -21,7 +21,8 @@ export function keepInView(
 ): void {
   const { content } = notebook;
   const cell =
-    content.widgets.find(each => each.model.id === id) ?? content.activeCell;
+    content.widgets.find(widget => widget.model.id === id) ??
+    content.activeCell;
   const { outerNode } = content;
   const top = () =>
     cell!.node.getBoundingClientRect().top -

@@ -94,7 +94,7 @@ export class BreakMarks implements IDisposable {
   > | null> {
     const { report, variant } = this._model;
     const summary = report?.variants.find(each => each.name === variant);
-    if (!summary?.compilations.some(each => each.breaks > 0)) {
+    if (!summary?.compilations.some(compilation => compilation.breaks > 0)) {
       return { breaks: [], compilations: [] };
     }
     try {
@@ -179,6 +179,9 @@ function labelOf(
   breaks: readonly DistinctBreak[],
   trans: TranslationBundle
 ): string {
-  const count = breaks.reduce((sum, each) => sum + each.count, 0);
+  const count = breaks.reduce(
+    (sum, distinctBreak) => sum + distinctBreak.count,
+    0
+  );
   return trans._n('graph break', 'graph break × %1', count);
 }

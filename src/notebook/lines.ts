@@ -13,7 +13,9 @@ export async function isLinked(
   for (const regions of await shownRegions(model)) {
     if (
       regions.some(region =>
-        region.sources.some(each => each.file === file && each.line === line)
+        region.sources.some(
+          source => source.file === file && source.line === line
+        )
       )
     ) {
       return true;

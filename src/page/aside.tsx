@@ -37,7 +37,7 @@ export class Aside extends ReactWidget {
     };
     const hasVariants = (props.state.report?.variants.length ?? 0) > 0;
     const isTimed = props.state.report?.variants.some(
-      each => each.median_us !== null
+      variant => variant.median_us !== null
     );
     return (
       <>

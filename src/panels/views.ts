@@ -143,7 +143,7 @@ export function resolve(
   if (section) {
     return section[1];
   }
-  const record = VIEWS.find(each => each.id === target);
+  const record = VIEWS.find(view => view.id === target);
   // The first section is where the view begins.
   return record ? { view: record.id, section: record.id } : null;
 }
@@ -152,7 +152,7 @@ export function resolve(
  * Every name that a view can be opened by.
  */
 export function targets(): readonly string[] {
-  return [...VIEWS.map(each => each.id), ...Object.keys(SECTIONS)];
+  return [...VIEWS.map(view => view.id), ...Object.keys(SECTIONS)];
 }
 
 const RECORDS = [

@@ -115,5 +115,5 @@ export function addViewCommands(options: {
 
 function viewOf(args: ReadonlyPartialJSONObject): IView | undefined {
   const place = resolve(args.view);
-  return VIEWS.find(each => each.id === place?.view);
+  return VIEWS.find(view => view.id === place?.view);
 }

@@ -50,7 +50,10 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
     notebooks.widgetAdded.connect((_, notebook) => add(notebook));
     notebooks.forEach(add);
     const current = () =>
-      notebooks.find(each => service.modelOf(each, false) === service.current);
+      notebooks.find(
+        notebookPanel =>
+          service.modelOf(notebookPanel, false) === service.current
+      );
     app.commands.addCommand(CommandIDs.runAgain, {
       label: trans.__('Run the Cell of the Report Again'),
       caption: trans.__(

@@ -101,7 +101,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       notebook.context.pathChanged.connect(save);
       widget.content.viewChanged.connect(save);
       const inspected = model.subjects.find(
-        each => each.subject.id === model.subject
+        subject => subject.subject.id === model.subject
       );
       const other = place === 0 ? panelOfNeighbour(notebook) : undefined;
       keepInView(notebook, inspected?.subject.cell, () =>
@@ -122,16 +122,19 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     };
 
     const find = (notebook: NotebookPanel, place: number) =>
-      tracker.find(each => each.notebook === notebook && each.place === place);
+      tracker.find(
+        reportWidget =>
+          reportWidget.notebook === notebook && reportWidget.place === place
+      );
     // Notebooks that share a tab bar share the place beside it: another column for
     // each would leave none of them wide enough.
     const panelOfNeighbour = (notebook: NotebookPanel) =>
       tracker.find(
-        each =>
-          each.place === 0 &&
-          each.notebook !== notebook &&
-          tabBarOf(each.notebook) === tabBarOf(notebook) &&
-          tabBarOf(each) !== tabBarOf(notebook)
+        reportWidget =>
+          reportWidget.place === 0 &&
+          reportWidget.notebook !== notebook &&
+          tabBarOf(reportWidget.notebook) === tabBarOf(notebook) &&
+          tabBarOf(reportWidget) !== tabBarOf(notebook)
       );
     const free = (notebook: NotebookPanel) => {
       let place = 1;
@@ -170,7 +173,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     notebooks.currentChanged.connect((_, notebook) => {
       const panel = notebook && find(notebook, 0);
       const shown = panel && tabBarOf(panel)?.currentTitle?.owner;
-      if (panel && tracker.find(each => each === shown)) {
+      if (panel && tracker.find(reportWidget => reportWidget === shown)) {
         bringToFront(panel);
       }
     });
@@ -183,7 +186,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       open: args => {
         const notebook =
           args.path !== undefined
-            ? notebooks.find(each => each.context.path === args.path)
+            ? notebooks.find(
+                notebookPanel => notebookPanel.context.path === args.path
+              )
             : (tracker.currentWidget?.isVisible &&
                 shell.currentWidget === tracker.currentWidget &&
                 tracker.currentWidget.notebook) ||
@@ -219,7 +224,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
         console.error(`Cannot read the settings of ${PLUGIN_ID}`, error);
       });
     service.inspected.connect((_, widget) => {
-      const notebook = notebooks.find(each => each === widget);
+      const notebook = notebooks.find(
+        notebookPanel => notebookPanel === widget
+      );
       if (openAfterCompile && notebook) {
         void open(notebook, { activate: false });
       }

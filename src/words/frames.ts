@@ -8,5 +8,7 @@ export function frameName(model: ISubjectModel, id: string): string {
   const variant = model.report?.variants.find(
     ({ name }) => name === model.variant
   );
-  return variant?.compilations.find(each => each.id === id)?.name ?? '';
+  return (
+    variant?.compilations.find(compilation => compilation.id === id)?.name ?? ''
+  );
 }

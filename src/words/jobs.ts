@@ -28,8 +28,8 @@ export function stoppedText(
   const variants = report?.variants.filter(isCompiled) ?? [];
   const names = (stage: string) =>
     variants
-      .filter(each => each.stage === stage)
-      .map(each => each.name)
+      .filter(variant => variant.stage === stage)
+      .map(variant => variant.name)
       .join(', ');
   const built = names('built');
   const sources = names('sources');

@@ -64,7 +64,8 @@ function comesFrom(stage: string, earlier: string): boolean {
   const sources = SOURCES[stage] ?? [];
   // A stage comes only from stages that are made before it: no circles.
   return (
-    sources.includes(earlier) || sources.some(each => comesFrom(each, earlier))
+    sources.includes(earlier) ||
+    sources.some(source => comesFrom(source, earlier))
   );
 }
 

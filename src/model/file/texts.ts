@@ -185,7 +185,7 @@ function ownerOf(report: Report, id: string, graph: Graph): Graph {
   }
   const [name, stage] = graph.same_as;
   const owner = report.variants
-    .find(each => each.name === name)
-    ?.compilations.find(each => each.id === id)?.graphs[stage];
+    .find(variant => variant.name === name)
+    ?.compilations.find(compilation => compilation.id === id)?.graphs[stage];
   return owner ?? graph;
 }

@@ -189,9 +189,9 @@ async function graphsOf(
     wanted.map(stage => reader.getGraph(variant, compilation!.id, stage))
   );
   return new Map(
-    graphs.flatMap(each =>
-      each.status === 'fulfilled'
-        ? [[each.value.stage, GraphIndex.of(each.value)] as const]
+    graphs.flatMap(graph =>
+      graph.status === 'fulfilled'
+        ? [[graph.value.stage, GraphIndex.of(graph.value)] as const]
         : []
     )
   );
@@ -223,7 +223,7 @@ async function launchesOf(
   );
   return new Map(
     texts
-      .flatMap(each => (each.status === 'fulfilled' ? each.value.regions : []))
+      .flatMap(text => (text.status === 'fulfilled' ? text.value.regions : []))
       .filter(region => region.kind === 'launch' && region.key)
       .map(region => [region.key, region])
   );

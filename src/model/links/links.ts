@@ -71,15 +71,15 @@ class Search {
 
   fromKey(key: string): void {
     const region = this._data.launches.get(key);
-    const owners = this._data.kernels.filter(each =>
-      each.launches.some(launch => launch.key === key)
+    const owners = this._data.kernels.filter(kernel =>
+      kernel.launches.some(launch => launch.key === key)
     );
     this.keys.add(key);
-    owners.forEach(each => this._kernels.add(each));
+    owners.forEach(owner => this._kernels.add(owner));
     for (const each of owners) {
       this._addNodes(kernelStage(each), region?.nodes ?? each.nodes);
     }
-    this._addSources(region?.sources ?? owners.flatMap(each => each.sources));
+    this._addSources(region?.sources ?? owners.flatMap(owner => owner.sources));
   }
 
   fromKernel(name: string): void {
@@ -109,8 +109,8 @@ class Search {
     for (const [stage, graph] of this._data.graphs) {
       this._addNodes(stage, graph.from(source));
     }
-    for (const each of this._data.kernels.filter(each =>
-      isFrom(each, source)
+    for (const each of this._data.kernels.filter(kernel =>
+      isFrom(kernel, source)
     )) {
       for (const key of new Set(each.launches.map(launch => launch.key))) {
         const region = this._data.launches.get(key);
@@ -233,7 +233,7 @@ function isFrom(
   { sources }: Pick<Kernel | Region, 'sources'>,
   { file, line }: ISourcePosition
 ): boolean {
-  return sources.some(each => each.line === line && each.file === file);
+  return sources.some(source => source.line === line && source.file === file);
 }
 
 function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {

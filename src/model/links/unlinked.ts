@@ -61,7 +61,7 @@ function ofLaunches(linked: ILinked, { kernels }: ILinkData): string {
   const owners = kernels.filter(({ launches }) =>
     launches.some(({ key }) => linked.keys.has(key))
   );
-  if (owners.length > 0 && owners.every(each => each.nodes.length === 0)) {
+  if (owners.length > 0 && owners.every(owner => owner.nodes.length === 0)) {
     return 'torch does not say which nodes this kernel is made of.';
   }
   if (owners.length > 0 && linked.sources.length === 0) {

@@ -51,7 +51,7 @@ export class TraceConnection extends BaseConnection {
       arguments: args as Record<string, unknown>
     });
     // After the answer: it is not out of date by what it told of.
-    queueMicrotask(() => events.forEach(each => this.emitEvent(each)));
+    queueMicrotask(() => events.forEach(event => this.emitEvent(event)));
     if (reply.error) {
       throw new RequestError(problem(reply.error), 'reply');
     }

@@ -25,8 +25,8 @@ export function AutotuneBody(props: {
     () =>
       // What was measured first: of what was skipped there is little to see.
       [
-        ...autotunings.filter(each => !each.skipped),
-        ...autotunings.filter(each => each.skipped)
+        ...autotunings.filter(autotuning => !autotuning.skipped),
+        ...autotunings.filter(autotuning => autotuning.skipped)
       ].map((tuning, index) => ({
         tuning,
         index,
@@ -51,7 +51,7 @@ export function AutotuneBody(props: {
       words.every(word => entry.text.includes(word))
   );
   const duration = durationOf(autotunings);
-  const skipped = autotunings.filter(each => each.skipped).length;
+  const skipped = autotunings.filter(autotuning => autotuning.skipped).length;
   const linked = (tuning: Autotuning) =>
     tuning.kernel !== '' &&
     (model.selection.kernel === tuning.kernel ||

@@ -30,7 +30,7 @@ export function KernelTable(props: {
   const [chosen, setChosen] = React.useState<string | null>(null);
   const rows = React.useMemo(() => inOrder(changes.kernels), [changes]);
   const columns = columnsOf(changes.baseline, trans);
-  const row = rows.find(each => keyOf(each) === chosen) ?? null;
+  const row = rows.find(kernelChange => keyOf(kernelChange) === chosen) ?? null;
   return (
     <>
       <div
@@ -46,7 +46,7 @@ export function KernelTable(props: {
           onSort={setSort}
           trans={trans}
           selected={chosen}
-          onSelect={each => setChosen(keyOf(each))}
+          onSelect={kernelChange => setChosen(keyOf(kernelChange))}
         />
       </div>
       {row && (
@@ -221,6 +221,6 @@ function keyOf(row: KernelChange): string {
 
 function inOrder(kernels: readonly KernelChange[]): readonly KernelChange[] {
   return ORDER.flatMap(outcome =>
-    kernels.filter(each => each.outcome === outcome)
+    kernels.filter(kernel => kernel.outcome === outcome)
   );
 }

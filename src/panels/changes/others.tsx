@@ -32,7 +32,7 @@ export function OtherChanges(props: {
     breaks: trans.__('graph breaks')
   };
   const rows = KINDS.flatMap(kind =>
-    changes.changes.filter(each => each.kind === kind)
+    changes.changes.filter(change => change.kind === kind)
   );
   if (rows.length === 0) {
     return (

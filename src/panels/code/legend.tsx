@@ -89,7 +89,7 @@ function Legend(
               <span className="jp-Compilescope-code-legendTime">
                 {onSides(
                   ({ kinds: sums }) =>
-                    sums.find(each => each.kind === kind)?.us ?? null
+                    sums.find(sum => sum.kind === kind)?.us ?? null
                 )}
               </span>
             </li>

@@ -68,10 +68,10 @@ export function CallStack(props: {
     <details>
       <summary>{context.trans.__('Call stack')}</summary>
       <ol>
-        {stack.map((each, index) => (
+        {stack.map((sourceLine, index) => (
           <li key={index}>
             <SourceLink
-              where={each}
+              where={sourceLine}
               context={context}
               origin={origin}
               isWithCode

@@ -39,12 +39,13 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
   }
   const built = variants
     .filter(
-      each =>
-        each.requested.backend !== null &&
-        (each.requested.target !== null) === for_targets &&
-        (each.stage === 'built' || (!needs_build && each.stage !== 'failed'))
+      variant =>
+        variant.requested.backend !== null &&
+        (variant.requested.target !== null) === for_targets &&
+        (variant.stage === 'built' ||
+          (!needs_build && variant.stage !== 'failed'))
     )
-    .map(each => each.name);
+    .map(variant => variant.name);
   const { job, status } = model;
   const isOn = isActive(job) && job?.kind === 'study';
   const why = isActive(job)

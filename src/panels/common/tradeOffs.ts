@@ -73,17 +73,17 @@ export function firstCallAgainstLatency(
   trans: TranslationBundle,
   isRelative = false
 ): MakeFigure {
-  const slowest = Math.max(...tradeOffs.map(each => each.latency));
+  const slowest = Math.max(...tradeOffs.map(tradeOff => tradeOff.latency));
   const [unit, factor] =
     isRelative || slowest < 1e3
       ? ['µs', 1]
       : slowest < 1e6
         ? ['ms', 1e3]
         : ['s', 1e6];
-  const points = tradeOffs.map(each => ({
-    ...each,
-    x: each.firstCall,
-    y: each.latency / (factor as number)
+  const points = tradeOffs.map(tradeOff => ({
+    ...tradeOff,
+    x: tradeOff.firstCall,
+    y: tradeOff.latency / (factor as number)
   }));
   const allSeries = [...new Set(points.map(({ series }) => series))];
   return (theme, { width, height }) => ({
@@ -164,21 +164,25 @@ function pointsOf(
       text: points.map(({ hover }) => hover),
       hoverinfo: 'text',
       marker: {
-        symbol: points.map(each =>
-          !each.isRight
+        symbol: points.map(point =>
+          !point.isRight
             ? 'x'
-            : each.isBest
+            : point.isBest
               ? 'star'
-              : each.isFront
+              : point.isFront
                 ? 'circle'
                 : 'circle-open'
         ),
-        size: points.map(each => (each.isBest ? 15 : 10)),
-        color: points.map(each => (each.isRight ? colour : theme.bad)),
+        size: points.map(point => (point.isBest ? 15 : 10)),
+        color: points.map(point => (point.isRight ? colour : theme.bad)),
         opacity: 1,
         line: {
-          color: points.map(each =>
-            each.id === chosen ? theme.text : each.isRight ? colour : theme.bad
+          color: points.map(point =>
+            point.id === chosen
+              ? theme.text
+              : point.isRight
+                ? colour
+                : theme.bad
           ),
           width: points.map(({ id }) => (id === chosen ? 2.5 : 1.5))
         }

@@ -60,6 +60,6 @@ export function sharesOf(flames: readonly IFlame[]): IShares {
  */
 export function shareOf({ kinds }: IShares, kind: string): IShare {
   return (
-    kinds.find(each => each.kind === kind) ?? { kind, self: 0, alongside: 0 }
+    kinds.find(share => share.kind === kind) ?? { kind, self: 0, alongside: 0 }
   );
 }

@@ -34,7 +34,8 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       .sort((a, b) => (b.duration_s ?? 0) - (a.duration_s ?? 0))
       .slice(0, MOST);
     const wanted = all.filter(
-      each => longest.includes(each) || each.id === model.compilation
+      compilation =>
+        longest.includes(compilation) || compilation.id === model.compilation
     );
     const compilations = await Promise.all(
       wanted.map(({ id }) => model.getCompilation(variant, id, ['phases']))
@@ -53,7 +54,8 @@ export class CompileTimeView extends ReportView<ICompileTime> {
     const isEmpty =
       !variant.compile_time &&
       compilations.every(
-        each => each.phases.length === 0 && each.cache.length === 0
+        compilation =>
+          compilation.phases.length === 0 && compilation.cache.length === 0
       );
     const { trans } = this;
     return isEmpty

@@ -44,7 +44,7 @@ export function GraphBody(props: {
   const known = picked.filter(stage => data.stages.includes(stage));
   const panes = known.length > 0 ? known : [firstStage(data)];
   const pick = (side: number, stage: string) =>
-    setPicked(panes.map((each, i) => (i === side ? stage : each)));
+    setPicked(panes.map((pane, i) => (i === side ? stage : pane)));
   const side = Math.min(active, panes.length - 1);
   const split = () => {
     const { stages } = data;

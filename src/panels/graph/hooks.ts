@@ -46,8 +46,8 @@ async function launchRegions(
   stage: string
 ): Promise<readonly Region[]> {
   const isNeeded =
-    hasKernelNames(stage) && kernels.some(each => each.launches.length > 1);
-  const launch = kernels.flatMap(each => each.launches)[0];
+    hasKernelNames(stage) && kernels.some(kernel => kernel.launches.length > 1);
+  const launch = kernels.flatMap(kernel => kernel.launches)[0];
   if (!isNeeded || !launch) {
     return [];
   }
@@ -58,8 +58,10 @@ async function launchRegions(
       .find(each => each.name === variant)
       ?.compilations.find(each => each.id === compilation)?.artifacts ?? [];
   const names = artifacts
-    .filter(each => each.group === 'code' && each.language !== 'text')
-    .map(each => each.name)
+    .filter(
+      artifact => artifact.group === 'code' && artifact.language !== 'text'
+    )
+    .map(artifact => artifact.name)
     .filter(name => /python|cpp/.test(name));
   const name =
     names.find(each => each === wanted) ??

@@ -37,7 +37,8 @@ export function litNodes(
   if (source && !key && !kernel && !selection.node) {
     graph.nodes.forEach((node, i) => {
       const isAt = node.sources.some(
-        each => each.line === source.line && each.file === source.file
+        sourceLine =>
+          sourceLine.line === source.line && sourceLine.file === source.file
       );
       if (isAt && node.op !== 'placeholder') {
         lit.add(i);

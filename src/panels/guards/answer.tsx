@@ -21,38 +21,40 @@ export function Answer(props: {
   const { conditions, chosen, onChoose, trans } = props;
   const [isWhole, setWhole] = React.useState(false);
   const heading = React.useId();
-  const groups = conditions.filter(each => each.guard === null);
-  const single = conditions.filter(each => each.guard !== null);
+  const groups = conditions.filter(condition => condition.guard === null);
+  const single = conditions.filter(condition => condition.guard !== null);
   const left = single.length - FEW;
   const shown = isWhole || left <= 1 ? single : single.slice(0, FEW);
   return (
     <section className="jp-Compilescope-guardAnswer" aria-labelledby={heading}>
       <h3 id={heading}>{CONDITIONS_TITLE}</h3>
       <dl>
-        {[...shown, ...groups].map(each => (
-          <React.Fragment key={each.guard ?? each.name}>
+        {[...shown, ...groups].map(condition => (
+          <React.Fragment key={condition.guard ?? condition.name}>
             <dt>
-              {each.guard === null ? (
-                each.name
+              {condition.guard === null ? (
+                condition.name
               ) : (
                 <button
                   type="button"
                   className="jp-Compilescope-link jp-mod-code"
-                  aria-pressed={each.guard === chosen}
+                  aria-pressed={condition.guard === chosen}
                   title={trans.__('Show this guard')}
-                  onClick={() => onChoose(each.guard!)}
+                  onClick={() => onChoose(condition.guard!)}
                 >
-                  {each.name}
+                  {condition.name}
                 </button>
               )}
             </dt>
-            <dd className={each.guard === null ? 'jp-mod-group' : undefined}>
-              {each.guard === null ? (
-                each.requirement
+            <dd
+              className={condition.guard === null ? 'jp-mod-group' : undefined}
+            >
+              {condition.guard === null ? (
+                condition.requirement
               ) : (
-                <code>{each.requirement}</code>
+                <code>{condition.requirement}</code>
               )}
-              {each.failed && (
+              {condition.failed && (
                 <Badge kind="error">{trans.__('has failed')}</Badge>
               )}
             </dd>

@@ -27,12 +27,12 @@ export function Controls(props: {
   const { guards, options, onChange, trans } = props;
   const types = React.useMemo(
     () =>
-      [...new Set(guards.map(each => each.type))]
+      [...new Set(guards.map(guard => guard.type))]
         .filter(Boolean)
         .sort((a, b) => a.localeCompare(b)),
     [guards]
   );
-  const hasPython = guards.some(each => each.language === 'python');
+  const hasPython = guards.some(guard => guard.language === 'python');
   return (
     <div
       className="jp-Compilescope-controls"

@@ -123,10 +123,10 @@ export class GuardsView extends ReportView<Compilation> {
               options.arrangement === 'tree' ? summary.cost : summary.highest,
             noCost,
             hasCosts: summary.cost !== null,
-            hasHits: compilation.guards.some(each => each.hits !== null),
+            hasHits: compilation.guards.some(guard => guard.hits !== null),
             hasFails:
-              compilation.guards.some(each => each.fails) ||
-              compilation.guard_tree.some(each => each.fails),
+              compilation.guards.some(guard => guard.fails) ||
+              compilation.guard_tree.some(guardManager => guardManager.fails),
             noCounts: compilation.absent.guard_hits ?? trans.__('not counted')
           }}
           chosen={chosen}
@@ -168,12 +168,13 @@ export class GuardsView extends ReportView<Compilation> {
     }
     const place =
       chosen.index ??
-      guards.findIndex(each => each.expression === chosen.expression);
+      guards.findIndex(guard => guard.expression === chosen.expression);
     return place >= 0 && place < guards.length ? place : null;
   }
 
   private _marked(guards: readonly Guard[]): number {
-    return guards.filter(each => isSelected(this.context, each.origin)).length;
+    return guards.filter(guard => isSelected(this.context, guard.origin))
+      .length;
   }
 
   /**

@@ -25,10 +25,10 @@ export function Outcome(props: {
       {result.arguments.length > 0 && (
         <p className="jp-Compilescope-muted">
           {trans.__('Called with')}{' '}
-          {result.arguments.map((each, index) => (
+          {result.arguments.map((argument, index) => (
             <React.Fragment key={index}>
               {index > 0 && ', '}
-              <code>{each}</code>
+              <code>{argument}</code>
             </React.Fragment>
           ))}
         </p>

@@ -199,19 +199,19 @@ export function flatten(
   const items: ITreeItem<Content>[] = [];
   const add = (siblings: readonly IBranch[], before: number, level: number) => {
     const count = before + siblings.length;
-    siblings.forEach((each, index) => {
-      const open = isOpen(each, level);
+    siblings.forEach((sibling, index) => {
+      const open = isOpen(sibling, level);
       items.push({
-        key: each.key,
+        key: sibling.key,
         level,
         isOpen: open,
         place: before + index + 1,
         siblings: count,
-        content: { kind: 'branch', branch: each }
+        content: { kind: 'branch', branch: sibling }
       });
       if (open) {
-        const below = each.guards.length + each.branches.length;
-        each.guards.forEach((entry, place) => {
+        const below = sibling.guards.length + sibling.branches.length;
+        sibling.guards.forEach((entry, place) => {
           items.push({
             key: keyOf(entry),
             level: level + 1,
@@ -221,7 +221,7 @@ export function flatten(
             content: { kind: 'guard', entry }
           });
         });
-        add(each.branches, each.guards.length, level + 1);
+        add(sibling.branches, sibling.guards.length, level + 1);
       }
     });
   };

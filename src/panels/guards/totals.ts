@@ -72,11 +72,14 @@ function costOf(
   tree: Compilation['guard_tree']
 ): number | null {
   const roots = tree.filter(
-    each => each.parent === null && each.cost_ns !== null
+    guardManager =>
+      guardManager.parent === null && guardManager.cost_ns !== null
   );
   const costs =
     roots.length > 0
-      ? roots.map(each => each.cost_ns!)
-      : guards.flatMap(each => (each.cost_ns === null ? [] : [each.cost_ns]));
-  return costs.length > 0 ? costs.reduce((sum, each) => sum + each, 0) : null;
+      ? roots.map(root => root.cost_ns!)
+      : guards.flatMap(guard =>
+          guard.cost_ns === null ? [] : [guard.cost_ns]
+        );
+  return costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : null;
 }

@@ -117,15 +117,15 @@ export function WhatIf(props: {
               'Only the guards are checked: nothing is run or compiled.'
             )}{' '}
             {args.length > 0 && trans.__('The report’s call:')}{' '}
-            {args.map((each, index) => (
+            {args.map((arg, index) => (
               <button
                 key={index}
                 type="button"
                 className="jp-Compilescope-argument"
-                title={trans.__('Insert %1', nameOf(each) || each)}
-                onClick={() => insert(nameOf(each) || each)}
+                title={trans.__('Insert %1', nameOf(arg) || arg)}
+                onClick={() => insert(nameOf(arg) || arg)}
               >
-                {each}
+                {arg}
               </button>
             ))}
           </>

@@ -334,11 +334,11 @@ function decisionsFor(
   decisions: readonly Decision[]
 ): Decision[] {
   return decisions.filter(
-    each =>
-      each.direction === direction &&
-      (each.kernel
-        ? each.kernel === name
-        : each.nodes.some(node => nodes.includes(node)))
+    decision =>
+      decision.direction === direction &&
+      (decision.kernel
+        ? decision.kernel === name
+        : decision.nodes.some(node => nodes.includes(node)))
   );
 }
 
@@ -352,5 +352,5 @@ function hasSource(
   return !!model.report?.variants
     .find(each => each.name === variant)
     ?.compilations.find(({ id }) => id === compilation)
-    ?.artifacts.some(each => each.name === name);
+    ?.artifacts.some(artifact => artifact.name === name);
 }

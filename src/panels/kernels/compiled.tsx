@@ -195,11 +195,11 @@ const SHORT: Record<string, string> = { llir: 'LLVM' };
 
 function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
   if (kernel.configs.length > 0) {
-    return kernel.configs.map(each => ({
-      name: each.name,
-      asked: each.usual ? '' : each.name,
-      compiled: each.usual ? kernel : each,
-      why: each.why
+    return kernel.configs.map(config => ({
+      name: config.name,
+      asked: config.usual ? '' : config.name,
+      compiled: config.usual ? kernel : config,
+      why: config.why
     }));
   }
   const isMade = Object.keys(kernel.assembly).length > 0;

@@ -11,9 +11,9 @@ export function Descriptors(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { descriptors, trans } = props;
-  const reasons = [...new Set(descriptors.map(each => each.why))].filter(
-    Boolean
-  );
+  const reasons = [
+    ...new Set(descriptors.map(descriptor => descriptor.why))
+  ].filter(Boolean);
   return (
     <>
       <div className="jp-Compilescope-descriptors" tabIndex={0} role="group">
@@ -31,24 +31,24 @@ export function Descriptors(props: {
             ]}
           />
           <tbody>
-            {descriptors.map((each, index) => (
+            {descriptors.map((descriptor, index) => (
               <tr key={index}>
                 <th scope="row">
-                  <code>{each.name}</code>
+                  <code>{descriptor.name}</code>
                 </th>
                 <td>
                   <code>
-                    {each.dtype}
-                    {listed(each.shape)}
+                    {descriptor.dtype}
+                    {listed(descriptor.shape)}
                   </code>
                 </td>
                 <td>
-                  <code>{listed(each.strides)}</code>
+                  <code>{listed(descriptor.strides)}</code>
                 </td>
                 <td>
-                  <code>{listed(each.block)}</code>
+                  <code>{listed(descriptor.block)}</code>
                 </td>
-                <td>{builtText(each, trans)}</td>
+                <td>{builtText(descriptor, trans)}</td>
               </tr>
             ))}
           </tbody>

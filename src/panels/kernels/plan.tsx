@@ -92,7 +92,7 @@ export function Plan(props: {
  * compiled.
  */
 export function tileOf(kernel: Kernel): Readonly<Record<string, string>> {
-  const usual = kernel.configs.find(each => each.usual)?.config ?? {};
+  const usual = kernel.configs.find(config => config.usual)?.config ?? {};
   return Object.fromEntries(
     Object.entries(kernel.tiling?.tile ?? {}).map(([name, size]) => [
       name,

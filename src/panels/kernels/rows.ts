@@ -99,8 +99,8 @@ export function rowsOf(
     const count = seen.get(name) ?? 0;
     seen.set(name, count + 1);
     const of = (artifact: Launch['artifact']) =>
-      kernel.launches.filter(each => each.artifact === artifact);
-    const own = kernel.launches.filter(each => each.variant === variant);
+      kernel.launches.filter(launch => launch.artifact === artifact);
+    const own = kernel.launches.filter(launch => launch.variant === variant);
     const bytes = estimateOf(kernel, own, 'estimated_bytes');
     const operations = estimateOf(kernel, own, 'estimated_operations');
     const sources = distinct(kernel.sources, files);
@@ -122,7 +122,7 @@ export function rowsOf(
           : null,
       least: sumOf(
         own,
-        own.flatMap(each => each.least_us ?? [])
+        own.flatMap(launch => launch.least_us ?? [])
       ),
       sources,
       text: [
@@ -248,7 +248,7 @@ function knownOf(launches: readonly Launch[], field: Estimated): number[] {
 }
 
 function sum(values: readonly number[]): number | null {
-  return values.length ? values.reduce((all, each) => all + each, 0) : null;
+  return values.length ? values.reduce((all, value) => all + value, 0) : null;
 }
 
 /** The innermost lines first, those of the notebook's cells before all others. */

@@ -33,36 +33,41 @@ export function Layouts(props: {
         </p>
       )}
       <ul className="jp-Compilescope-layouts">
-        {shown.map((each, index) => (
+        {shown.map((layoutChange, index) => (
           <li key={index}>
             <button
               type="button"
               className="jp-Compilescope-link jp-mod-code"
               onClick={() => {
                 model.select({
-                  node: { stage: stageOf(each.direction), name: each.node },
+                  node: {
+                    stage: stageOf(layoutChange.direction),
+                    name: layoutChange.node
+                  },
                   origin
                 });
                 context.open('graph');
               }}
             >
-              {each.node}
+              {layoutChange.node}
             </button>
             <code>
-              {each.old} → {each.new}
+              {layoutChange.old} → {layoutChange.new}
             </code>
-            {each.bytes !== null && <span>{formatBytes(each.bytes)}</span>}
+            {layoutChange.bytes !== null && (
+              <span>{formatBytes(layoutChange.bytes)}</span>
+            )}
             <Badge>
-              {each.inserted ? trans.__('copy') : trans.__('no copy')}
+              {layoutChange.inserted ? trans.__('copy') : trans.__('no copy')}
             </Badge>
-            {each.sources[0] && (
+            {layoutChange.sources[0] && (
               <SourceLink
-                where={each.sources[0]}
+                where={layoutChange.sources[0]}
                 context={context}
                 origin={origin}
               />
             )}
-            <span className="jp-Compilescope-muted">{each.why}</span>
+            <span className="jp-Compilescope-muted">{layoutChange.why}</span>
           </li>
         ))}
       </ul>

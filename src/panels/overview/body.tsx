@@ -48,8 +48,8 @@ export function OverviewBody(props: {
         >
           <h3>{trans.__('What happened')}</h3>
           <ul>
-            {counts.map(each => (
-              <Fact key={each.view} count={each} context={context} />
+            {counts.map(count => (
+              <Fact key={count.view} count={count} context={context} />
             ))}
           </ul>
         </section>

@@ -82,20 +82,20 @@ export function LimitCard(props: {
             role="img"
             aria-label={parts.map(({ text }) => text).join(', ')}
           >
-            {parts.map(each => (
+            {parts.map(part => (
               <span
-                key={each.kind}
-                className={layerClass(each.kind)}
-                style={{ width: `${100 * each.share}%` }}
-                title={each.text}
+                key={part.kind}
+                className={layerClass(part.kind)}
+                style={{ width: `${100 * part.share}%` }}
+                title={part.text}
               />
             ))}
           </div>
           <ul className="jp-Compilescope-legend" aria-hidden="true">
-            {parts.map(each => (
-              <li key={each.kind}>
-                <span className={layerClass(each.kind)} />
-                {each.text}
+            {parts.map(part => (
+              <li key={part.kind}>
+                <span className={layerClass(part.kind)} />
+                {part.text}
               </li>
             ))}
           </ul>

@@ -30,9 +30,9 @@ export function Results(props: {
   if (results.length === 0 && targets.length === 0) {
     return null;
   }
-  const isTimed = results.some(each => each.latency_us !== null);
-  const isStarted = results.some(each => each.first_call_s !== null);
-  const isChecked = results.some(each => each.accurate !== null);
+  const isTimed = results.some(result => result.latency_us !== null);
+  const isStarted = results.some(result => result.first_call_s !== null);
+  const isChecked = results.some(result => result.accurate !== null);
   return (
     <section
       className="jp-Compilescope-results"
@@ -54,10 +54,10 @@ export function Results(props: {
             })}
           />
           <tbody>
-            {results.map(each => (
+            {results.map(result => (
               <Row
-                key={each.variant}
-                result={each}
+                key={result.variant}
+                result={result}
                 scale={overview.scale_us}
                 columns={{ isTimed, isStarted, isChecked }}
                 context={context}
@@ -229,15 +229,15 @@ function Targets(props: {
     <div className="jp-Compilescope-estimates">
       <h3>{trans.__('Estimated for other devices')}</h3>
       <ul>
-        {targets.map(each => (
-          <li key={each.variant}>
+        {targets.map(target => (
+          <li key={target.variant}>
             <VariantName
-              name={each.variant}
-              title={each.title}
+              name={target.variant}
+              title={target.title}
               context={context}
             />{' '}
             <ViewLink view="targets" isPlain context={context}>
-              {each.text}
+              {target.text}
             </ViewLink>
           </li>
         ))}
@@ -258,7 +258,7 @@ function VariantName(props: {
   const { name, title, context } = props;
   const { model, trans } = context;
   const isCompiled = model.report?.variants.some(
-    each => each.name === name && each.requested.backend !== null
+    variant => variant.name === name && variant.requested.backend !== null
   );
   const label = isCompiled ? (
     <button
@@ -306,9 +306,9 @@ function Measure(props: {
     return null;
   }
   const able = results.filter(
-    each => each.state !== 'failed' && each.variant !== 'eager'
+    result => result.state !== 'failed' && result.variant !== 'eager'
   );
-  const isTimed = able.some(each => each.state === 'measured');
+  const isTimed = able.some(result => result.state === 'measured');
   if (able.length > 0 && !isTimed) {
     return <BuildButton context={context} />;
   }
@@ -325,7 +325,7 @@ function Measure(props: {
         )}
         onClick={() =>
           void model.startMeasure({
-            variants: able.map(each => each.variant),
+            variants: able.map(result => result.variant),
             seconds
           })
         }

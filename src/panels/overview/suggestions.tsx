@@ -25,10 +25,10 @@ export function Suggestions(props: {
     >
       <h3>{trans.__('What to change')}</h3>
       <ol>
-        {suggestions.map((each, index) => (
+        {suggestions.map((suggestion, index) => (
           <li key={index}>
             <Item
-              suggestion={each}
+              suggestion={suggestion}
               most={suggestions.length < MANY ? LONG : SHORT}
               context={context}
               onTry={onTry}

@@ -79,8 +79,8 @@ export class OverviewView extends ReportView<Overview | null> {
       return;
     }
     const variants = model.report?.variants ?? [];
-    const summary = variants.find(each =>
-      isSameVariant(each.requested, tried.variant)
+    const summary = variants.find(variant =>
+      isSameVariant(variant.requested, tried.variant)
     );
     if (!summary) {
       return;
@@ -89,14 +89,14 @@ export class OverviewView extends ReportView<Overview | null> {
     if (summary.stage === 'sources' && summary.requested.target === null) {
       const names = variants
         .filter(
-          each =>
-            each.requested.backend !== null &&
-            each.requested.target === null &&
-            each.stage !== 'failed' &&
-            !each.recorded &&
-            (each.stage === 'built' || each === summary)
+          variant =>
+            variant.requested.backend !== null &&
+            variant.requested.target === null &&
+            variant.stage !== 'failed' &&
+            !variant.recorded &&
+            (variant.stage === 'built' || variant === summary)
         )
-        .map(each => each.name);
+        .map(variant => variant.name);
       void model.startMeasure({ variants: names, seconds: SECONDS });
     }
   }

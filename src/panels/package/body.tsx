@@ -108,8 +108,8 @@ function Made(props: {
   const { variant, contents, context, origin } = props;
   const { model, trans } = context;
   const shown = model.report?.variants.find(each => each.name === variant.name);
-  const place = shown?.compilations.find(each =>
-    each.artifacts.some(({ name }) => name === 'aot')
+  const place = shown?.compilations.find(compilation =>
+    compilation.artifacts.some(({ name }) => name === 'aot')
   );
   return (
     <>
@@ -136,8 +136,8 @@ function Made(props: {
                       compilation: place.id,
                       artifact: 'aot',
                       line:
-                        regions.find(each => each.kind === 'entry')?.start ??
-                        null,
+                        regions.find(region => region.kind === 'entry')
+                          ?.start ?? null,
                       ...(hasWrapper && { beside: 'cpp' })
                     },
                     origin

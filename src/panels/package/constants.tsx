@@ -17,7 +17,10 @@ export function Constants(props: {
 }): JSX.Element {
   const { constants, trans } = props;
   const [shown, showAll] = useShowAll(constants, CONSTANTS, trans);
-  const bytes = constants.reduce((sum, each) => sum + (each.bytes ?? 0), 0);
+  const bytes = constants.reduce(
+    (sum, constant) => sum + (constant.bytes ?? 0),
+    0
+  );
   return (
     <>
       <p className="jp-Compilescope-muted">
@@ -39,24 +42,24 @@ export function Constants(props: {
           }
         ]}
       >
-        {shown.map(each => (
-          <tr key={each.name}>
+        {shown.map(constant => (
+          <tr key={constant.name}>
             <th scope="row">
-              <code>{each.original || each.name}</code>
+              <code>{constant.original || constant.name}</code>
             </th>
             <td>
-              <code>{each.name}</code>
+              <code>{constant.name}</code>
             </td>
-            <td>{each.dtype}</td>
-            <td>{each.shape.join(' × ') || trans.__('a scalar')}</td>
+            <td>{constant.dtype}</td>
+            <td>{constant.shape.join(' × ') || trans.__('a scalar')}</td>
             <td className="jp-mod-number">
-              {each.bytes === null ? (
+              {constant.bytes === null ? (
                 <Absent why={trans.__('Not stated in the code.')} />
               ) : (
-                formatBytes(each.bytes)
+                formatBytes(constant.bytes)
               )}
             </td>
-            <td>{each.folded ? trans.__('yes') : ''}</td>
+            <td>{constant.folded ? trans.__('yes') : ''}</td>
           </tr>
         ))}
       </Figures>

@@ -26,8 +26,8 @@ export function Signature(props: {
         <React.Fragment key={title}>
           <dt>{title}</dt>
           <dd>
-            {values.map((each, index) => (
-              <code key={index}>{each}</code>
+            {values.map((value, index) => (
+              <code key={index}>{value}</code>
             ))}
           </dd>
         </React.Fragment>

@@ -16,10 +16,14 @@ export function RanksBody(props: {
   const { rank, context, origin } = props;
   const { model, trans } = context;
   const run = model.subjects
-    .filter(each => each.group !== '' && each.group === rank.group)
+    .filter(subject => subject.group !== '' && subject.group === rank.group)
     .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
-  const serious = rank.differences.filter(each => each.serious).length;
-  const variants = [...new Set(rank.collectives.map(each => each.variant))];
+  const serious = rank.differences.filter(
+    difference => difference.serious
+  ).length;
+  const variants = [
+    ...new Set(rank.collectives.map(collective => collective.variant))
+  ];
   return (
     <div className="jp-Compilescope-body">
       <section>
@@ -38,17 +42,17 @@ export function RanksBody(props: {
             role="group"
             aria-label={trans.__('The ranks of this run')}
           >
-            {run.map(each => (
+            {run.map(subject => (
               <button
-                key={each.subject.id}
+                key={subject.subject.id}
                 type="button"
                 className="jp-Compilescope-link"
-                aria-pressed={each.subject.id === model.subject}
+                aria-pressed={subject.subject.id === model.subject}
                 onClick={() => {
-                  model.subject = each.subject.id;
+                  model.subject = subject.subject.id;
                 }}
               >
-                {trans.__('rank %1', each.rank ?? 0)}
+                {trans.__('rank %1', subject.rank ?? 0)}
               </button>
             ))}
           </div>
@@ -85,7 +89,7 @@ export function RanksBody(props: {
             <CollectiveTable
               variant={variant}
               collectives={rank.collectives.filter(
-                each => each.variant === variant
+                collective => collective.variant === variant
               )}
               context={context}
               origin={origin}

@@ -31,42 +31,51 @@ export function CollectiveTable(props: {
           ]}
         />
         <tbody>
-          {collectives.map((each, index) => (
+          {collectives.map((collective, index) => (
             <tr key={index}>
               <th scope="row">
-                <code title={each.operator}>{nameOf(each)}</code>
-                {each.reduction && ` ${each.reduction}`}
+                <code title={collective.operator}>{nameOf(collective)}</code>
+                {collective.reduction && ` ${collective.reduction}`}
               </th>
               <td>
-                {each.outside
-                  ? trans.__('torch.distributed, %1', each.direction)
-                  : `${each.compilation} ${each.direction}`}
+                {collective.outside
+                  ? trans.__('torch.distributed, %1', collective.direction)
+                  : `${collective.compilation} ${collective.direction}`}
               </td>
               <td>
-                {each.dtype || each.shape.length > 0 ? (
+                {collective.dtype || collective.shape.length > 0 ? (
                   <>
-                    <code>{`${each.dtype}[${each.shape.join(', ')}]`}</code>
-                    {each.bytes !== null && ` ${formatBytes(each.bytes)}`}
+                    <code>{`${collective.dtype}[${collective.shape.join(', ')}]`}</code>
+                    {collective.bytes !== null &&
+                      ` ${formatBytes(collective.bytes)}`}
                   </>
                 ) : (
                   <Absent why={trans.__('Its size is not known')} />
                 )}
               </td>
               <td>
-                <Line collective={each} line={each.line} context={context} />
+                <Line
+                  collective={collective}
+                  line={collective.line}
+                  context={context}
+                />
               </td>
               <td>
-                <Line collective={each} line={each.waited} context={context} />
+                <Line
+                  collective={collective}
+                  line={collective.waited}
+                  context={context}
+                />
               </td>
               <td className="jp-mod-number">
-                {each.between ?? (
+                {collective.between ?? (
                   <Absent why={trans.__('It is not in the generated code')} />
                 )}
               </td>
               <td>
-                {each.sources.length > 0 ? (
+                {collective.sources.length > 0 ? (
                   <SourceLink
-                    where={each.sources[each.sources.length - 1]}
+                    where={collective.sources[collective.sources.length - 1]}
                     context={context}
                     origin={origin}
                   />

@@ -19,15 +19,18 @@ export function Differences(props: {
       </p>
     );
   }
-  const serious = differences.filter(each => each.serious);
-  const others = differences.filter(each => !each.serious);
+  const serious = differences.filter(difference => difference.serious);
+  const others = differences.filter(difference => !difference.serious);
   return (
     <ul className="jp-Compilescope-rankDifferences">
-      {[...serious, ...others].map((each, index) => (
-        <li key={index} className={each.serious ? 'jp-mod-serious' : undefined}>
+      {[...serious, ...others].map((rankDifference, index) => (
+        <li
+          key={index}
+          className={rankDifference.serious ? 'jp-mod-serious' : undefined}
+        >
           <header>
-            <strong>{each.what}</strong>
-            {each.serious && (
+            <strong>{rankDifference.what}</strong>
+            {rankDifference.serious && (
               <Badge kind="warning">
                 {trans.__('may hang or corrupt data')}
               </Badge>
@@ -36,14 +39,14 @@ export function Differences(props: {
           <dl>
             <dt>{trans.__('rank %1', rank)}</dt>
             <dd>
-              <code>{each.here || trans.__('none')}</code>
+              <code>{rankDifference.here || trans.__('none')}</code>
             </dd>
-            <dt>{trans.__('rank %1', each.other)}</dt>
+            <dt>{trans.__('rank %1', rankDifference.other)}</dt>
             <dd>
-              <code>{each.there || trans.__('none')}</code>
+              <code>{rankDifference.there || trans.__('none')}</code>
             </dd>
           </dl>
-          {each.why && <p>{each.why}</p>}
+          {rankDifference.why && <p>{rankDifference.why}</p>}
         </li>
       ))}
     </ul>

@@ -31,7 +31,7 @@ export function Routes(props: {
     [model.subject, model.report?.revision].join(' '),
     trans.__('Loading operators…')
   );
-  const reasons = variants.filter(each => each.absent.routes);
+  const reasons = variants.filter(variant => variant.absent.routes);
   return (
     <section
       className="jp-Compilescope-routes"

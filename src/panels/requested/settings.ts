@@ -36,9 +36,9 @@ export function settingsOf(variants: readonly VariantReport[]): ISetting[] {
     }
   });
   const settings = [...rows.values()].map(cells => ({
-    setting: cells.find(each => each !== null)!.setting,
+    setting: cells.find(cell => cell !== null)!.setting,
     cells,
-    differs: cells.some(each => each?.differs)
+    differs: cells.some(cell => cell?.differs)
   }));
   return [
     ...settings.filter(({ differs }) => differs),

@@ -86,18 +86,18 @@ function Found(
           {trans.__('None: everything follows from the device’s figures.')}
         </p>
       )}
-      {rows.map(each => (
+      {rows.map(row => (
         <article
-          key={`${each.variant} ${each.compilation}`}
+          key={`${row.variant} ${row.compilation}`}
           className="jp-Compilescope-decided"
         >
           <h4>
-            {each.variant} <code>{each.compilation}</code>
+            {row.variant} <code>{row.compilation}</code>
           </h4>
           <DecisionList
-            decisions={each.own}
+            decisions={row.own}
             aside={decision => (
-              <Lines {...each} decision={decision} context={context} />
+              <Lines {...row} decision={decision} context={context} />
             )}
             trans={trans}
           />

@@ -11,13 +11,13 @@ export function countsOf(
   trans: TranslationBundle
 ): Partial<Record<ViewId, ICount>> {
   const causes = Object.values(causesOf(model, trans)).filter(
-    each => each.count > 0
+    count => count.count > 0
   );
   return causes.length > 0
     ? {
         recompiles: {
-          count: causes.reduce((sum, each) => sum + each.count, 0),
-          text: causes.map(each => each.text).join(', ')
+          count: causes.reduce((sum, cause) => sum + cause.count, 0),
+          text: causes.map(cause => cause.text).join(', ')
         }
       }
     : {};

@@ -53,5 +53,8 @@ function filledIn(report: ReportSummary): ReadonlySet<string> {
   const own = Object.entries(report)
     .filter(([, value]) => value !== null)
     .map(([field]) => field);
-  return new Set([...own, ...report.variants.flatMap(each => each.filled)]);
+  return new Set([
+    ...own,
+    ...report.variants.flatMap(variant => variant.filled)
+  ]);
 }

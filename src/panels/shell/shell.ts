@@ -102,7 +102,7 @@ export class ReportShell extends Panel {
    */
   get label(): string {
     return this._options.views
-      .find(each => each.id === this._current)!
+      .find(view => view.id === this._current)!
       .label(this._trans);
   }
 

@@ -38,7 +38,7 @@ export class WorkStrip extends ReactWidget {
   private _offer(): JSX.Element | null {
     const { model, trans } = this._context;
     const { offered } = model;
-    const come = model.subjects.find(each => each.subject.id === offered);
+    const come = model.subjects.find(subject => subject.subject.id === offered);
     return offered !== null && come ? (
       <Line>
         <span>

@@ -42,8 +42,8 @@ export function Changed(
 }
 
 function wantedOf({ report, wanted }: ISidebarState): VariantSummary | null {
-  const summary = report?.variants.find(each =>
-    isSameVariant(each.requested, wanted)
+  const summary = report?.variants.find(variant =>
+    isSameVariant(variant.requested, wanted)
   );
   return summary ?? null;
 }

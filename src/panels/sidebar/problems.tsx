@@ -48,7 +48,9 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
       variant.problems.map(each => ({ problem: each, variant: variant.name }))
     )
   ]).sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
-  const counts = (report?.overview?.counts ?? []).filter(each => each.warning);
+  const counts = (report?.overview?.counts ?? []).filter(
+    count => count.warning
+  );
   const number = entries.length + counts.length;
   return (
     <Section name="problems" title={trans.__('Problems')} count={number}>
@@ -69,9 +71,9 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
               />
             </li>
           ))}
-          {counts.map(each => (
-            <li key={each.view}>
-              <Warning count={each} actions={actions} trans={trans} />
+          {counts.map(count => (
+            <li key={count.view}>
+              <Warning count={count} actions={actions} trans={trans} />
             </li>
           ))}
         </ul>

@@ -17,17 +17,19 @@ export function Processes(props: {
   return (
     <Section name="processes" title={trans.__('Processes')}>
       <ul className="jp-Compilescope-processes">
-        {processes.map(each => (
-          <li key={each.name}>
+        {processes.map(process => (
+          <li key={process.name}>
             <button
               type="button"
               className="jp-Compilescope-link"
-              title={trans.__('Show the code of %1', each.name)}
-              onClick={() => onShow(each.name)}
+              title={trans.__('Show the code of %1', process.name)}
+              onClick={() => onShow(process.name)}
             >
-              {each.name}
+              {process.name}
             </button>
-            <span className="jp-Compilescope-muted">{counts(each, trans)}</span>
+            <span className="jp-Compilescope-muted">
+              {counts(process, trans)}
+            </span>
           </li>
         ))}
       </ul>

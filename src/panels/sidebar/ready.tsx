@@ -8,7 +8,7 @@ import type { IPartProps } from './types';
 export function Ready({ state, trans }: IPartProps): JSX.Element | null {
   const { report, wanted } = state;
   const other = { ...wanted, cpp_wrapper: !wanted.cpp_wrapper };
-  if (!report?.ready.some(each => isSameVariant(each, other))) {
+  if (!report?.ready.some(variant => isSameVariant(variant, other))) {
     return null;
   }
   return (

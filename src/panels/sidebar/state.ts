@@ -35,7 +35,7 @@ export function stateOf(
     isLive: model?.isLive ?? true,
     isKept: model?.isKept ?? false,
     earlier: (model?.subjects ?? [])
-      .map(each => each.subject.id)
+      .map(subject => subject.subject.id)
       .filter(id => model?.isEarlier(id)),
     canRunAgain: canRunAgain && model?.isLive === false,
     status: model?.status ?? { kind: 'none' },

@@ -48,7 +48,10 @@ export function Variants({
   const isEstimated = isOnlyForTargets(variants);
   const { left, right } = state.sides;
   const titles = new Map(
-    state.report?.overview?.results.map(each => [each.variant, each.title])
+    state.report?.overview?.results.map(result => [
+      result.variant,
+      result.title
+    ])
   );
   return (
     <Section name="variants" title={trans.__('Variants')}>

@@ -61,14 +61,14 @@ export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
           className="jp-Compilescope-watched"
           aria-label={trans.__('The latest compilations, newest first')}
         >
-          {latest.map(each => (
+          {latest.map(watchedCompilation => (
             <Row
-              key={each.id}
-              compilation={each}
+              key={watchedCompilation.id}
+              compilation={watchedCompilation}
               files={files}
               isShown={
                 state.subject === watch?.subject &&
-                state.compilation === each.id
+                state.compilation === watchedCompilation.id
               }
               onShow={actions.showWatched}
               trans={trans}

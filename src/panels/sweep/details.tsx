@@ -166,7 +166,7 @@ function Errors(props: {
 }): JSX.Element | null {
   const { errors, context } = props;
   const { trans } = context;
-  const wrong = errors.filter(each => !each.ok);
+  const wrong = errors.filter(error => !error.ok);
   return wrong.length > 0 ? (
     <div>
       <h4>{trans.__('Results that differ from eager’s')}</h4>

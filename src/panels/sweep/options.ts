@@ -20,7 +20,7 @@ export function parseOptions(
     .map(line => line.trim().replace(/^\{(.*)\}$/, '$1'))
     .filter(Boolean)
     .map(line =>
-      Object.fromEntries(parts(line).map(each => entry(each, trans)))
+      Object.fromEntries(parts(line).map(part => entry(part, trans)))
     );
 }
 

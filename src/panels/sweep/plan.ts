@@ -89,7 +89,7 @@ export function firstForm(modes: readonly string[]): IForm {
  * The modes to choose from; the default is always among them, first.
  */
 export function modesOf(modes: readonly string[]): string[] {
-  return [DEFAULT_MODE, ...modes.filter(each => each !== DEFAULT_MODE)];
+  return [DEFAULT_MODE, ...modes.filter(mode => mode !== DEFAULT_MODE)];
 }
 
 /**

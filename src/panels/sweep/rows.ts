@@ -48,7 +48,7 @@ export function rowsOf(sweep: Sweep): IRow[] {
     compile: cell.compile_time?.total_s ?? null,
     error:
       cell.accuracy.length > 0
-        ? Math.max(...cell.accuracy.map(each => each.max_abs))
+        ? Math.max(...cell.accuracy.map(outputError => outputError.max_abs))
         : null
   }));
 }

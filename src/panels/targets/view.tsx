@@ -21,8 +21,8 @@ export class TargetsView extends ReportView<readonly VariantReport[]> {
   protected override load(): Promise<readonly VariantReport[]> {
     const { model } = this;
     const names = (model.report?.variants ?? [])
-      .filter(each => each.requested.target !== null)
-      .map(each => each.name);
+      .filter(variant => variant.requested.target !== null)
+      .map(variant => variant.name);
     return Promise.all(names.map(name => model.getVariant(name)));
   }
 
@@ -30,7 +30,7 @@ export class TargetsView extends ReportView<readonly VariantReport[]> {
     variants: readonly VariantReport[]
   ): IEmpty | null {
     const { model, trans } = this;
-    return variants.some(each => each.target)
+    return variants.some(variant => variant.target)
       ? null
       : {
           what: trans.__('No variant targets another device'),

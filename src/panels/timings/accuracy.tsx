@@ -51,7 +51,8 @@ export function AccuracyPart(props: {
       </p>
     );
   }
-  const reference = outputs.find(each => each.error.reference)?.error.reference;
+  const reference = outputs.find(output => output.error.reference)?.error
+    .reference;
   return (
     <>
       {variants.map(

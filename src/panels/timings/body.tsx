@@ -59,15 +59,15 @@ export function TimingsBody(props: {
   );
   const standing = standingOf(model, rows, trans);
   const summaries = (model.report?.variants ?? []).filter(
-    each => !each.recorded
+    variant => !variant.recorded
   );
   const wanted = summaries.filter(
-    each => !whyNot(each, trans) && !excluded.has(each.name)
+    summary => !whyNot(summary, trans) && !excluded.has(summary.name)
   );
   // One that goes on makes way for another at its next round.
   const start = (again: boolean) =>
     void model.startMeasure({
-      variants: wanted.map(each => each.name),
+      variants: wanted.map(variant => variant.name),
       seconds,
       again
     });
@@ -76,11 +76,11 @@ export function TimingsBody(props: {
     standing.isOn ||
     (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
   useNewcomers(
-    wanted.map(each => each.name),
+    wanted.map(variant => variant.name),
     isMeasured ? () => start(false) : null
   );
   const compiled = variants.filter(
-    each => each.requested.backend !== null && !each.recorded
+    variant => variant.requested.backend !== null && !variant.recorded
   );
   const studied = compiled.filter(({ name }) => !excluded.has(name));
   const here = variants.filter(({ target }) => target === null);

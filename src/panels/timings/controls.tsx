@@ -38,9 +38,9 @@ export function Controls(props: {
   const { isOn, hasRounds, obstacle } = standing;
   const goesOn = hasRounds && !props.measured.some(each => excluded.has(each));
   const reason = React.useId();
-  const compiled = props.variants.filter(each => each.name !== BASELINE);
+  const compiled = props.variants.filter(variant => variant.name !== BASELINE);
   const isNone = compiled.every(
-    each => excluded.has(each.name) || whyNot(each, trans)
+    variant => excluded.has(variant.name) || whyNot(variant, trans)
   );
   return (
     <div
@@ -112,16 +112,16 @@ export function Controls(props: {
           title={trans.__('The baseline is in every round')}
           onChange={() => undefined}
         />
-        {compiled.map(each => {
-          const why = whyNot(each, trans);
+        {compiled.map(variant => {
+          const why = whyNot(variant, trans);
           return (
             <Check
-              key={each.name}
-              label={each.name}
-              isOn={!why && !excluded.has(each.name)}
+              key={variant.name}
+              label={variant.name}
+              isOn={!why && !excluded.has(variant.name)}
               disabled={why !== ''}
               title={why || undefined}
-              onChange={on => props.onExclude(each.name, !on)}
+              onChange={on => props.onExclude(variant.name, !on)}
             />
           );
         })}

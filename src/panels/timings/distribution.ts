@@ -139,10 +139,10 @@ function logTicks(
   );
   const room = Math.max(2, Math.floor(width / 56));
   const ticks =
-    choices.find(each => each.length <= room) ??
+    choices.find(choice => choice.length <= room) ??
     choices[2].filter((_, place) => place % 2 === 0);
   return {
-    tickvals: ticks.map(each => each / factor),
+    tickvals: ticks.map(tick => tick / factor),
     ticktext: ticks.map(plain)
   };
 }

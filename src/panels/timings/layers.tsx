@@ -26,12 +26,12 @@ export function LayersPart(props: {
 }): JSX.Element {
   const { variants, trans } = props;
   const stacks = variants.flatMap(({ name, layers }): IStack[] =>
-    layers.map(each => ({ name, direction: each.direction, layers: each }))
+    layers.map(layer => ({ name, direction: layer.direction, layers: layer }))
   );
   if (stacks.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
-        {variants.find(each => each.absent.layers)?.absent.layers ??
+        {variants.find(variant => variant.absent.layers)?.absent.layers ??
           trans.__(
             'Guards, runtime, wrapper, launches and kernels, each measured separately; the sum is checked against the whole call.'
           )}
@@ -122,7 +122,9 @@ function LayersTable(props: {
 }): JSX.Element {
   const { stacks, trans } = props;
   const kinds = LAYER_ORDER.filter(kind =>
-    stacks.some(({ layers }) => layers.layers.some(each => each.kind === kind))
+    stacks.some(({ layers }) =>
+      layers.layers.some(layer => layer.kind === kind)
+    )
   );
   return (
     <Figures
@@ -182,14 +184,16 @@ function LayersTable(props: {
             {layerTitle(kind)}
           </th>
           {stacks.map(stack => {
-            const own = stack.layers.layers.filter(each => each.kind === kind);
-            const us = own.reduce((sum, each) => sum + each.us, 0);
+            const own = stack.layers.layers.filter(
+              layer => layer.kind === kind
+            );
+            const us = own.reduce((sum, layer) => sum + layer.us, 0);
             return (
               <React.Fragment key={titleOf(stack, trans)}>
                 <td
                   className="jp-mod-number"
                   title={own
-                    .map(each => hover(each, stack.layers, trans))
+                    .map(layer => hover(layer, stack.layers, trans))
                     .join('\n')}
                 >
                   {own.length > 0 ? formatMicroseconds(us) : '–'}
@@ -215,7 +219,7 @@ function Methods(props: {
 }): JSX.Element | null {
   const { stacks, trans } = props;
   const methods = new Map<string, Set<Layer['kind']>>();
-  for (const { kind, how } of stacks.flatMap(each => each.layers.layers)) {
+  for (const { kind, how } of stacks.flatMap(stack => stack.layers.layers)) {
     if (how) {
       methods.set(how, (methods.get(how) ?? new Set()).add(kind));
     }
@@ -250,7 +254,7 @@ function titleOf(
  */
 function share(us: number, layers: Layers): string {
   const sum = layers.layers.reduce(
-    (sum, each) => sum + Math.max(each.us, 0),
+    (sum, layer) => sum + Math.max(layer.us, 0),
     0
   );
   const whole = Math.max(layers.whole_us, sum);

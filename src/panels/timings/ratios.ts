@@ -47,7 +47,7 @@ export function ratiosOf(
       const ratio = room > 9 && isClear ? [speedup.text] : [];
       return [...name, ...ratio].join(' ');
     });
-    const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));
+    const right = 14 + 6.6 * Math.max(...texts.map(text => text.length));
     const margin = { l: 56, r: right, t: 10, b: 48 };
     return {
       traces: shown.flatMap(each => tracesOf(each, theme, trans)),
@@ -94,7 +94,7 @@ function tracesOf(
 ): ITrace[] {
   const colour = colourOf(row, theme);
   const points = row.running;
-  const x = points.map(each => each.rounds);
+  const x = points.map(point => point.rounds);
   return [
     {
       type: 'scatter',
@@ -113,7 +113,7 @@ function tracesOf(
       type: 'scatter',
       mode: points.length > 1 ? 'lines' : 'markers',
       x,
-      y: points.map(each => each.ratio),
+      y: points.map(point => point.ratio),
       line: { color: colour, width: 2 },
       marker: { color: colour, size: 6 },
       text: points.map(
@@ -131,7 +131,7 @@ function rangeOf(shown: readonly ITimed[], rounds: number): [number, number] {
   const values = shown.flatMap(row => {
     const value = last(row).ratio;
     return row.running
-      .filter(each => each.rounds >= rounds * SETTLED)
+      .filter(round => round.rounds >= rounds * SETTLED)
       .flatMap(({ ratio, interval: [low, high] }) => [low, ratio, high])
       .map(each => Math.min(Math.max(each, value / WIDEST), value * WIDEST));
   });

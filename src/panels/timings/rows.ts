@@ -81,7 +81,7 @@ export function rowsOf(
   const baseline = measurement?.baseline ?? 'eager';
   const others = variants.filter(({ name }) => name !== baseline);
   const colourOf = (name: string) =>
-    others.findIndex(each => each.name === name);
+    others.findIndex(other => other.name === name);
   const measured = (measurement?.series ?? []).map((each): ITimed => ({
     name: each.name,
     isBaseline: each.name === baseline,
@@ -143,7 +143,7 @@ export function rowsOf(
     ...timed
   ];
   const place = ({ name, isBaseline }: ITimed) =>
-    isBaseline ? -1 : variants.findIndex(each => each.name === name);
+    isBaseline ? -1 : variants.findIndex(variant => variant.name === name);
   return rows.sort((a, b) => place(a) - place(b));
 }
 

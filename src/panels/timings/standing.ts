@@ -121,7 +121,7 @@ function atRest(
           text
         );
   }
-  const most = Math.max(0, ...rows.map(each => each.samples.length));
+  const most = Math.max(0, ...rows.map(row => row.samples.length));
   return most > 0
     ? trans._n(
         'Measured in %2 round, after the build',

@@ -48,7 +48,7 @@ export function StartupsPart(props: {
         <FirstCalls firsts={firsts} trans={trans} />
       ) : (
         <p className="jp-Compilescope-hint">
-          {variants.find(each => each.absent.startups)?.absent.startups ??
+          {variants.find(variant => variant.absent.startups)?.absent.startups ??
             trans.__(
               'The first call with cold and with warm caches, each in a new process, with and without precompiled C++ headers.'
             )}
@@ -65,7 +65,10 @@ function paybackTexts(
   paybacks: readonly Payback[],
   trans: TranslationBundle
 ): string[] {
-  if (paybacks.length > 0 && paybacks.every(each => each.calls === null)) {
+  if (
+    paybacks.length > 0 &&
+    paybacks.every(payback => payback.calls === null)
+  ) {
     return [trans.__('never pays for itself: it saves nothing per call')];
   }
   return paybacks.map(({ cache, compile_s, saved_us, calls }) => {

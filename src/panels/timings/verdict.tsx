@@ -14,7 +14,7 @@ export function Verdicts(props: {
   const { variants, context } = props;
   const { model, trans } = context;
   const judged = variants
-    .filter(each => each.verdict !== null)
+    .filter(variant => variant.verdict !== null)
     .sort(
       (a, b) =>
         Number(b.name === model.variant) - Number(a.name === model.variant)
@@ -22,7 +22,7 @@ export function Verdicts(props: {
   if (judged.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
-        {variants.find(each => each.absent.verdict)?.absent.verdict ??
+        {variants.find(variant => variant.absent.verdict)?.absent.verdict ??
           (model.isLive
             ? trans.__('Break down the time to see what limits performance.')
             : trans.__('The time of a call was not broken down.'))}
@@ -85,7 +85,7 @@ function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
   const { help, context } = props;
   const { model, trans } = context;
   const isThere = model.report?.variants.some(
-    each => each.name === help.variant
+    variant => variant.name === help.variant
   );
   return (
     <>

@@ -31,7 +31,7 @@ export class TimingsView
 
   protected override async load(): Promise<readonly VariantReport[]> {
     const { model } = this;
-    const names = model.report?.variants.map(each => each.name) ?? [];
+    const names = model.report?.variants.map(variant => variant.name) ?? [];
     const [variants] = await Promise.all([
       Promise.all(names.map(name => model.getVariant(name))),
       model.isLive && model.loadMeasurement()

@@ -37,7 +37,8 @@ export function Comparison(props: {
   }
   const isBusy = state === 'busy';
   const unread =
-    difference?.processes.reduce((sum, each) => sum + each.unread, 0) ?? 0;
+    difference?.processes.reduce((sum, process) => sum + process.unread, 0) ??
+    0;
   return (
     <section>
       <h3>

@@ -31,10 +31,10 @@ export function Difference(props: {
   const { shown, only_before, only_after } = difference;
   return (
     <>
-      {difference.processes.map(each => (
+      {difference.processes.map(process => (
         <Process
-          key={each.before}
-          process={each}
+          key={process.before}
+          process={process}
           shown={shown}
           isNamed={difference.processes.length > 1}
           context={context}
@@ -108,8 +108,13 @@ function Process(props: {
         trans={trans}
         className="jp-Compilescope-rankDifferences"
       >
-        {(each, index) => (
-          <Change key={index} change={each} id={id} trans={trans} />
+        {(compilationChange, index) => (
+          <Change
+            key={index}
+            change={compilationChange}
+            id={id}
+            trans={trans}
+          />
         )}
       </Listing>
     </div>
@@ -174,9 +179,9 @@ function Figures(props: {
         heads={[{}, trans.__('Before'), trans.__('After'), trans.__('Change')]}
       />
       <tbody>
-        {process.figures.map(each => row(each))}
-        {process.in_changed.map(each =>
-          row(each, trans.__('where something differs'))
+        {process.figures.map(figure => row(figure))}
+        {process.in_changed.map(figureChange =>
+          row(figureChange, trans.__('where something differs'))
         )}
         {times.some(time => time > 0) && (
           <tr>
@@ -231,10 +236,11 @@ function Times(props: {
   const { title, times, id, trans } = props;
   return (
     <Listing title={title} of={times} trans={trans}>
-      {each => (
-        <li key={each.after}>
-          {id(each.before, each.after)} {each.function}:{' '}
-          {formatSeconds(each.before_s)} → {formatSeconds(each.after_s)}
+      {timeChange => (
+        <li key={timeChange.after}>
+          {id(timeChange.before, timeChange.after)} {timeChange.function}:{' '}
+          {formatSeconds(timeChange.before_s)} →{' '}
+          {formatSeconds(timeChange.after_s)}
         </li>
       )}
     </Listing>

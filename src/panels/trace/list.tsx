@@ -182,20 +182,22 @@ function rowsOf(report: ReportSummary, cell: string): IRow[] {
         outcomes.set(id, severity === 'error' ? 'failed' : 'eager');
       }
     }
-    return compilations.map(each => ({
-      key: keyOf(name, each.id),
+    return compilations.map(compilation => ({
+      key: keyOf(name, compilation.id),
       process: name,
-      id: each.id,
-      place: each.where
-        ? `${each.where.function}, ${formatPlace(each.where, report.files, cell)}`
+      id: compilation.id,
+      place: compilation.where
+        ? `${compilation.where.function}, ${formatPlace(compilation.where, report.files, cell)}`
         : '',
-      path: each.where ? `${each.where.file}:${each.where.line}` : '',
-      duration: each.duration_s,
-      nodes: each.nodes,
-      recompile: each.recompile[0]?.split('\n')[0] ?? '',
-      breaks: each.breaks,
-      outcome: outcomes.get(each.id) ?? '',
-      caches: each.caches
+      path: compilation.where
+        ? `${compilation.where.file}:${compilation.where.line}`
+        : '',
+      duration: compilation.duration_s,
+      nodes: compilation.nodes,
+      recompile: compilation.recompile[0]?.split('\n')[0] ?? '',
+      breaks: compilation.breaks,
+      outcome: outcomes.get(compilation.id) ?? '',
+      caches: compilation.caches
     }));
   });
 }

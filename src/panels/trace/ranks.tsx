@@ -21,35 +21,35 @@ export function RankComparisonPart(props: {
       <h3>{trans.__('Ranks compared')}</h3>
       <p>{ranks.sentence}</p>
       <ul className="jp-Compilescope-rankDifferences">
-        {ranks.divergences.map((each, index) => (
+        {ranks.divergences.map((divergence, index) => (
           <li
             key={index}
-            className={each.serious ? 'jp-mod-serious' : undefined}
+            className={divergence.serious ? 'jp-mod-serious' : undefined}
           >
             <header>
-              <strong>{each.what}</strong>
-              {each.serious && (
+              <strong>{divergence.what}</strong>
+              {divergence.serious && (
                 <Badge kind="warning">
                   {trans.__('may hang or corrupt data')}
                 </Badge>
               )}
               <CompilationLink
-                process={`rank ${each.ranks[0]}`}
-                id={each.compilation}
+                process={`rank ${divergence.ranks[0]}`}
+                id={divergence.compilation}
                 context={context}
               />
             </header>
             <dl>
-              <dt>{trans.__('rank %1', each.ranks.join(', '))}</dt>
+              <dt>{trans.__('rank %1', divergence.ranks.join(', '))}</dt>
               <dd>
-                <code>{each.here}</code>
+                <code>{divergence.here}</code>
               </dd>
               <dt>{trans.__('the others')}</dt>
               <dd>
-                <code>{each.there}</code>
+                <code>{divergence.there}</code>
               </dd>
             </dl>
-            {each.why && <p>{each.why}</p>}
+            {divergence.why && <p>{divergence.why}</p>}
           </li>
         ))}
       </ul>

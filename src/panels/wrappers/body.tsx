@@ -99,9 +99,9 @@ export function WrappersBody(props: {
       </div>
       <div className="jp-Compilescope-wrappersBody">
         <Totals graph={graph} pair={pair} trans={trans} />
-        {reasons.map(each => (
-          <p key={each} className="jp-Compilescope-hint">
-            {each}
+        {reasons.map(reason => (
+          <p key={reason} className="jp-Compilescope-hint">
+            {reason}
           </p>
         ))}
         <VirtualTable

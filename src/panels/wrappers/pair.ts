@@ -17,21 +17,22 @@ export function pairOf(
   name: string,
   variants: readonly VariantSummary[]
 ): IPair {
-  const own = variants.find(each => each.name === name);
+  const own = variants.find(variant => variant.name === name);
   if (!own) {
     return { python: null, cpp: null };
   }
   const { requested } = own;
   const isCpp = requested.cpp_wrapper;
   const others = variants.filter(
-    each =>
-      isCompiled(each) &&
-      each.requested.cpp_wrapper !== isCpp &&
-      each.requested.target === requested.target
+    variant =>
+      isCompiled(variant) &&
+      variant.requested.cpp_wrapper !== isCpp &&
+      variant.requested.target === requested.target
   );
   const wanted = { ...requested, cpp_wrapper: !isCpp };
   const other =
-    others.find(each => isSameVariant(each.requested, wanted)) ?? others[0];
+    others.find(variant => isSameVariant(variant.requested, wanted)) ??
+    others[0];
   const partner = other?.name ?? null;
   return isCpp
     ? { python: partner, cpp: name }

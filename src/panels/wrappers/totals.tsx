@@ -73,20 +73,20 @@ export function Totals(props: {
             ]}
           />
           <tbody>
-            {kinds.map(each => (
-              <tr key={each.kind}>
+            {kinds.map(kind => (
+              <tr key={kind.kind}>
                 <th scope="row">
-                  <span className={kindClass(each.kind)} aria-hidden="true" />
-                  {kindTitle(each.kind)}
+                  <span className={kindClass(kind.kind)} aria-hidden="true" />
+                  {kindTitle(kind.kind)}
                 </th>
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td className="jp-mod-number">
-                      {each[side]?.count ?? '–'}
+                      {kind[side]?.count ?? '–'}
                     </td>
                     {isTimed(side) && (
                       <Figures
-                        us={each[side]?.us ?? null}
+                        us={kind[side]?.us ?? null}
                         whole={graph[side]?.sum_us ?? 0}
                       />
                     )}
@@ -197,13 +197,13 @@ function Stack(props: {
       </span>
       <div className="jp-Compilescope-stackBar" aria-hidden="true">
         {kinds
-          .filter(each => (each[side]?.us ?? 0) > longest * LEAST)
-          .map(each => (
+          .filter(kind => (kind[side]?.us ?? 0) > longest * LEAST)
+          .map(kind => (
             <span
-              key={each.kind}
-              className={kindClass(each.kind)}
-              style={{ width: part(each[side]?.us ?? 0) }}
-              title={`${kindTitle(each.kind)}: ${formatMicroseconds(each[side]?.us ?? 0)}`}
+              key={kind.kind}
+              className={kindClass(kind.kind)}
+              style={{ width: part(kind[side]?.us ?? 0) }}
+              title={`${kindTitle(kind.kind)}: ${formatMicroseconds(kind[side]?.us ?? 0)}`}
             />
           ))}
         <span

@@ -32,7 +32,7 @@ export class WrappersView extends ReportView<IWrappers> {
         each => each.name === variant
       );
       const has = summary?.compilations.some(
-        each => each.id === shown.compilation
+        compilation => compilation.id === shown.compilation
       );
       if (variant === null || !has) {
         return [];
@@ -46,7 +46,7 @@ export class WrappersView extends ReportView<IWrappers> {
           reasons.push(`${variant}: ${why}`);
         }
       }
-      return steps.filter(each => each.artifact === artifact);
+      return steps.filter(step => step.artifact === artifact);
     };
     const [python, cpp] = await Promise.all([
       stepsOf(pair.python, 'python'),

@@ -29,7 +29,10 @@ export function whyNothing(
         since: isActive(job) ? model.jobSince : undefined
       };
     }
-    if (!variant && !report.problems.some(each => each.severity === 'error')) {
+    if (
+      !variant &&
+      !report.problems.some(problem => problem.severity === 'error')
+    ) {
       return {
         kind: 'empty',
         what: trans.__('No code was generated'),
@@ -40,7 +43,7 @@ export function whyNothing(
       };
     }
     const problems = variant?.problems ?? report.problems;
-    const failure = problems.find(each => each.severity === 'error');
+    const failure = problems.find(problem => problem.severity === 'error');
     return failure
       ? { kind: 'error', problem: failure }
       : {

@@ -226,7 +226,7 @@ export function sorted<T>(
   columns: readonly IColumn<T>[],
   sort: Sort
 ): readonly T[] {
-  const compare = columns.find(each => each.id === sort?.column)?.compare;
+  const compare = columns.find(column => column.id === sort?.column)?.compare;
   if (!sort || !compare) {
     return rows;
   }

@@ -61,7 +61,7 @@ export function VirtualTree<T>(props: {
   const [active, setActive] = React.useState<string | null>(null);
   const current = active ?? selected;
   const place = React.useMemo(
-    () => items.findIndex(each => each.key === current),
+    () => items.findIndex(treeItem => treeItem.key === current),
     [items, current]
   );
   const list = useRows({
@@ -73,12 +73,12 @@ export function VirtualTree<T>(props: {
   });
   React.useEffect(() => {
     setActive(null);
-    list.reveal(items.findIndex(each => each.key === selected));
+    list.reveal(items.findIndex(treeItem => treeItem.key === selected));
   }, [selected]);
   const { revealKey = null, isMarked } = props;
   React.useEffect(() => {
     if (revealKey && isMarked) {
-      list.reveal(items.findIndex(each => isMarked(each.content)));
+      list.reveal(items.findIndex(treeItem => isMarked(treeItem.content)));
     }
   }, [revealKey]);
   const width = useWidth(list.ref);

@@ -58,8 +58,8 @@ export class Palette {
   }
 
   dispose(): void {
-    [...this._swatches.values(), ...this._probes.values()].forEach(each =>
-      each.remove()
+    [...this._swatches.values(), ...this._probes.values()].forEach(element =>
+      element.remove()
     );
   }
 

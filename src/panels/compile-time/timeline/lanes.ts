@@ -131,7 +131,7 @@ export function areFarApart(
     return false;
   }
   const ends = own.map(phases =>
-    Math.max(...phases.map(each => each.start_us + each.duration_us))
+    Math.max(...phases.map(phase => phase.start_us + phase.duration_us))
   );
   const starts = own.map(earliest);
   const busy = ends.reduce((sum, end, index) => sum + end - starts[index], 0);

@@ -98,7 +98,7 @@ export function hit(
   y: number,
   perPixel: number
 ): IPlace | null {
-  const box = boxes.find(each => y >= each.rows && y < each.bottom);
+  const box = boxes.find(laneBox => y >= laneBox.rows && y < laneBox.bottom);
   if (!box) {
     return null;
   }

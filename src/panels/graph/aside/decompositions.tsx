@@ -52,9 +52,14 @@ export function Decompositions(props: {
             </p>
           ) : (
             <ul>
-              {decompositions.map((each, index) => (
+              {decompositions.map((decomposition, index) => (
                 <li key={index}>
-                  <Entry each={each} context={context} data={data} go={go} />
+                  <Entry
+                    each={decomposition}
+                    context={context}
+                    data={data}
+                    go={go}
+                  />
                 </li>
               ))}
             </ul>

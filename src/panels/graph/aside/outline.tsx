@@ -65,7 +65,7 @@ export function Outline(props: {
       } else {
         const parent = rows
           .slice(0, active)
-          .map(each => each.depth)
+          .map(outlineRow => outlineRow.depth)
           .lastIndexOf(row.depth - 1);
         setActive(parent >= 0 ? parent : active);
       }

@@ -58,10 +58,10 @@ export class BreaksView extends ReportView<VariantReport> {
       <>
         {this._summary(all)}
         <div className="jp-Compilescope-cards">
-          {shown.map((each, index) => (
+          {shown.map((distinctBreak, index) => (
             <BreakCard
               key={index}
-              graphBreak={each}
+              graphBreak={distinctBreak}
               context={this.context}
               view={this}
               graphOf={id => this._graphOf(id)}
@@ -83,8 +83,11 @@ export class BreaksView extends ReportView<VariantReport> {
 
   private _summary(all: readonly DistinctBreak[]): JSX.Element {
     const { trans } = this;
-    const met = all.reduce((sum, each) => sum + each.count, 0);
-    const costs = all.flatMap(each => each.cost_us ?? []);
+    const met = all.reduce(
+      (sum, distinctBreak) => sum + distinctBreak.count,
+      0
+    );
+    const costs = all.flatMap(distinctBreak => distinctBreak.cost_us ?? []);
     const cost = costs.reduce((sum, each) => sum + each, 0);
     return (
       <div className="jp-Compilescope-controls">
@@ -103,8 +106,8 @@ export class BreaksView extends ReportView<VariantReport> {
   private _graphOf(id: string): (() => void) | null {
     const { model, context } = this;
     const summary = model.report?.variants
-      .find(each => each.name === model.variant)
-      ?.compilations.find(each => each.id === id);
+      .find(variant => variant.name === model.variant)
+      ?.compilations.find(compilation => compilation.id === id);
     return summary && summary.stages.length > 0
       ? () => {
           model.compilation = id;

@@ -40,8 +40,8 @@ export function RecompileCard(props: {
     return null;
   }
   const { previous, failures, became_dynamic, reasons, advice } = recompile;
-  const isMarked = failures.some(each =>
-    isSelected(context, placeOf(each, compilation.frame))
+  const isMarked = failures.some(failure =>
+    isSelected(context, placeOf(failure, compilation.frame))
   );
   return (
     <article

@@ -72,9 +72,9 @@ export function Compare(props: {
         <Select
           label={trans.__('Text')}
           value={name}
-          options={artifacts.map(each => ({
-            value: each.name,
-            label: each.label
+          options={artifacts.map(artifact => ({
+            value: artifact.name,
+            label: artifact.label
           }))}
           onChange={setWanted}
           disabled={artifacts.length === 0}
@@ -120,7 +120,8 @@ function commonArtifacts(
 ): readonly Artifact[] {
   const all = model.report?.variants.find(each => each.name === variant);
   const artifactsOf = (id: string) =>
-    all?.compilations.find(each => each.id === id)?.artifacts ?? [];
-  const names = new Set(artifactsOf(to).map(each => each.name));
-  return artifactsOf(from).filter(each => names.has(each.name));
+    all?.compilations.find(compilation => compilation.id === id)?.artifacts ??
+    [];
+  const names = new Set(artifactsOf(to).map(artifact => artifact.name));
+  return artifactsOf(from).filter(artifact => names.has(artifact.name));
 }

@@ -45,7 +45,7 @@ export function framesOf(
     const again = all.filter(isRecompile);
     return {
       key,
-      where: all.find(each => each.frame)?.frame ?? null,
+      where: all.find(compilation => compilation.frame)?.frame ?? null,
       compilations: all,
       recompiles: again.length,
       cost: durationOf(all),

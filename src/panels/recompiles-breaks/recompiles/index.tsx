@@ -50,7 +50,7 @@ export class RecompilesView extends ReportView<VariantReport> {
     const frame =
       frames.find(each => each.key === key) ?? again[0] ?? frames[0];
     const shown = frame.compilations.some(
-      each => each.id === this.model.compilation
+      compilation => compilation.id === this.model.compilation
     )
       ? this.model.compilation
       : '';
@@ -71,7 +71,7 @@ export class RecompilesView extends ReportView<VariantReport> {
         {this._compared && frameOf(this._compared.to) === frame.key && (
           <Compare
             variant={name}
-            ids={frame.compilations.map(each => each.id)}
+            ids={frame.compilations.map(compilation => compilation.id)}
             {...this._compared}
             onChange={(from, to) => this._compare({ from, to })}
             onClose={() => this._compare(null)}
@@ -87,8 +87,8 @@ export class RecompilesView extends ReportView<VariantReport> {
     again: readonly IFrame[]
   ): JSX.Element {
     const { trans, model } = this;
-    const count = again.reduce((sum, each) => sum + each.recompiles, 0);
-    const costs = again.flatMap(each => each.recompileCost ?? []);
+    const count = again.reduce((sum, frame) => sum + frame.recompiles, 0);
+    const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, each) => sum + each, 0);
     const { kind } = model.report?.subject ?? {};
     const isOneCall = kind !== 'watch' && kind !== 'trace';
@@ -141,11 +141,15 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   private _cards(frame: IFrame, shown: string): JSX.Element {
     const { trans } = this;
-    const again = frame.compilations.filter(each => each.recompile);
+    const again = frame.compilations.filter(
+      compilation => compilation.recompile
+    );
     const isWhole = again.length <= CARDS || this._isWhole;
     const cards = isWhole
       ? again
-      : again.filter((each, index) => index < CARDS || each.id === shown);
+      : again.filter(
+          (compilation, index) => index < CARDS || compilation.id === shown
+        );
     return (
       <div className="jp-Compilescope-cards">
         {again.length === 0 && (
@@ -157,11 +161,11 @@ export class RecompilesView extends ReportView<VariantReport> {
             )}
           </p>
         )}
-        {cards.map(each => (
+        {cards.map(card => (
           <RecompileCard
-            key={each.id}
-            compilation={each}
-            isChosen={each.id === shown}
+            key={card.id}
+            compilation={card}
+            isChosen={card.id === shown}
             context={this.context}
             view={this}
             onSelect={id => this._select(id)}

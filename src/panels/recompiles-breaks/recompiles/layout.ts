@@ -41,7 +41,7 @@ const GAP = 6;
  * has room for, the time line is wider.
  */
 export function layOut(frames: readonly IFrame[], width: number): ITimeline {
-  const all = inTime(frames.flatMap(each => each.compilations));
+  const all = inTime(frames.flatMap(frame => frame.compilations));
   const total = all.reduce((sum, each) => sum + (each.duration_s ?? 0), 0);
   // Half of the width tells of cost, the other half is room to read.
   const scale = total > 0 ? width / 2 / total : 0;

@@ -31,7 +31,7 @@ export function Timeline(props: {
     [frames, width]
   );
   const row = frames.findIndex(frame =>
-    frame.compilations.some(each => each.id === selected)
+    frame.compilations.some(compilation => compilation.id === selected)
   );
   const list = useRows({
     count: frames.length,
@@ -56,7 +56,7 @@ export function Timeline(props: {
         const step =
           event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
         const all = frames[row]?.compilations ?? [];
-        const place = all.findIndex(each => each.id === selected);
+        const place = all.findIndex(compilation => compilation.id === selected);
         const next = all[place + step] as Compilation | undefined;
         if (step && next) {
           event.preventDefault();

@@ -59,10 +59,10 @@ export class ShapesView extends ReportView<Compilation> {
           <Symbols symbols={symbols} context={context} view={this} />
         )}
         <div className="jp-Compilescope-cards">
-          {shown.map((each, index) => (
+          {shown.map((shapeDecision, index) => (
             <DecisionCard
               key={`${place} ${index}`}
-              decision={each}
+              decision={shapeDecision}
               expressions={expressions}
               context={context}
               view={this}
