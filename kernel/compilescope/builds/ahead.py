@@ -44,8 +44,8 @@ class Lowering:
 
     def compilations(self) -> dict[str, Compilation]:
         """Those that a report still has, by id."""
-        found = [reference() for reference in self._compilations]
-        return {compilation.id: compilation for compilation in found if compilation is not None}
+        alive = [reference() for reference in self._compilations]
+        return {compilation.id: compilation for compilation in alive if compilation is not None}
 
 
 class PackedNodes(Mapping[str, list[Node]]):

@@ -163,12 +163,14 @@ class BuiltVariants:
         elif name in self._builds:
             self.code_copies.install(self._builds[name].code_set)
 
-    def fit(self, wanted: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor) -> list[str]:
-        """The wanted variants whose builds may be called again; outdated builds are dropped.
+    def fit(
+        self, requested: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor
+    ) -> list[str]:
+        """The requested variants whose builds may be called again; outdated builds are dropped.
 
         Parameters
         ----------
-        wanted
+        requested
             Names and settings; those without a build are left out.
         snapshot
             The user's state, which is restored after each check.
@@ -176,7 +178,7 @@ class BuiltVariants:
             Ends the checks when the job is cancelled.
         """
         fit = []
-        for name, variant in wanted.items():
+        for name, variant in requested.items():
             if self.find(name, variant) is None:
                 continue
             monitor.check()

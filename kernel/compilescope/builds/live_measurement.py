@@ -45,12 +45,12 @@ class Measurement:
 
     Attributes
     ----------
-    standing
+    progress
         Read it from any thread.
     """
 
     def __init__(self, builds: BuiltVariants) -> None:
-        self.standing = MeasurementProgress()
+        self.progress = MeasurementProgress()
         self._built = builds
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
@@ -61,13 +61,13 @@ class Measurement:
     def under_way(self, on_news: SentRounds) -> Iterator[None]:
         """In the block the measurement is under way; ``on_news`` is called when it has news."""
         self._on_news = on_news
-        self.standing.problem = None
+        self.progress.problem = None
         self._say("building")
         try:
             yield
         finally:
-            if self.standing.state != "done":
-                self._say("paused" if self.standing.rounds else "none")
+            if self.progress.state != "done":
+                self._say("paused" if self.progress.rounds else "none")
             self._on_news = lambda: None
 
     def goes_on(self, names: Sequence[str]) -> bool:
@@ -113,13 +113,13 @@ class Measurement:
         except Cancelled:
             raise
         except CALL_ERRORS as error:
-            self.standing.problem = failures.of_later_call(error)
+            self.progress.problem = failures.of_later_call(error)
 
     def timings(self) -> dict[str, Timing]:
         """The timings so far, by name; eager's included."""
         return {
             name: series.timing
-            for name, series in self.standing.series.items()
+            for name, series in self.progress.series.items()
             if series.timing is not None
         }
 
@@ -136,9 +136,9 @@ class Measurement:
                 before_each=self._before if prepares else None,
                 device=state.device,
             )
-            self.standing = MeasurementProgress(
+            self.progress = MeasurementProgress(
                 id=f"measurement-{next(_ids)}",
-                state=self.standing.state,
+                state=self.progress.state,
                 series={name: Series() for name in calls},
             )
         else:
@@ -173,49 +173,49 @@ class Measurement:
             monitor.check()
             self._take(taken)
             now = time.monotonic()
-            self.standing.fraction = min(1.0, (now - start_s) / seconds) if seconds > 0 else 1.0
+            self.progress.fraction = min(1.0, (now - start_s) / seconds) if seconds > 0 else 1.0
             if now - start_s >= seconds:
                 return True
             if now - last_news_s >= max(TICK_S, pause):
                 self._figures(sampler)
                 self._say("running")
-                monitor.step(headline(self.timings()), fraction=self.standing.fraction)
+                monitor.step(headline(self.timings()), fraction=self.progress.fraction)
                 last_news_s = time.monotonic()
                 pause = (last_news_s - now) / _TOLD_SHARE
 
     def _take(self, taken: Mapping[str, float]) -> None:
         """Takes over the samples of a round."""
-        standing = self.standing
+        progress = self.progress
         for name, sample in taken.items():
-            if name not in standing.series:
-                standing.series = {**standing.series, name: Series(first=standing.rounds)}
-            standing.series[name].samples_us.append(sample)
-        standing.rounds += 1
+            if name not in progress.series:
+                progress.series = {**progress.series, name: Series(first=progress.rounds)}
+            progress.series[name].samples_us.append(sample)
+        progress.rounds += 1
 
     def _figures(self, sampler: Sampler) -> None:
         """Computes the timings from the samples."""
-        self.standing.series = {
+        self.progress.series = {
             name: msgspec.structs.replace(
                 series, timing=sampler.timing(name) if series.samples_us else None
             )
-            for name, series in self.standing.series.items()
+            for name, series in self.progress.series.items()
         }
 
     def _conclude(self, sampler: Sampler, state: MeasurementState) -> None:
         """Completes what an interrupt may have cut off, and records how the measurement ended."""
         samples = sampler.samples
-        self.standing.series = {
+        self.progress.series = {
             name: Series(first=sampler.taken(name)[0], samples_us=samples[name])
             for name in sampler.names
             if samples[name]
         }
-        self.standing.rounds = sampler.rounds
-        self.standing.fraction = None
+        self.progress.rounds = sampler.rounds
+        self.progress.fraction = None
         self._figures(sampler)
         self._say(state)
 
     def _say(self, state: MeasurementState) -> None:
-        self.standing.state = state
+        self.progress.state = state
         self._on_news()
 
 

@@ -232,7 +232,9 @@ def _lowered(
             ahead.complaints = list(complaints_seen)
             ahead.skips += skips
     known = captured.nodes
-    generated.nodes = {text: found for text, found in nodes.items() if text not in known}
+    generated.nodes = {
+        text: graph_nodes for text, graph_nodes in nodes.items() if text not in known
+    }
     if ahead is not None:
         ahead.nodes = generated.nodes
     return generated, ahead

@@ -6,22 +6,22 @@ from ..builds.measurement_state import MeasurementProgress, Series
 from . import messages
 
 
-def measurement(subject: str, standing: MeasurementProgress, since: int) -> messages.Measurement:
+def measurement(subject: str, progress: MeasurementProgress, since: int) -> messages.Measurement:
     """The state of a measurement, with its samples from a round on.
 
     Takes no lock: the measuring thread is never delayed.
     """
-    rounds = standing.rounds
+    rounds = progress.rounds
     since = min(max(since, 0), rounds)
     return messages.Measurement(
         subject=subject,
-        id=standing.id,
-        state=standing.state,
+        id=progress.id,
+        state=progress.state,
         since=since,
         rounds=rounds,
-        series=[_series(name, series, since, rounds) for name, series in standing.series.items()],
-        fraction=standing.fraction,
-        problem=standing.problem,
+        series=[_series(name, series, since, rounds) for name, series in progress.series.items()],
+        fraction=progress.fraction,
+        problem=progress.problem,
     )
 
 
@@ -49,9 +49,9 @@ class SentRounds:
     def __init__(self) -> None:
         self._until: dict[str, tuple[str, int]] = {}
 
-    def news(self, subject: str, standing: MeasurementProgress) -> messages.Measurement:
+    def news(self, subject: str, progress: MeasurementProgress) -> messages.Measurement:
         """The samples since the last event of a subject."""
         measurement_id, rounds = self._until.get(subject, ("", 0))
-        news = measurement(subject, standing, rounds if measurement_id == standing.id else 0)
+        news = measurement(subject, progress, rounds if measurement_id == progress.id else 0)
         self._until[subject] = news.id, news.rounds
         return news

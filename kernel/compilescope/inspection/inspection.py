@@ -125,24 +125,24 @@ class Inspection:
         self._changed(variant)
 
     def with_written(
-        self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
+        self, fn: Callable[..., Any], requested: Mapping[str, Variant], *, chosen: bool
     ) -> dict[str, Variant]:
-        """The wanted variants, preceded by the settings of the ``torch.compile`` around ``fn``.
+        """The requested variants, preceded by the settings of the ``torch.compile`` around ``fn``.
 
         Parameters
         ----------
         chosen
-            Whether the user chose the wanted variants.
+            Whether the user chose the requested variants.
         """
         if self._aot_compiled is not None:
             self.report.subject.written = AS_WRITTEN
             self.report.problems += problems_of(self._aot_compiled)
-            beside = {} if self._aot_compiled.lacking() else wanted
+            beside = {} if self._aot_compiled.lacking() else requested
             return {AS_WRITTEN: requested_of(self._aot_compiled), **beside}
         as_written = written(fn)
         if as_written is None:
-            return dict(wanted)
-        name, variants = beside_written(wanted, as_written.variant, chosen=chosen)
+            return dict(requested)
+        name, variants = beside_written(requested, as_written.variant, chosen=chosen)
         self.report.subject.written = name
         for left_out in as_written.left_out:
             self.report.problems.append(
@@ -265,22 +265,22 @@ class Inspection:
             Which; those that are not in the report are left out.
         """
         chosen = [variant for variant in self.report.variants if variant.name in names]
-        wanted = {
+        requested = {
             variant.name: variant.requested for variant in chosen if self._is_callable(variant)
         }
-        if wanted:
-            self._run(wanted, monitor)
+        if requested:
+            self._run(requested, monitor)
         aims = [variant for variant in chosen if variant.requested.target is not None]
         if aims:
             self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
-    def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
+    def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
-            self._build(wanted, snapshot, monitor)
-            requested = {variant.name: variant.requested for variant in self.report.variants}
-            fit = self._builds.fit(requested, snapshot, monitor)
-            beside = [name for name in fit if name not in wanted]
-            built = [variant for variant in self.report.variants if variant.name in wanted]
+            self._build(requested, snapshot, monitor)
+            known = {variant.name: variant.requested for variant in self.report.variants}
+            fit = self._builds.fit(known, snapshot, monitor)
+            beside = [name for name in fit if name not in requested]
+            built = [variant for variant in self.report.variants if variant.name in requested]
             if any(variant.stage == "built" for variant in built):
                 ready = [
                     variant.name
@@ -296,7 +296,9 @@ class Inspection:
                     return
                 # A long measurement is not replaced by a short one.
                 long = self._measurement.timings()
-                others = [variant for variant in self.report.variants if variant.name not in wanted]
+                others = [
+                    variant for variant in self.report.variants if variant.name not in requested
+                ]
                 measured = [
                     other.name for other in others if other.timing is long.get(other.name, 0)
                 ]
@@ -321,14 +323,16 @@ class Inspection:
         together
             The ranks that decide together what is called.
         """
-        wanted = {
+        requested = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and self._is_callable(variant)
         }
         with self._open() as snapshot:
-            self._build(wanted, snapshot, monitor, together)
-            ready = [name for name, variant in wanted.items() if self._builds.find(name, variant)]
+            self._build(requested, snapshot, monitor, together)
+            ready = [
+                name for name, variant in requested.items() if self._builds.find(name, variant)
+            ]
             calls = {name: self._builds.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
@@ -361,7 +365,7 @@ class Inspection:
         on_news
             Called when `measurement` has new samples.
         """
-        wanted = {
+        requested = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and _runs(variant.requested) and self._is_callable(variant)
@@ -369,16 +373,16 @@ class Inspection:
         measurement = self._measurement
         try:
             with self._open() as snapshot, measurement.under_way(on_news):
-                fit = self._builds.fit(wanted, snapshot, monitor)
-                missing = {name: variant for name, variant in wanted.items() if name not in fit}
+                fit = self._builds.fit(requested, snapshot, monitor)
+                missing = {name: variant for name, variant in requested.items() if name not in fit}
                 if missing:
                     self._build(missing, snapshot, monitor)
                 ready = [
-                    name for name, variant in wanted.items() if self._builds.find(name, variant)
+                    name for name, variant in requested.items() if self._builds.find(name, variant)
                 ]
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
-            report_updates.note_ended(self.report, measurement.standing.problem)
+            report_updates.note_ended(self.report, measurement.progress.problem)
             self._note_timings(measurement.timings())
 
     @in_own_context
@@ -403,13 +407,13 @@ class Inspection:
         existing
             Whether a study may call the existing build of a variant in place of a new one.
         """
-        wanted = {
+        requested = {
             variant.name: variant.requested
             for variant in self.report.variants
             if variant.name in names and _runs(variant.requested)
         }
         stages = {variant.name: variant.stage for variant in self.report.variants}
-        missing = {name: variant for name, variant in wanted.items() if stages[name] != "built"}
+        missing = {name: variant for name, variant in requested.items() if stages[name] != "built"}
         built = any(STUDIES[study].needs_build for study in studies)
         if missing and built:
             with self._open() as snapshot:
@@ -440,7 +444,7 @@ class Inspection:
     @property
     def measurement(self) -> MeasurementProgress:
         """The state of the measurement; any thread may read it."""
-        return self._measurement.standing
+        return self._measurement.progress
 
     def let_go(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
@@ -463,7 +467,7 @@ class Inspection:
 
     def _build(
         self,
-        wanted: Mapping[str, Variant],
+        requested: Mapping[str, Variant],
         snapshot: Snapshot,
         monitor: Monitor,
         together: RankAgreement = ALONE,
@@ -474,7 +478,7 @@ class Inspection:
             else {}
         )
         results = build_variants(
-            self._builds, wanted, snapshot, monitor, self._questions.keep, together, opened
+            self._builds, requested, snapshot, monitor, self._questions.keep, together, opened
         )
         for result in results:
             with self._lock:

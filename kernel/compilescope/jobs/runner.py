@@ -63,13 +63,13 @@ def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
     return {variant.name: variant.requested for variant in variants}
 
 
-def is_aside(wanted: Mapping[str, Variant]) -> bool:
+def is_aside(requested: Mapping[str, Variant]) -> bool:
     """Whether work on these variants calls no user code: all are for targets."""
-    return all(variant.target is not None for variant in wanted.values())
+    return all(variant.target is not None for variant in requested.values())
 
 
 def carry_out_aside(
-    work: Work, inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor
+    work: Work, inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor
 ) -> None:
     """Does work that calls no user code, in any thread, even while a cell runs.
 
@@ -77,23 +77,23 @@ def carry_out_aside(
     capture.
     """
     known = {variant.name for variant in inspection.report.variants if variant.stage != "failed"}
-    new = {name: variant for name, variant in wanted.items() if name not in known}
+    new = {name: variant for name, variant in requested.items() if name not in known}
     try:
-        new = new if work.kind != "build" or work.build else dict(wanted)
+        new = new if work.kind != "build" or work.build else dict(requested)
         # A target's code is generated in another process, which needs no lock of this one.
         with responsive(), nullcontext() if is_aside(new) else generating(monitor):
             inspection.generate(new, monitor)
         if work.kind == "study":
-            inspection.study(list(wanted), work.studies, monitor)
+            inspection.study(list(requested), work.studies, monitor)
         elif work.build:
-            inspection.run(list(wanted), monitor)
+            inspection.run(list(requested), monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.fault(error)
 
 
-def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor) -> bool:
+def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor) -> bool:
     """Calls the subject as often as `carry_out_aside` needs for the sources of these variants.
 
     Returns
@@ -103,7 +103,7 @@ def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Moni
     """
     try:
         with responsive(), in_force(inspection.modes):
-            inspection.capture(wanted, monitor)
+            inspection.capture(requested, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
@@ -115,7 +115,7 @@ def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Moni
 def carry_out(
     work: Work,
     inspection: Inspection,
-    wanted: Mapping[str, Variant],
+    requested: Mapping[str, Variant],
     monitor: Monitor,
     on_news: Callable[[], None],
     *,
@@ -139,14 +139,14 @@ def carry_out(
         for variant in inspection.report.variants
         if work.kind != "build" or variant.stage != "failed"
     }
-    new = {name: variant for name, variant in wanted.items() if name not in known}
+    new = {name: variant for name, variant in requested.items() if name not in known}
     try:
         with responsive(), in_force(inspection.modes):
             at_once = (
                 work.kind == "build"
                 and work.build
                 and not sources_first
-                and not any(variant.name in wanted for variant in inspection.report.variants)
+                and not any(variant.name in requested for variant in inspection.report.variants)
                 and inspection.may_build_at_once(new)
             )
             if not at_once:
@@ -154,17 +154,21 @@ def carry_out(
                 inspection.generate(new, monitor)
             if work.kind == "measure":
                 inspection.measure(
-                    list(wanted), monitor, seconds=work.seconds, again=work.again, on_news=on_news
+                    list(requested),
+                    monitor,
+                    seconds=work.seconds,
+                    again=work.again,
+                    on_news=on_news,
                 )
             elif work.kind == "study":
-                inspection.study(list(wanted), work.studies, monitor, existing=work.existing)
+                inspection.study(list(requested), work.studies, monitor, existing=work.existing)
             elif work.build:
                 if at_once:
-                    inspection.build_at_once(wanted, monitor)
+                    inspection.build_at_once(requested, monitor)
                 else:
-                    inspection.run(list(wanted), monitor)
+                    inspection.run(list(requested), monitor)
             if work.breakdown and (
-                plan := plan_breakdown(inspection.report, wanted, inspection.changed)
+                plan := plan_breakdown(inspection.report, requested, inspection.changed)
             ):
                 inspection.study([plan.variant], BREAKDOWN, monitor, existing=plan.existing)
     except Cancelled:

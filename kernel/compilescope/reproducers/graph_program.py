@@ -122,10 +122,10 @@ def failing_programs(
         return [_failing_program(report, stage, compile_id, variant)]
     programs, error = [], None
     for compilation in variant.compilations:
-        for each in ("dynamo", "backward_post_grad"):
-            if compile_id in (None, compilation.id) and each in compilation.graphs:
+        for failed_stage in ("dynamo", "backward_post_grad"):
+            if compile_id in (None, compilation.id) and failed_stage in compilation.graphs:
                 try:
-                    programs.append(_failing_program(report, each, compilation.id, variant))
+                    programs.append(_failing_program(report, failed_stage, compilation.id, variant))
                 except CompilescopeError as cannot_run:
                     error = cannot_run
     if not programs and error is not None:

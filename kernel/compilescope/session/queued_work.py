@@ -59,8 +59,8 @@ def requested_variants(
                 "It holds what your own code compiled as it ran: there is no call to repeat.",
                 "Choose another variant.",
             )
-    wanted = list(variants) or list(usual(inspection, kind))
-    requested = {name: inspection.report.variant(name).requested for name in wanted}
+    chosen = list(variants) or list(usual(inspection, kind))
+    requested = {name: inspection.report.variant(name).requested for name in chosen}
     if not variants:
         present = [
             variant.requested for variant in inspection.report.variants if not is_record(variant)
@@ -88,7 +88,7 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
     stages = {variant.name: variant.stage for variant in report.variants}
     requested = {variant.name: variant.requested for variant in report.variants}
     requested |= {**inspection.asked, **job.requested}
-    wanted = sorted(
+    variants = sorted(
         f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
         for name in job.variants
         if name in requested
@@ -98,6 +98,6 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
     is_divided = any(variant.layers for variant in report.variants if variant.name in job.variants)
     work = msgspec.json.encode(job.work).decode()
     size = f"size 2^{inspection.size.bit_length()}"
-    parts = [work, *wanted, size, "first" * is_first, "divided" * is_divided]
+    parts = [work, *variants, size, "first" * is_first, "divided" * is_divided]
     parts += [place.cpu, *place.gpus]
     return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])

@@ -90,22 +90,22 @@ class Session:
         itself compiled. ``breakdown`` also breaks down the time of a call, if that takes only
         seconds. Failures to compile are problems of the report.
         """
-        wanted = names.parse(names.USUAL if variants is None else variants)
+        requested = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
-        wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
+        requested = inspection.with_written(fn, requested, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._note_change(subject, variant))
         work = Work(build=run, breakdown=run and breakdown)
-        job = self.jobs.new(subject, list(wanted), work)
+        job = self.jobs.new(subject, list(requested), work)
         with self._alone(job):
-            inspection.asked = wanted
+            inspection.asked = requested
             if cell is not None:
-                self._adopt(inspection, wanted)
+                self._adopt(inspection, requested)
             self._keep(inspection, focus=True)
             if watched is not None:
                 self._add_watched(inspection, watched)
             with self.jobs.running(job, progress) as monitor:
-                self._work(inspection, wanted, job.work, monitor)
+                self._work(inspection, requested, job.work, monitor)
         return inspection.report
 
     def add(
@@ -119,8 +119,8 @@ class Session:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         variant = names.checked(variant)
         inspection = self._callable(subject)
-        wanted = {self.name_for(inspection, variant): variant}
-        return self._do(inspection, wanted, Work(build=run), progress)
+        requested = {self.name_for(inspection, variant): variant}
+        return self._do(inspection, requested, Work(build=run), progress)
 
     def measure(
         self,
@@ -213,13 +213,13 @@ class Session:
     def _do(
         self,
         inspection: Inspection,
-        wanted: Mapping[str, Variant],
+        requested: Mapping[str, Variant],
         work: Work,
         progress: Callable[[Progress], None] | None,
     ) -> Report:
-        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
+        job = self.jobs.new(inspection.report.subject.id, list(requested), work)
         with self._alone(job), self.jobs.running(job, progress) as monitor:
-            self._work(inspection, wanted, work, monitor)
+            self._work(inspection, requested, work, monitor)
         return inspection.report
 
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
@@ -247,13 +247,13 @@ class Session:
             before = find(inspection.report, name)
             if before is not None and before.stage != "failed":
                 return name, None
-            wanted = {name: variant}
-            if not is_aside(wanted) and (is_main or not inspection.has_capture(variant)):
+            requested = {name: variant}
+            if not is_aside(requested) and (is_main or not inspection.has_capture(variant)):
                 job = self.jobs.queue(
-                    subject, [name], Work(build=False), wanted, may_leave=not is_main
+                    subject, [name], Work(build=False), requested, may_leave=not is_main
                 )
                 return name, job
-            job, is_new = self._beside(inspection, wanted, Work(build=False))
+            job, is_new = self._beside(inspection, requested, Work(build=False))
             if not job.ended.wait(max(0.0, end - time.monotonic())):
                 return name, job
             if self.inspections.get(subject) is not inspection:
@@ -325,25 +325,27 @@ class Session:
         return self.jobs.queue(subject, list(requested), work, requested)
 
     def _beside(
-        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work
+        self, inspection: Inspection, requested: Mapping[str, Variant], work: Work
     ) -> tuple[Job, bool]:
         """Starts work in a separate thread, unless equal work runs; see `Jobs.beside`."""
         subject = inspection.report.subject.id
-        job, is_new = self.jobs.beside(subject, list(wanted), work)
+        job, is_new = self.jobs.beside(subject, list(requested), work)
         if is_new:
             if self.inspections.get(subject) is not inspection:
                 # The cell ran again meanwhile, and `_drop` did not see this job.
                 self.jobs.cancel(job.id)
-            self._start_aside(job, inspection, wanted)
+            self._start_aside(job, inspection, requested)
         return job, is_new
 
-    def _start_aside(self, job: Job, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
+    def _start_aside(
+        self, job: Job, inspection: Inspection, requested: Mapping[str, Variant]
+    ) -> None:
         """Runs a job in a separate thread."""
 
         def do() -> None:
             # A cancel may arrive just after the work has ended; the job's state shows that.
             with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
-                carry_out_aside(job.work, inspection, wanted, monitor)
+                carry_out_aside(job.work, inspection, requested, monitor)
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
@@ -361,17 +363,17 @@ class Session:
             known = {variant.name: variant.requested for variant in inspection.report.variants}
             known |= job.requested
             # The cell may have run again in the meantime, with other variants.
-            wanted = {name: known[name] for name in job.variants if name in known}
+            requested = {name: known[name] for name in job.variants if name in known}
             try:
                 with self._alone(job), self.jobs.running(job) as monitor:
                     if not job.may_leave:
-                        self._work(inspection, wanted, job.work, monitor)
-                    elif prepare(inspection, wanted, monitor):
+                        self._work(inspection, requested, job.work, monitor)
+                    elif prepare(inspection, requested, monitor):
                         self.jobs.leave(job)
             except KeyboardInterrupt:
                 continue  # the job's state shows it; the panel requested it
             if job in self.jobs.aside:
-                self._start_aside(job, inspection, wanted)
+                self._start_aside(job, inspection, requested)
 
     def reproducer(
         self,
@@ -486,14 +488,14 @@ class Session:
         return kind_of(job, inspection, is_first=not self.jobs.has_built)
 
     def _work(
-        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
+        self, inspection: Inspection, requested: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
         subject = inspection.report.subject.id
         try:
             carry_out(
                 work,
                 inspection,
-                wanted,
+                requested,
                 monitor,
                 on_news=lambda: self._tell("measured", subject),
                 sources_first=self.is_shown(),
@@ -530,14 +532,14 @@ class Session:
         self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
 
-    def _adopt(self, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
+    def _adopt(self, inspection: Inspection, requested: Mapping[str, Variant]) -> None:
         """Adds the results of earlier runs of the same call to a report."""
         new = inspection.report.subject
         inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
         for other in dict.fromkeys([new.id, *kept_subjects.replaced(new, self.inspections)]):
             before = self.inspections.get(other)
             if isinstance(before, Inspection) and before.likeness == inspection.likeness:
-                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *wanted))
+                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *requested))
 
     def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
         dropped = self.inspections.pop(subject, None)

@@ -14,12 +14,12 @@ import { openStored, openView as openTab } from './report';
  * @param name - The view's name for screen readers.
  * @param folder - The server's folder to store the report in; galata's `tmpPath`.
  */
-export async function openMade(
+export async function openSample(
   page: IJupyterLabPageFixture,
   tab: string,
   name: string,
   folder: string,
-  script = 'made.py'
+  script = 'sample_report.py'
 ): Promise<Locator> {
   const report = execFileSync('python', [path.resolve(__dirname, script)], {
     encoding: 'utf8',

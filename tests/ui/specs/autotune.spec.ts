@@ -1,8 +1,8 @@
-import { expectNames, expectText, openMade, picture } from '../helpers/views';
+import { expectNames, expectText, openSample, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test('what torch chose by measuring', async ({ page, tmpPath }) => {
-  const view = await openMade(page, 'Autotune', 'Autotune', tmpPath);
+  const view = await openSample(page, 'Autotune', 'Autotune', tmpPath);
   const table = view.getByRole('table', { name: 'Candidates for mm' });
 
   await test.step('the chosen one first, the others with why not', async () => {

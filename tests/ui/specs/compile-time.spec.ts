@@ -1,9 +1,9 @@
 import * as fs from 'fs';
-import { expectNames, expectText, openMade, picture } from '../helpers/views';
+import { expectNames, expectText, openSample, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test('where the time of the first call went', async ({ page, tmpPath }) => {
-  const view = await openMade(page, 'Compile time', 'Compile time', tmpPath);
+  const view = await openSample(page, 'Compile time', 'Compile time', tmpPath);
   const tree = view.getByRole('tree', { name: 'Compile timeline' });
   const current = view.getByRole('treeitem');
 

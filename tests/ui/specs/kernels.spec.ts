@@ -1,9 +1,9 @@
 import { editor, marked } from '../helpers/compilescope';
-import { expectNames, expectText, openMade, picture } from '../helpers/views';
+import { expectNames, expectText, openSample, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test('what one call launches', async ({ page, tmpPath }) => {
-  const view = await openMade(page, 'Kernels', 'Kernels', tmpPath);
+  const view = await openSample(page, 'Kernels', 'Kernels', tmpPath);
   const table = view.getByRole('grid', { name: 'Kernels' });
   const rows = table.getByRole('row');
   const filter = view.getByRole('searchbox');

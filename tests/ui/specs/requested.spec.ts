@@ -1,9 +1,9 @@
 import { editor } from '../helpers/compilescope';
-import { expectNames, expectText, openMade, picture } from '../helpers/views';
+import { expectNames, expectText, openSample, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test('what torch made of each setting', async ({ page, tmpPath }) => {
-  const view = await openMade(page, 'Settings', 'Settings', tmpPath);
+  const view = await openSample(page, 'Settings', 'Settings', tmpPath);
 
   await test.step('what differs comes first, with code to copy', async () => {
     await expect(

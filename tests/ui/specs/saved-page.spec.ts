@@ -139,7 +139,7 @@ test('opens at the view that its address names', async ({ page }) => {
 test('shows the same figure of a pair wherever it stands', async ({ page }) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-surfaces-'));
   const report = path.join(REPORTS, 'mlp.compilescope.json');
-  const script = path.resolve(__dirname, '../helpers/made_timed.py');
+  const script = path.resolve(__dirname, '../helpers/sample_timings.py');
   const figures = JSON.parse(
     execFileSync('python', [script, report, folder], { encoding: 'utf8' })
   ) as Record<string, string>;

@@ -4,7 +4,7 @@ import { SHARED, shutDown } from '../helpers/shared';
 import {
   expectNames,
   expectText,
-  openMade,
+  openSample,
   openView,
   picture
 } from '../helpers/views';
@@ -97,8 +97,8 @@ test('a sweep, from the form to the winner', async ({ page }) => {
 });
 
 test('all ways in which a cell can end', async ({ page, tmpPath }) => {
-  const script = 'made_sweep.py';
-  const view = await openMade(page, 'Compare', 'Compare', tmpPath, script);
+  const script = 'sample_sweep.py';
+  const view = await openSample(page, 'Compare', 'Compare', tmpPath, script);
   const grid = view.getByRole('grid', { name: 'Cells' });
   const details = view.getByRole('region', { name: /^Cell / });
 

@@ -64,7 +64,7 @@ def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
         # Parallel builds would count twice; the span around them is the time that the user waited.
-        loading = union_us(each for each in same_track if part_of.get(each.name) == "other")
+        loading = union_us(other for other in same_track if part_of.get(other.name) == "other")
         parts[part] += inside - loading
         parts["other"] = parts.get("other", 0.0) + loading
         return

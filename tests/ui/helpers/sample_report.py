@@ -1,6 +1,6 @@
 """A report that no run makes: all that the views can show, with names that look like markup.
 
-`python made.py` writes it to the standard output.
+`python sample_report.py` writes it to the standard output.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A stored report with rounds of made-up times, on all the surfaces that Python writes.
 
-``python made_timed.py REPORT FOLDER`` writes ``page.html``, ``cell.html`` and ``printed.txt``, and
-prints the figure of each pair of variants as JSON: ``{"cpp over eager": "2.50× faster"}``.
+``python sample_timings.py REPORT FOLDER`` writes ``page.html``, ``cell.html`` and ``printed.txt``,
+and prints the figure of each pair of variants as JSON: ``{"cpp over eager": "2.50× faster"}``.
 """  # noqa: RUF002
 
 import json

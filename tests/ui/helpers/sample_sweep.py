@@ -1,6 +1,6 @@
 """A sweep that no run makes: every way in which a cell can end, on two shapes; ways to deploy.
 
-`python made_sweep.py` writes it to the standard output.
+`python sample_sweep.py` writes it to the standard output.
 """
 
 import sys
