@@ -17,7 +17,9 @@ from typing import Any, Literal
 import msgspec
 
 from .changes import Changes
-from .compilation.artifacts import Break, Code, Compilation, Effective
+from .compilation.artifacts import Compilation
+from .compilation.breaks import Break
+from .compilation.code import Code
 from .compilation.cuda_graphs import CudaGraphs
 from .compilation.parts import WRAPPERS
 from .compilation.wrapper_steps import KernelLoad
@@ -49,7 +51,7 @@ from .saving.packed_graphs import pack_compilations
 from .target import TargetReport
 from .tiers import GraphTiers
 from .traces import TraceSummary
-from .variant import Variant
+from .variant import Effective, Variant
 
 SCHEMA_VERSION = 1
 

@@ -1,7 +1,7 @@
 """A variant for a GPU that is not present, as plain typed structs of the report.
 
 Nothing here is measured. torch really generates the code for the target. Times are estimates
-(`Estimate`, `artifacts.Launch.estimated_us`), and a rule makes the choices that need the device
+(`Estimate`, `Launch.estimated_us`), and a rule makes the choices that need the device
 (`Decision`).
 """
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from .problem import SourceLine, Struct
+
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """One setting of ``torch.compile``'s switches.
@@ -65,3 +67,23 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     """Target → the heading of its group: its vendor, or the kind of target."""
     targets_off: str = ""
     """Why no target can be chosen here; empty if one can."""
+
+
+class Effective(Struct):
+    """A setting as requested and its effective value."""
+
+    setting: str
+    requested: str
+    actual: str
+    why: str = ""
+    differs: bool = False
+    """Whether torch did something other than requested."""
+    remedy: str = ""
+    """What to change, where something can be done."""
+    operators: list[str] = []
+    """The operators or fusions concerned."""
+    where: SourceLine | None = None
+    code: str = ""
+    """The remedy as code to paste."""
+    trial: Variant | None = None
+    """The variant that has the remedy, where a switch brings it."""

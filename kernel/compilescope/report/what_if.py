@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .compilation.artifacts import Guard
+from .compilation.guards import Guard
 from .problem import Struct
 
 _LONG = 90

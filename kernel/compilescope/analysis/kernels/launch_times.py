@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...report import Compilation, KernelTime, Launch, LaunchTime, VariantReport
-from ...report.compilation.artifacts import LaunchBound
+from ...report.compilation.code import LaunchBound
 from ...report.measurements.timings import Peak
 from ...report.units import duration, duration_range, percent, quantity
 from ..figures.wording import count

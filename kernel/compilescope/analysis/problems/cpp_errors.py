@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...report.compilation.artifacts import Code, Compilation, Kernel, Node, Region
+from ...report.compilation.artifacts import Compilation
+from ...report.compilation.code import Code, Kernel, Region
+from ...report.compilation.graphs import Node
 from ...report.problem import Problem
 from ..wrapper.size_checks import SizeCheck, size_checks
 

@@ -9,9 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from ..compilation.artifacts import Effective
 from ..problem import Problem, Struct
-from ..variant import Variant
+from ..variant import Effective, Variant
 from .timings import CompileTime, OutputError, Timing
 
 CellState = Literal[

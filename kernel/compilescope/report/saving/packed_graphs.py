@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..compilation.artifacts import Compilation, Graph, Node
+from ..compilation.artifacts import Compilation
+from ..compilation.graphs import Graph, Node
 from ..problem import SourceLine
 
 

@@ -1,0 +1,161 @@
+"""The generated code of a compilation: wrappers, kernels and launches.
+
+Part of a report; see `compilescope.report` for the rules.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..measurements.timings import KernelTime, LaunchTime
+from ..problem import SourceLine, Struct
+from ..target import KernelCheck, KernelConfig
+from .plans import Baked, Fusion, Tiling
+from .wrapper_steps import Descriptor
+
+Direction = Literal["inference", "forward", "backward"]
+
+Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
+
+
+class Region(Struct):
+    """A range of lines of a generated file with one purpose.
+
+    Regions of a Python and a C++ wrapper that do the same thing carry the same ``key``.
+    """
+
+    kind: Literal["kernel", "launch", "alloc", "free", "guard", "return", "entry"]
+    start: int
+    end: int
+    """Inclusive."""
+    key: str = ""
+    label: str = ""
+    kernel: str | None = None
+    nodes: list[str] = []
+    sources: list[SourceLine] = []
+
+
+class Code(Struct):
+    """What Inductor generated for one graph."""
+
+    direction: Direction = "inference"
+    """Whether the graph is for inference, or is the forward or backward of training."""
+    python: str | None = None
+    """The Python wrapper as Inductor wrote it, kernels included; None if this variant has none."""
+    cpp: str | None = None
+    """The C++ wrapper: its C++ alone; None if this variant has none."""
+    shell: str | None = None
+    """The Python module that contains the C++ wrapper, without the C++."""
+    path: str | None = None
+    """The file that torch wrote it to; None if it wrote none."""
+    regions: dict[str, list[Region]] = {}
+    """Artifact ("python", "cpp") → its regions, by start line."""
+    backward: Code | None = None
+    """The code of the backward graph, if there is one."""
+    others: list[Code] = []
+    """The code of further graphs with the same direction, if torch compiled several under one
+    compile id."""
+    absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
+    aot: str | None = None
+    """AOTInductor's C++, if the graph was compiled ahead of time."""
+    buffers: dict[str, str] = {}
+    """Buffer of the wrapper → the post-grad node whose value it holds, for buffers that are written
+    only once."""
+
+
+LaunchBound = Literal["", "launch", "memory", "compute"]
+
+
+class Launch(Struct):
+    """A call of a kernel in a wrapper."""
+
+    artifact: Literal["python", "cpp", "aot"]
+    """The wrapper that has the launch."""
+    variant: str
+    """The name of the variant whose wrapper this is."""
+    line: int
+    """The first line of the launch in the wrapper."""
+    end: int
+    """Its last line."""
+    key: str
+    """The key of its region, as in `Region.key`; equal for the same launch in both wrappers."""
+    text: str = ""
+    """The launch's first line, without its indent."""
+    estimated_bytes: float | None = None
+    """Bytes that this launch reads and writes: the sizes of its buffers, each counted once."""
+    estimated_operations: float | None = None
+    """Arithmetic operations of this launch; a multiply-add counts as two."""
+    time: LaunchTime | None = None
+    """The measured time, if any."""
+    estimated_us: float | None = None
+    """A lower bound of the kernel's time on the variant's target, without launch overhead (µs): an
+    estimate, never a measurement."""
+    estimated_bound: Literal["", "memory", "compute"] = ""
+    """What limits the kernel in that estimate: memory bandwidth or arithmetic."""
+    estimated_launch_us: float | None = None
+    """An estimate of the host's launch overhead on the target (µs)."""
+    least_us: float | None = None
+    """The longer of these two estimates (µs): the launch's share of a call is at least this."""
+    least_bound: LaunchBound = ""
+    """What limits the launch in that estimate."""
+    estimate: str = ""
+    """The estimate in one sentence; empty without an estimate."""
+
+
+class Kernel(Struct):
+    """A generated kernel (C++ or Triton), or a library call (``extern``)."""
+
+    name: str
+    """Its name in the wrapper: ``triton_poi_fused_add_0``; for a library call, the operator."""
+    language: Language
+    """``cpp``, ``triton``, or ``extern`` for a library call."""
+    direction: Direction = "inference"
+    """The direction of the graph that launches it."""
+    source: str = ""
+    """Its source; empty for a library call."""
+    ops: list[str] = []
+    """The ATen operators that it computes: ``aten.add.Tensor``."""
+    launches: list[Launch] = []
+    """Its launches in the wrappers."""
+    nodes: list[str] = []
+    """Names of the post-grad nodes that it computes."""
+    sources: list[SourceLine] = []
+    """Lines of the user's code that it computes. If no node of the compilation has a line (a module
+    that torch itself defines), the line of the call."""
+    modules: list[str] = []
+    """The modules whose operators it computes, with their classes: ``layers.0: Conv2d``."""
+    assembly: dict[str, str] = {}
+    """Form → text, if the kernel was compiled for a target; the forms are `target.FORMS`."""
+    resources: dict[str, float] = {}
+    """Per thread: ``registers``, ``spills`` (bytes). Per wave, on AMD: ``scalar_registers``. Per
+    block: ``shared_bytes``, ``tensor_columns``, ``warps``. Per multiprocessor:
+    ``blocks_per_multiprocessor``. Also pipeline ``stages``, and ``occupancy`` (0 to 1)."""
+    absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
+    grid: str = ""
+    """The launch grid (Triton) or the parallel loop's extents (C++), as written in the wrapper."""
+    estimated_bytes: float | None = None
+    """Bytes that one launch reads and writes: the sizes of its buffers, each counted once."""
+    estimated_operations: float | None = None
+    """Arithmetic operations of one launch; a multiply-add counts as two."""
+    estimated_for: dict[str, int] = {}
+    """Symbolic size → its value in the estimates, which is the one that torch compiled with."""
+    assembly_lines: dict[str, list[int]] = {}
+    """As `KernelConfig.assembly_lines`."""
+    limit: str = ""
+    """What limits its occupancy: threads, registers, shared memory, tensor memory, blocks."""
+    configs: list[KernelConfig] = []
+    """Every launch configuration that torch would benchmark on the target."""
+    check: KernelCheck | None = None
+    """For a target: the comparison of its results with torch's operators."""
+    fusion: Fusion | None = None
+    """The operators fused into it, and the memory traffic that this saves."""
+    tiling: Tiling | None = None
+    """How its loops are divided into blocks, vectors and threads."""
+    baked: list[Baked] = []
+    """The sizes and values that are hard-coded in it."""
+    descriptors: list[Descriptor] = []
+    """The TMA descriptors that it uses."""
+    time: KernelTime | None = None
+    """The measured time of its launches in the variant's own wrapper, if any."""
