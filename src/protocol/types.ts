@@ -509,6 +509,7 @@ export interface Checkup {
  */
 export interface CheckupResult {
   checkup: Checkup;
+  summary: string;
 }
 
 /**

@@ -20,4 +20,5 @@ def get(_: Session, request: messages.GetCheckup) -> messages.CheckupResult:
             _latest = Examination(
                 front_end=request.front_end, kernel_info=kernel_info(), aside=True
             )
-        return messages.CheckupResult(checkup=_latest.checkup())
+        checkup = _latest.checkup()
+        return messages.CheckupResult(checkup=checkup, summary=checkup.summary())

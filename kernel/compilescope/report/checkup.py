@@ -50,6 +50,18 @@ class Checkup(Struct):
         """How many checks have this result."""
         return sum(check.state == state for check in self.checks)
 
+    def summary(self) -> str:
+        """How many checks have each result, and what is still checked, in one line."""
+        counts = []
+        for state in STATES:
+            number = self.count(state)
+            if number:
+                is_plural = number > 1 and state in ("problem", "warning")
+                counts.append(f"{number} {state}{'s' if is_plural else ''}")
+        if self.waiting:
+            counts.append(f"still checking: {', '.join(self.waiting)}")
+        return ", ".join(counts)
+
     def check(self, name: str) -> Check:
         """A check by its name.
 

@@ -1,9 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { problemOf } from '../../protocol/client';
-import type { Checkup, CheckupResult, Problem } from '../../protocol/types';
+import type { CheckupResult, Problem } from '../../protocol/types';
 import { CheckList } from './list';
-import { summaryOf } from './words';
 
 /**
  * How long to wait between two questions while checks are made, in
@@ -19,7 +18,7 @@ export function CheckupBody(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { ask, trans } = props;
-  const [checkup, setCheckup] = React.useState<Checkup | null>(null);
+  const [result, setResult] = React.useState<CheckupResult | null>(null);
   const [problem, setProblem] = React.useState<Problem | null>(null);
   const [round, setRound] = React.useState(0);
   React.useEffect(() => {
@@ -31,7 +30,7 @@ export function CheckupBody(props: {
         if (!isOpen) {
           return;
         }
-        setCheckup(answer.checkup);
+        setResult(answer);
         if (answer.checkup.waiting.length) {
           timer = window.setTimeout(() => void next(false), PAUSE);
         }
@@ -48,13 +47,13 @@ export function CheckupBody(props: {
       window.clearTimeout(timer);
     };
   }, [ask, round]);
-  const isBusy = !problem && (!checkup || checkup.waiting.length > 0);
+  const isBusy = !problem && (!result || result.checkup.waiting.length > 0);
   return (
     <div className="jp-Compilescope-doctor-body" aria-busy={isBusy}>
       <div className="jp-Compilescope-doctor-head">
         <span role="status">
-          {checkup
-            ? summaryOf(checkup, trans)
+          {result
+            ? result.summary
             : problem
               ? ''
               : trans.__('Running the checks…')}
@@ -74,7 +73,7 @@ export function CheckupBody(props: {
             .join(' ')}
         </p>
       )}
-      {checkup && <CheckList checkup={checkup} trans={trans} />}
+      {result && <CheckList checkup={result.checkup} trans={trans} />}
     </div>
   );
 }

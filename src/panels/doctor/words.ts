@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Check, Checkup } from '../../protocol/types';
+import type { Check } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 
 /**
@@ -31,23 +31,6 @@ export function stateText(state: CheckState, trans: TranslationBundle): string {
     default:
       return trans.__('not needed');
   }
-}
-
-/**
- * How many checks came out how, and what is still looked at.
- */
-export function summaryOf(checkup: Checkup, trans: TranslationBundle): string {
-  const count = (state: CheckState) =>
-    checkup.checks.filter(check => check.state === state).length;
-  const counts = [
-    trans._n('%1 problem', '%1 problems', count('problem')),
-    trans._n('%1 warning', '%1 warnings', count('warning')),
-    trans.__('%1 ok', count('ok')),
-    trans.__('%1 not needed', count('not needed'))
-  ].join(', ');
-  return checkup.waiting.length
-    ? trans.__('%1; still checking: %2', counts, checkup.waiting.join(', '))
-    : counts;
 }
 
 /**

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import sysconfig
 import threading
@@ -270,11 +271,13 @@ def test_the_panel_is_answered_at_once_and_asks_until_all_is_done(
     session = Session()
     answer = checkups.get(session, messages.GetCheckup(front_end=cs.__version__, again=True))
     assert "last" in answer.checkup.waiting
+    assert re.search(r"still checking: .*last", answer.summary)
     release.set()
     latest = checkups._latest
     assert latest is not None
     latest.wait()
     answer = checkups.get(session, messages.GetCheckup())
     assert not answer.checkup.waiting
+    assert answer.summary == answer.checkup.summary() != ""
     assert answer.checkup.check("front end").state == "ok"
     assert answer.checkup.check("Inductor's settings").state == "not needed"

@@ -48,3 +48,5 @@ class CheckupResult(Message):
     """The checkup. Ask again while its ``waiting`` is not empty."""
 
     checkup: Checkup
+    summary: str = ""
+    """How many checks have each result, in one line."""

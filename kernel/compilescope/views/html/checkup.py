@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 
-from ...report.checkup import STATES, Check, CheckState, Checkup
-from .. import wording
+from ...report.checkup import Check, CheckState, Checkup
 from .templating import render
 
 MARKS: dict[CheckState, str] = {
@@ -17,22 +16,10 @@ MARKS: dict[CheckState, str] = {
 }
 
 
-def summary(checkup: Checkup) -> str:
-    """Return the number of checks by result, in one line."""
-    counts = [
-        wording.count(number, state) if state in ("problem", "warning") else f"{number} {state}"
-        for state in STATES
-        if (number := checkup.count(state))
-    ]
-    if checkup.waiting:
-        counts.append(f"still checking: {', '.join(checkup.waiting)}")
-    return ", ".join(counts)
-
-
 def text(checkup: Checkup) -> str:
     """Return a checkup as plain text."""
     width = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    lines = [f"{checkup.environment}", summary(checkup)]
+    lines = [f"{checkup.environment}", checkup.summary()]
     for subject, checks in by_subject(checkup).items():
         lines += ["", subject]
         for check in checks:
@@ -45,7 +32,6 @@ def html(checkup: Checkup) -> str:
     return render(
         "checkup.html",
         checkup=checkup,
-        summary_line=summary(checkup),
         wrong=[
             check
             for state in ("problem", "warning")
