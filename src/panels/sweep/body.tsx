@@ -91,7 +91,7 @@ export function SweepBody(props: {
           <ProblemCard problem={model.problem} trans={trans} />
         )}
         {sweep ? (
-          <div className="jp-Compilescope-standing">
+          <div className="jp-Compilescope-statusLine">
             <span role="status">
               {sweep.status ||
                 (sweep.state === 'cancelled' && trans.__('Cancelled'))}

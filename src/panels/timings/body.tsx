@@ -11,7 +11,7 @@ import { LayersPart } from './layers';
 import { ratiosOf } from './ratios';
 import { rowsOf } from './rows';
 import type { ITimed } from './rows';
-import { standingOf } from './standing';
+import { measurementStateOf } from './measurementState';
 import { StartupsPart } from './startups';
 import { Part, StudyPart } from '../common/study';
 import { TimesTable } from './table';
@@ -57,7 +57,7 @@ export function TimingsBody(props: {
     () => rowsOf(measurement, variants),
     [measurement, variants]
   );
-  const standing = standingOf(model, rows, trans);
+  const state = measurementStateOf(model, rows, trans);
   const summaries = (model.report?.variants ?? []).filter(
     variant => !variant.recorded
   );
@@ -73,8 +73,7 @@ export function TimingsBody(props: {
     });
   // The job shown may be the one that generates the newcomer's code.
   const isMeasured =
-    standing.isOn ||
-    (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
+    state.isOn || (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
   useNewcomers(
     wanted.map(variant => variant.name),
     isMeasured ? () => start(false) : null
@@ -88,7 +87,7 @@ export function TimingsBody(props: {
     <>
       {model.isLive && (
         <Controls
-          standing={standing}
+          state={state}
           variants={summaries}
           excluded={excluded}
           onExclude={(name, isOut) => {
@@ -109,15 +108,15 @@ export function TimingsBody(props: {
         />
       )}
       <div className="jp-Compilescope-parts" ref={body}>
-        <div className="jp-Compilescope-standing">
-          <span role="status">{standing.text}</span>
-          {standing.count && (
-            <span className="jp-Compilescope-muted">{standing.count}</span>
+        <div className="jp-Compilescope-statusLine">
+          <span role="status">{state.text}</span>
+          {state.count && (
+            <span className="jp-Compilescope-muted">{state.count}</span>
           )}
-          {standing.isOn && (
+          {state.isOn && (
             <progress
               aria-label={trans.__('Progress of the measurement')}
-              value={standing.fraction ?? undefined}
+              value={state.fraction ?? undefined}
               max={1}
             />
           )}

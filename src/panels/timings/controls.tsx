@@ -3,7 +3,7 @@ import { pauseIcon, refreshIcon, runIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { VariantSummary } from '../../protocol/types';
 import { Check, Select } from '../common';
-import type { IStanding } from './standing';
+import type { IMeasurementState } from './measurementState';
 
 /**
  * How long a measurement may be asked to take, in seconds.
@@ -14,7 +14,7 @@ const SECONDS = [5, 10, 30, 120, 600];
  * Start, pause and start anew; for how long, and which variants.
  */
 export function Controls(props: {
-  standing: IStanding;
+  state: IMeasurementState;
   variants: readonly VariantSummary[];
 
   /**
@@ -34,8 +34,8 @@ export function Controls(props: {
   measured: readonly string[];
   trans: TranslationBundle;
 }): JSX.Element {
-  const { standing, seconds, excluded, trans } = props;
-  const { isOn, hasRounds, obstacle } = standing;
+  const { state, seconds, excluded, trans } = props;
+  const { isOn, hasRounds, obstacle } = state;
   const goesOn = hasRounds && !props.measured.some(each => excluded.has(each));
   const reason = React.useId();
   const compiled = props.variants.filter(variant => variant.name !== BASELINE);

@@ -22,7 +22,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   await openNotebook(page, SHARED, 'sweep.ipynb', MODEL);
   await runAll(page, MODEL.length);
   const view = await openView(page, 'sweep', 'Compare', notebook);
-  const status = view.locator('.jp-Compilescope-standing');
+  const status = view.locator('.jp-Compilescope-statusLine');
   const button = (name: string) =>
     view.getByRole('button', { name, exact: true });
   const tick = (group: string, name: string) =>
@@ -172,7 +172,7 @@ async function recordStates(view: Locator): Promise<() => Promise<IState[]>> {
     const text = (element: Element | null) => element?.textContent ?? '';
     const record = () =>
       states.push({
-        status: text(node.querySelector('.jp-Compilescope-standing')),
+        status: text(node.querySelector('.jp-Compilescope-statusLine')),
         rows: [
           ...node.querySelectorAll('[role=grid] .jp-Compilescope-tableRow')
         ].map(text),

@@ -38,7 +38,7 @@ test('timings, from the first round to the layers of a call', async ({
   await openSidebar(page);
   await runAll(page, MODEL.length);
   let view = await openView(page, 'timings', 'Timings', file);
-  const status = () => view.locator('.jp-Compilescope-standing');
+  const status = () => view.locator('.jp-Compilescope-statusLine');
   const button = (name: string) =>
     view.getByRole('button', { name, exact: true });
 
@@ -183,7 +183,7 @@ function points(view: Locator): Promise<number> {
  * After how many rounds the measurement stands.
  */
 async function rounds(view: Locator): Promise<number> {
-  const text = await view.locator('.jp-Compilescope-standing').textContent();
+  const text = await view.locator('.jp-Compilescope-statusLine').textContent();
   return number(/([\d,]+) rounds?/.exec(text ?? '')?.[1] ?? '0');
 }
 

@@ -5,9 +5,9 @@ import { formatCount } from '../../words/format';
 import type { ITimed } from './rows';
 
 /**
- * How a measurement stands, and what can be done now.
+ * The state of a measurement, and what can be done now.
  */
-export interface IStanding {
+export interface IMeasurementState {
   /**
    * In a sentence that does not change with every round: it is read out.
    */
@@ -40,13 +40,13 @@ export interface IStanding {
 }
 
 /**
- * How the measurement of the model's subject stands.
+ * The state of the measurement of the model’s subject.
  */
-export function standingOf(
+export function measurementStateOf(
   model: ISubjectModel,
   rows: readonly ITimed[],
   trans: TranslationBundle
-): IStanding {
+): IMeasurementState {
   const { job, measurement, status } = model;
   const rounds = measurement?.rounds ?? 0;
   const isBusy = isActive(job) && job?.subject === model.subject;
