@@ -296,7 +296,7 @@ export const TABLES = {
         cancelled: trans.__('cancelled'),
         running: trans.__('running'),
         waiting: trans.__('waiting'),
-        fastest: trans.__('fastest'),
+        fastest: trans.__('lowest median'),
         pareto: trans.__('Pareto-optimal')
       }
     },

@@ -175,7 +175,7 @@ function Cells(props: {
             />
             <p className="jp-Compilescope-hint">
               {trans.__(
-                'The line joins the Pareto-optimal cells. ★ fastest, ○ dominated, × wrong result.'
+                'The line joins the Pareto-optimal cells. ★ lowest median, ○ dominated, × wrong result.'
               )}
             </p>
           </Part>

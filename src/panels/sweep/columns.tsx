@@ -159,7 +159,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
   return (
     <>
       {isWinner ? (
-        <Badge kind="good" title={trans.__('The fastest of its shape')}>
+        <Badge kind="good" title={trans.__('The lowest median of its shape')}>
           {standingText(row, trans)}
         </Badge>
       ) : isFront ? (

@@ -8,7 +8,7 @@ from ...report.units import quantity
 from .. import wording
 from .table import Column, Table
 
-_STANDINGS = {"fastest": "fastest", "pareto": "Pareto-optimal"}
+_STANDINGS = {"fastest": "lowest median", "pareto": "Pareto-optimal"}
 """What a measured cell is besides."""
 
 TABLE = Table(
