@@ -40,6 +40,16 @@ export class Archive {
     );
   }
 
+  /**
+   * Fetch what could not be fetched while the kernel was at work.
+   */
+  retry(): void {
+    if (this._awaited.size > 0) {
+      clearTimeout(this._timer);
+      this._timer = window.setTimeout(() => void this._fetchAll(), FIRST);
+    }
+  }
+
   has(id: string): boolean {
     return this._entries.has(id);
   }
@@ -115,8 +125,8 @@ export class Archive {
     const { id } = summary.subject;
     const report = await this._ask(id).catch(() => null);
     if (report === null || !this._awaited.has(id)) {
-      // It is asked for again with the next report that is shown; whoever saves the
-      // report is told why that cannot be done.
+      // It is asked for again when a job has ended, or with the next report that is
+      // shown; whoever saves the report is told why that cannot be done.
       return;
     }
     if (this._awaited.get(id) === summary) {

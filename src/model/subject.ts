@@ -358,6 +358,9 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
         break;
       case 'job_changed':
         this.jobs.update(data.job);
+        if (!isActive(this.job)) {
+          this._archive.retry();
+        }
         break;
       case 'watch_changed':
         this._setWatchState(data.watch);

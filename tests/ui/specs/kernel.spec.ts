@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import * as fs from 'fs';
 import {
   editors,
@@ -124,11 +125,13 @@ test('the panel opens while queued cells run', async ({ page }) => {
 test('a restarted kernel is followed, and a dead one leaves its report', async ({
   page
 }) => {
+  const isFetched = fetched(page);
   await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
   await openCode(page);
   await expect(editors(page)).toHaveCount(2);
+  await expect.poll(isFetched).toBe(true);
   await command(page, 'notebook:restart-kernel');
   await page.locator('.jp-Dialog .jp-mod-accept').click();
   await expect(panel).toContainText('The kernel was restarted');
@@ -165,6 +168,20 @@ test('a restarted kernel is followed, and a dead one leaves its report', async (
     }
   });
 });
+
+/**
+ * Whether a page has fetched a whole report from a kernel opened after this, to outlive it.
+ */
+function fetched(page: Page): () => boolean {
+  let isFetched = false;
+  page.on('websocket', socket =>
+    socket.on('framereceived', ({ payload }) => {
+      // The answer is JSON in a message's JSON.
+      isFetched ||= payload.includes('filename\\":');
+    })
+  );
+  return () => isFetched;
+}
 
 test('without subshells a busy kernel is said to be busy', async ({
   page,
