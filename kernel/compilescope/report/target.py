@@ -99,14 +99,14 @@ class Estimate(Struct):
     bytes: float = 0.0
     operations: float = 0.0
     how: str = ""
-    """How the kernels' times are reckoned, as a sentence."""
+    """How the kernels' times are estimated, as a sentence."""
     call_us: float | None = None
     """The whole call: the time of its kernels or of the processor that launches them, whichever is
     longer. None if too few of its launches have an estimate."""
     figures: str = ""
-    """The device's figures that are reckoned with, and where they are from, as a sentence."""
+    """The device's specifications that the estimate uses, and their source, as a sentence."""
     overhead: str = ""
-    """The launch overhead that is reckoned with, as a sentence."""
+    """The launch overhead that the estimate assumes, as a sentence."""
 
 
 class TargetReport(Struct):

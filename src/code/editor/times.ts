@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 export interface ILaunchNote {
   text: string;
   details: string;
-  /** Whether it was reckoned instead of measured; it must not look alike. */
+  /** Whether it is estimated, not measured: it must not look like a measurement. */
   isEstimate: boolean;
 }
 

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Absent } from './index';
 
 /**
- * A figure that was reckoned, not measured; it says so to the eye and to the
+ * A figure that is estimated, not measured; it says so to the eye and to the
  * ear.
  */
 export function Estimate(props: {
