@@ -8,10 +8,11 @@ Each measurement in a process of its own, in turns:
 
 - ``torch``: ``torch.compile``'s own way to the Python wrapper, from the call to the generated code
   of forward and backward; nothing is built.
-- ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper, and with
-  both. With ``one``, the C++ wrapper is generated too, ahead, where that can be.
-- ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``one``, to the C++ code.
-  The panel has shown the report of ``one`` before.
+- ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper alone
+  (``configure(ahead_mb=0)``: nothing is generated ahead), and with both.
+- ``ahead``: as ``one`` by default: the C++ wrapper is generated too, ahead, where that can be.
+- ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``ahead``, to the C++ code.
+  The panel has shown that report before.
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
   built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
   ``shown``: the same while a panel shows the report, which has the sources generated first.
@@ -45,7 +46,7 @@ from unittest import mock
 
 from sources import _empty_cache
 
-SOURCES = ("torch", "one", "both", "flip")
+SOURCES = ("torch", "one", "both", "ahead", "flip")
 BUILDS = ("calls", "run", "shown")
 VARIANTS: dict[str, dict[str, Any]] = {
     "python": {},
@@ -57,6 +58,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 RATIOS = {
     "one/torch": ("one", "torch"),
     "both/one": ("both", "one"),
+    "ahead/torch": ("ahead", "torch"),
     "run/calls": ("run", "calls"),
     "shown/calls": ("shown", "calls"),
 }
@@ -139,11 +141,14 @@ def main() -> None:
 
 def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> None:
     """One measurement, in this process; prints the seconds as JSON, see `Taken`."""
+    import compilescope
     import torch
     from real_subjects import SUBJECTS
     from subjects import tiny
 
     torch.manual_seed(0)
+    if kind == "one":
+        compilescope.configure(ahead_mb=0)
     begin: dict[str, Callable[..., None]] = {
         "flip": _show,
     }
@@ -152,6 +157,7 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
         "flip": lambda fn, args: _flip(),
         "one": lambda fn, args: _inspect(fn, args, ("python",), run=False),
         "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
+        "ahead": lambda fn, args: _inspect(fn, args, ("python",), run=False),
         "calls": lambda fn, args: _calls(fn, args, options.variants),
         "run": lambda fn, args: _inspect(fn, args, options.variants, run=True),
         "shown": lambda fn, args: _inspect(fn, args, options.variants, run=True, is_shown=True),
