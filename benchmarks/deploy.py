@@ -106,8 +106,8 @@ def table(file: Path) -> str:
         ways = msgspec.convert(row["ways"], list[DeployWay])
         models[row["model"]] = {way.name: way for way in ways}
     figures: dict[str, Callable[[DeployWay], str]] = {
-        "nothing cached": lambda way: _seconds(way.cold_s),
-        "as shipped": lambda way: _seconds(way.shipped_s),
+        "nothing cached, s": lambda way: _seconds(way.cold_s),
+        "as shipped, s": lambda way: _seconds(way.shipped_s),
         "later calls": lambda way: "" if way.speedup is None else way.speedup.text,
     }
     names = dict.fromkeys(name for ways in models.values() for name in ways)
@@ -123,7 +123,7 @@ def table(file: Path) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f} s"
+    return "" if value is None else f"{value:.1f}"
 
 
 def main() -> None:

@@ -4,6 +4,11 @@
 export interface IPart {
   readonly text: string;
   readonly isCode: boolean;
+
+  /**
+   * Whether it is no part of a sentence: fenced code, or a statement or call after
+   * the last sentence.
+   */
   readonly isBlock: boolean;
 }
 
@@ -47,15 +52,23 @@ export function partsOf(remedy: string): IPart[] {
     last = match.index + match[0].length;
   }
   say(remedy.slice(last));
+  const [before, end] = parts.slice(-2);
+  if (end && isPastable(end) && /\.\s+$/.test(before.text)) {
+    parts.splice(-1, 1, { ...end, isBlock: true });
+  }
   return parts;
 }
 
 /**
- * The code in a text that is worth pasting: statements and calls, not mere names
- * and short arguments. Fenced code stands where it is.
+ * The code in the sentences of a text that is worth pasting: statements and calls,
+ * not mere names and short arguments. A block stands where it is.
  */
 export function pastable(text: string): string[] {
   return partsOf(text)
-    .filter(part => part.isCode && !part.isBlock && /[({]| = /.test(part.text))
+    .filter(part => isPastable(part) && !part.isBlock)
     .map(part => part.text);
+}
+
+function isPastable({ text, isCode }: IPart): boolean {
+  return isCode && /[({]| = /.test(text);
 }

@@ -40,3 +40,14 @@ it('pastable is what is more than a name', () => {
   expect(pastable('Call torch.set_grad_enabled(False).')).toHaveLength(1);
   expect(pastable('Set torch.a.b = True.')).toEqual(['torch.a.b = True']);
 });
+
+it('code after the last sentence is a block, and not shown twice', () => {
+  const text = 'Use the Python wrapper. torch.a.b = True';
+  expect(partsOf(text)).toEqual([
+    { text: 'Use the Python wrapper. ', isCode: false, isBlock: false },
+    { text: 'torch.a.b = True', isCode: true, isBlock: true }
+  ]);
+  expect(pastable(text)).toEqual([]);
+  expect(partsOf('torch.a.b = True')[0].isBlock).toBe(false);
+  expect(partsOf('Compare it. See torch.a.b')[1].isBlock).toBe(false);
+});

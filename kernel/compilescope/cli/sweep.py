@@ -71,7 +71,8 @@ def _log(sweep: Sweep, cell: SweepCell) -> None:
     if cell.state == "running" or cell.reused:
         return
     finished = sum(cell.has_ended for cell in sweep.cells)
-    left = f", {sweep.left} left" if sweep.left else ""
+    # The sweep's own thread counts what is left a moment after a cell has ended.
+    left = f", {sweep.left} left" if sweep.left and finished < len(sweep.cells) else ""
     print(
         f"compilescope: {finished} of {len(sweep.cells)} cells{left}: {outcome(cell)}",
         file=sys.stderr,

@@ -1,4 +1,5 @@
-"""The examples of `docs/learn`, and of a recipe, print what their pages say.
+"""The examples of `docs/learn`, and of a recipe, print what their pages say. The Python on pages
+of views runs.
 
 With ``COMPILESCOPE_UPDATE_GOLDENS=1`` the outputs on the pages, and the reports that the site shows
 below those of `docs/learn`, are written anew.
@@ -10,12 +11,15 @@ import json
 import os
 import re
 import runpy
+import shutil
 from pathlib import Path
 
 import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Report
+from compilescope.report.compilation.artifacts import Autotuning, Choice
+from compilescope.report.ranks import Collective, Rank, RankDifference
 from compilescope.targets import known_devices
 
 pytestmark = pytest.mark.slow
@@ -82,3 +86,53 @@ def test_an_example_prints_what_its_page_says(
     assert printed == example["output"]
     if report_path:
         assert outline(report) == outline(cs.load(report_path))
+
+
+FROM_PYTHON = re.compile(
+    r"^(?:## )?From Python.*?\n\n```python\n(.*?)```", re.MULTILINE | re.DOTALL
+)
+VIEWS = {
+    "ahead-of-time": "docs/learn/reports/aotinductor",
+    "autotune": "tests/data/reports/mlp",
+    "breaks": "tests/data/reports/breaks",
+    "changes": "tests/data/reports/mlp",
+    "code": "tests/data/reports/mlp",
+    "compile-time": "tests/data/reports/mlp",
+    "graph": "tests/data/reports/mlp",
+    "guards": "tests/data/reports/training",
+    "layers": "tests/data/reports/mlp",
+    "overview": "tests/data/reports/mlp",
+    "plans": "tests/data/reports/mlp",
+    "ranks": "tests/data/reports/mlp",
+    "recompiles": "tests/data/reports/recompiles",
+    "requested": "docs/learn/reports/cuda-graphs",
+    "traces": "tests/data/reports/mlp",
+    "wrappers": "docs/learn/reports/cpp-wrapper",
+}
+"""The page of a view, and a report that has something for it."""
+
+
+@pytest.mark.parametrize("page", VIEWS)
+def test_the_python_of_a_views_page_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = FROM_PYTHON.search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    assert section is not None
+    report = cs.load(ROOT / f"{VIEWS[page]}.compilescope.json")
+    # What no stored report has.
+    report.compilations[0].autotunings = [Autotuning(operator="mm", choices=[Choice(name="mm")])]
+    report.rank = Rank(
+        rank=0,
+        size=1,
+        collectives=[Collective(operator="all_reduce")],
+        differences=[RankDifference(what="guards of 0/0", kind="guards")],
+    )
+    (tmp_path / "traces").mkdir()
+    shutil.copy(ROOT / "tests/data/traces/cpu-torch2.13-fullgraph.log.gz", tmp_path / "traces")
+    monkeypatch.chdir(tmp_path)
+    torch.compiler.reset()
+    x = torch.ones(4)
+    compiled = torch.compile(torch.sin, backend="eager")
+    compiled(x)
+    names = {"cs": cs, "report": report, "reports": [report], "compiled": compiled, "x": x}
+    exec(compile(section[1], f"{page}.md", "exec"), names)
