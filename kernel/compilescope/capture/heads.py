@@ -36,7 +36,7 @@ has kilobytes.
 ARTIFACT_NAME = re.compile(rb'"name": "([^"\\]*)"')
 """In an artifact's metadata."""
 
-_PAYLOAD = re.compile(rb"(?:\n(?:\r?\n)*\t[^\n]*)*")
+_NO_TEXT = re.compile(rb"\n[^\t\r\n]")
 _BLANK = re.compile(rb"\n{2,}")
 
 
@@ -73,14 +73,16 @@ class Block(NamedTuple):
         """The text after the head that ends there; empty if there is none."""
         if head_end + 1 >= self.end or self.buffer[head_end + 1] not in _CONTINUES:
             return b""
-        text = _PAYLOAD.match(self.buffer, head_end, self.end)
-        return unindented(text[0]) if text is not None else b""
+        return unindented(bytes(self.buffer[head_end : self._text_end(head_end)]))
 
     def record_at(self, newline: int) -> bytes:
         """The record after a newline, with its text."""
-        end = self.line_end(newline + 1)
-        text = _PAYLOAD.match(self.buffer, end, self.end)
-        return bytes(self.buffer[newline + 1 : text.end() if text is not None else end])
+        text_end = self._text_end(self.line_end(newline + 1))
+        return bytes(self.buffer[newline + 1 : text_end])
+
+    def _text_end(self, head_end: int) -> int:
+        following = _NO_TEXT.search(self.buffer, head_end, self.end)
+        return self.end if following is None else following.start()
 
 
 def unindented(text: bytes) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 
 def finite(value: object) -> float | None:
@@ -46,6 +47,11 @@ def decoded(text: str) -> Any:
     ValueError
         The text is not JSON, or nested too deep.
     """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        # Python reads more: NaN, numbers beyond a float, half of a pair. Few logs have such.
+        import json
     try:
         value = json.loads(text)
         if "\\u" in text:

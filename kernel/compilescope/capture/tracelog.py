@@ -8,7 +8,6 @@ affects only its line: everything else is read, and lost lines are counted.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -42,6 +41,15 @@ quadratic time."""
 _RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
 """torchrun's prefix of each line if several processes write one file."""
 _QUARTER_HOUR = 900.0
+_NO_TIME = (
+    msgspec.DecodeError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 class TraceLog(msgspec.Struct):
@@ -237,6 +245,8 @@ def _encodable(payload: str) -> str:
     """The payload without lone surrogates, which JSON can express but UTF-8 cannot encode."""
     if "\\ud" not in payload and "\\uD" not in payload:
         return payload
+    import json  # for milliseconds that most logs do not need
+
     try:
         text = json.dumps(json.loads(payload), ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -334,8 +344,8 @@ def clock_shift(records: Iterable[Record]) -> float:
         if record.event != "chromium_event" or not record.payload:
             continue
         try:
-            true = float(json.loads(record.payload)["ts"]) / 1e6
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            true = float(msgspec.json.decode(record.payload)["ts"]) / 1e6
+        except _NO_TIME:
             continue
         if math.isfinite(true) and 0 < true < _LAST_S:
             return whole_quarters(true - record.time_s)

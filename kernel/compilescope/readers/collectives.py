@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ..capture.logged_values import decoded
 from ..report import Problem
 from .lazy_trace import ProcessLog
 from .outlines import Events
 
 _SCHEDULE = "inductor_collective_schedule"
 _CODE = "inductor_output_code"
-_CALL = re.compile(r"^(?!\s*(?:#|//)).*?_c10d_functional[._](\w+?)(?:\.default)?\(", re.M)
-"""A call in either wrapper; graphs in comments name the same operators."""
+_CALL = r"(?m)^(?!\s*(?:#|//)).*?_c10d_functional[._](\w+?)(?:\.default)?\("
+"""A call in either wrapper; graphs in comments name the same operators. Most traces have none."""
 
 
 def collective_problems(logs: Sequence[ProcessLog]) -> list[Problem]:
@@ -58,7 +58,8 @@ def _differences(log: ProcessLog, events: Events) -> list[str]:
         if text.name in texts:
             texts[text.name].append(log.text_at(text.offset))
     scheduled = Counter(name for text in texts[_SCHEDULE] for name in _scheduled(text))
-    called = Counter(_short(match[1]) for text in texts[_CODE] for match in _CALL.finditer(text))
+    calls = (match[1] for text in texts[_CODE] for match in re.finditer(_CALL, text))
+    called = Counter(map(_short, calls))
     return [
         f"{name}: {number} scheduled, {called[name]} called"
         for name, number in scheduled.items()
@@ -68,8 +69,8 @@ def _differences(log: ProcessLog, events: Events) -> list[str]:
 
 def _scheduled(text: str) -> list[str]:
     try:
-        names = json.loads(text)
-    except (ValueError, RecursionError):
+        names = decoded(text)
+    except ValueError:
         return []  # damaged: nothing to compare
     if not isinstance(names, list):
         return []

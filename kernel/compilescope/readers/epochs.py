@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..analysis.phases.compilations import epochs
 from ..capture.records import LOOSE, Record
-from ..capture.renumber import renamed
 
 
 class Epochs:
@@ -50,6 +48,8 @@ class Epochs:
 
 def _moved(name: str, frames: int, graphs: int) -> str:
     """A compile id, offset by a number of frames and of compiled autograd's graphs."""
+    if not frames and not graphs:
+        return name
     parts = name.split("/")
     if len(parts) > 1:
         parts[-2] = str(int(parts[-2]) + frames)
@@ -68,6 +68,10 @@ def distinguished(records: Sequence[Record]) -> list[Record]:
 
     Records without an id get `LOOSE`, but for those that are of the whole process.
     """
+    # What reads a log on demand needs neither.
+    from ..analysis.phases.compilations import epochs
+    from ..capture.renumber import renamed
+
     names = Epochs()
     distinct: list[Record] = []
     for epoch in epochs(records):

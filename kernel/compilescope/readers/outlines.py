@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..analysis.guards.frames import files_of, first_of_frame, frame_of
-from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
-from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import compile_time_s, finite, logged_count
@@ -35,6 +33,8 @@ REDUCED = (
     "when the compilation is opened."
 )
 _TWO_DIGITS = re.compile(rb"\d\d")
+_Ids = tuple[int | None, int | None, int | None]
+"""The three fields of a head that name its compilation."""
 _CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
 _OUTLINED = {
     *METRICS,
@@ -46,6 +46,29 @@ _OUTLINED = {
 }
 """The records that an outline is made of, besides those of caches."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
+_METRICS = {name.encode() for name in METRICS}
+
+
+class _Kind(NamedTuple):
+    """What is read of records of a name."""
+
+    name: str
+    """The artifact's, else the event's."""
+    is_outlined: bool
+    of_process: bool
+    has_text: bool
+
+
+@lru_cache(maxsize=1024)
+def _kind(event: bytes, artifact: bytes) -> _Kind:
+    name = (artifact if event == b"artifact" else event).decode("utf-8", "replace")
+    return _Kind(
+        name=name,
+        is_outlined=name in _OUTLINED or _CACHE.match(name) is not None,
+        of_process=name in METRICS or name in _OF_PROCESS,
+        # The details of a cache hit or miss take megabytes: they are read with the compilation.
+        has_text=not name.endswith(("_cache_hit", "_cache_miss")),
+    )
 
 
 class Metrics(msgspec.Struct):
@@ -83,7 +106,7 @@ class _MetricsHead(Head):
 _decode_metrics = msgspec.json.Decoder(_MetricsHead).decode
 
 
-class Text(NamedTuple):
+class Text(msgspec.Struct, frozen=True):
     """A record whose text stays in the file."""
 
     name: str
@@ -105,24 +128,34 @@ class Events(msgspec.Struct):
     """When the first of them was written, by the lines' clock."""
     outline: Compilation | None = None
     """None if records were read since it was made."""
+    names: set[str] = set()
+    """The records' names."""
+    has_failure: bool = False
+    """Whether one of the records `tells_of_failure`."""
+    figures: dict[str, dict[str, Any]] = {}
+    """The last of each kind of metrics."""
+
+    def add(self, record: Record) -> None:
+        """Add a record that `outline` reads."""
+        self.records.append(record)
+        self.names.add(record.name)
+        if record.event in METRICS:
+            self.figures[record.event] = record.metadata[record.event]
+        self.has_failure = self.has_failure or tells_of_failure(record)
 
     def metrics(self, event: str) -> dict[str, Any]:
         """Torch's figures of the forward or of the backward; empty where they are not logged."""
-        for record in reversed(self.records):
-            if record.event == event:
-                figures = record.metadata[event]
-                return figures if isinstance(figures, dict) else {}
-        return {}
+        return self.figures.get(event, {})
 
     @property
     def is_done(self) -> bool:
         """Whether the compilation has ended, successfully or not."""
-        return any(record.event in METRICS for record in self.records)
+        return bool(self.figures)
 
     @property
     def starts(self) -> bool:
         """Whether Dynamo started it, so that its end will be logged."""
-        return any(record.event == "dynamo_start" for record in self.records)
+        return "dynamo_start" in self.names
 
 
 class Outlines:
@@ -151,8 +184,12 @@ class Outlines:
         self._shift_s: float | None = None
         self._second, self._second_s = b"", 0
         """The last record's time as its line has it, and in seconds."""
+        self._by_ids: dict[_Ids, Events] = {}
+        """The compilations since torch last began to count, by its ids."""
         self._touched: dict[str, Events] = {}
         """The compilations with new records since the last `read`."""
+        self._last: Events | None = None
+        """That of the record before, if it is touched."""
 
     def read(
         self, progress: Callable[[int], None] = lambda position: None, *, whole: bool = True
@@ -172,6 +209,7 @@ class Outlines:
             Of the compilations that there is something new of.
         """
         self._touched.clear()
+        self._last = None
         for block in self._blocks.complete():
             self._read(block)
             progress(self._blocks.position)
@@ -212,12 +250,12 @@ class Outlines:
 
     def failures(self) -> list[Problem]:
         """What `read_failures` tells of the log, in torch's order."""
-        groups = [
-            events.records
+        records = [
+            record
             for events in self.events.values()
-            if any(map(tells_of_failure, events.records))
+            if events.has_failure
+            for record in events.records
         ]
-        records = [record for group in groups for record in group]
         if not records:
             return []
         # It imports what explains C++ errors, which a trace without failures does not need.
@@ -230,14 +268,13 @@ class Outlines:
             # Before the others: the year may differ, and not all metrics have a time.
             self._shift_s = clock_shift(first_span(block, self._year)) or None
         for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
-            event = match[4]
-            if event is None:
+            if match[4] is None:
                 self._add_foreign(block, match.start())
                 continue
             end = block.line_end(match.end())
             text = block.buffer[match.start(3) : end]
             try:
-                self._add(block, match, event.decode(), text, end)
+                self._add(block, match, text, end)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
                 self._damages.add("cannot be read", 0, bytes(text), str(error))
 
@@ -246,45 +283,51 @@ class Outlines:
         if line.strip():
             self._damages.add("is not a trace record", 0, line)
 
-    def _add(
-        self, block: Block, match: re.Match[bytes], event: str, text: bytearray, end: int
-    ) -> None:
-        if event == "str":
+    def _add(self, block: Block, match: re.Match[bytes], text: bytearray, end: int) -> None:
+        # It is called for each record but spans: what is computed here is most of a reading.
+        event = match[4]
+        if event == b"str":
             intern_name(msgspec.json.decode(text), self._names)
             return
-        head = _decode_metrics(text) if event in METRICS else decode_head(text)
-        name = _artifact_name(text) if event == "artifact" else event
-        torch_id = known_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
-        if event == "dynamo_start" and torch_id is not None and not head.attempt:
-            self._epochs.start(torch_id)
-        shown = None if torch_id is None else self._epochs.name(torch_id)
+        is_metrics = event in _METRICS
+        head = _decode_metrics(text) if is_metrics else decode_head(text)
+        artifact = b""
+        if event == b"artifact" and (title := ARTIFACT_NAME.search(text)):
+            artifact = title[1]
+        kind = _kind(event, artifact)
+        ids = (head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
+        if event == b"dynamo_start" and not head.attempt:
+            self._start(ids)
         events = None
-        if name != "torch_version":
-            events = self._events(shown or LOOSE)
-            if events.first_s is None:
-                events.first_s = self._time(match)
+        if kind.name == "torch_version":
+            known_id(*ids)  # raises if they are damaged
+        else:
+            events = self._by_ids.get(ids) or self._events(ids, match)
+            if events is not self._last:
+                self._last = events
+                events.outline = None
+                self._touched[events.id] = events
             if head.has_payload is not None:
                 offset = block.offset + match.start() + 1
-                events.texts.append(Text(name, head.has_payload, offset))
-        of_process = (event in METRICS or name in _OF_PROCESS) and name not in self._process
-        of_compilation = _is_outlined(name)
-        if not of_process and not of_compilation:
+                events.texts.append(Text(kind.name, head.has_payload, offset))
+        of_process = kind.of_process and kind.name not in self._process
+        if not of_process and not kind.is_outlined:
             return
-        # The details of a cache hit or miss take megabytes: they are read with the compilation.
-        has_text = not name.endswith(("_cache_hit", "_cache_miss"))
+        name = kind.name if event != b"artifact" else "artifact"
         record = Record(
-            event=event,
-            metadata=self._metadata(event, name, head, text),
-            payload=block.payload_at(end).decode("utf-8", "replace") if has_text else None,
-            compile_id=shown,
+            event=name,
+            metadata=self._metadata(name, kind.name, head, text),
+            payload=block.payload_at(end).decode("utf-8", "replace") if kind.has_text else None,
+            compile_id=None if events is None or events.id == LOOSE else events.id,
             attempt=head.attempt or 0,
             time_s=self._time(match),
         )
         if of_process:
-            self._process[name] = record
-        if of_compilation and events is not None:
-            events.records.append(record)
-            self._set_clock(events)
+            self._process[kind.name] = record
+        if kind.is_outlined and events is not None:
+            events.add(record)
+            if self._shift_s is None:
+                self._set_clock(events)
 
     def _metadata(self, event: str, name: str, head: Head, text: bytearray) -> dict[str, Any]:
         """The metadata that outlines look at."""
@@ -304,40 +347,37 @@ class Outlines:
             self._second, self._second_s = match[1], int(seconds_of(self._year, *parts, 0))
         return (self._second_s * 1_000_000 + int(match[2])) / 1_000_000
 
-    def _events(self, shown: str) -> Events:
+    def _start(self, ids: _Ids) -> None:
+        """Note that Dynamo starts on a compilation."""
+        torch_id = known_id(*ids)
+        if torch_id is not None and self._epochs.start(torch_id):
+            self._by_ids.clear()
+
+    def _events(self, ids: _Ids, match: re.Match[bytes]) -> Events:
+        """The compilation that a record belongs to, which may be its first."""
+        torch_id = known_id(*ids)
+        shown = LOOSE if torch_id is None else self._epochs.name(torch_id)
         events = self.events.get(shown)
         if events is None:
-            events = self.events[shown] = Events(shown)
-        events.outline = None
-        self._touched[shown] = events
+            events = self.events[shown] = Events(shown, first_s=self._time(match))
+        self._by_ids[ids] = events
         return events
 
     def _set_clock(self, events: Events) -> None:
         """Align the lines' clock with torch's own, which has the year and the time zone."""
-        if self._shift_s is None:
-            started_s = finite(events.metrics("compilation_metrics").get("start_time"))
-            if started_s is not None:
-                self._shift_s = whole_quarters(started_s - events.records[0].time_s)
+        started_s = finite(events.metrics("compilation_metrics").get("start_time"))
+        if started_s is not None:
+            self._shift_s = whole_quarters(started_s - events.records[0].time_s)
 
 
-@lru_cache(maxsize=256)
-def _is_outlined(name: str) -> bool:
-    return name in _OUTLINED or _CACHE.match(name) is not None
-
-
-def _artifact_name(metadata: bytearray) -> str:
-    named = ARTIFACT_NAME.search(metadata)
-    return named[1].decode("utf-8", "replace") if named else ""
-
-
-def _breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Break]:
+def _breaks(events: Events, frame: SourceLine | None) -> list[Break]:
     """The graph breaks of a compilation."""
-    if not any(record.name == "dynamo_graph_break_reason" for record in records):
+    if "dynamo_graph_break_reason" not in events.names:
         return []
     # It imports what takes a break's message apart, which a trace without breaks does not need.
     from ..analysis.problems.breaks import read_breaks
 
-    return read_breaks(records, frame)
+    return read_breaks(events.records, frame)
 
 
 def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compilation:
@@ -347,7 +387,7 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         id=events.id,
         attempt=max((record.attempt for record in records), default=0),
         frame=frame,
-        breaks=_breaks(records, frame),
+        breaks=_breaks(events, frame),
         reduced=REDUCED,
         counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
     )
@@ -355,10 +395,16 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
     if nodes is not None:
         compilation.counts["nodes"] = nodes
     for record in records:
-        if record.name == "recompile_reasons" and record.payload:
+        name = record.name
+        if name == "recompile_reasons" and record.payload:
+            # Neither this nor the caches are in each log.
+            from ..analysis.guards.logged_reasons import parse_recompile
+
             compilation.recompile = parse_recompile(record.payload, files_of(records))
-        elif record.event == "artifact":
-            cache = parse_cache(record.name, record.payload)
+        elif record.event == "artifact" and name not in _OUTLINED:
+            from ..analysis.phases.caches import parse_cache
+
+            cache = parse_cache(name, record.payload)
             if cache is not None:
                 compilation.cache.append(cache)
     started_s = finite(metrics.get("start_time"))

@@ -19,7 +19,7 @@ def parse_cache(name: str, payload: str | None) -> CacheEvent | None:
         return None
     cache, outcome = match.groups()
     try:
-        logged = decoded(payload or "{}")
+        logged = decoded(payload) if payload else {}
     except ValueError:
         logged = {"text": payload}
     if not isinstance(logged, dict):

@@ -14,6 +14,7 @@ _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)\s*$")
 _REASON = re.compile(r"Graph Break Reason: (.*)$")
 _WHILE = re.compile(r"Encountered graph break when attempting to trace")
 _LINK = re.compile(r"For more details about this graph break, please visit: (\S+)")
+_VISIT = "please visit: "
 _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
 _GIVEN_UP = "Failed to handle graph break gracefully"
@@ -140,7 +141,7 @@ def parse_break(text: str) -> Break:
     end = _end_of_message(lines)
     for line in lines[:end]:
         place = _PLACE.match(line)
-        found_link = _LINK.search(line)
+        found_link = _LINK.search(line) if _VISIT in line else None  # a search is slow
         field_start = _FIELD.match(line)
         if place and where is None:
             where = SourceLine(file=place.group(1), line=int(place.group(2)))
