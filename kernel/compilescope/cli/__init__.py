@@ -9,6 +9,7 @@ and 130 after Ctrl-C. ``compilescope run`` exits with its script's status.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import importlib
 import os
@@ -16,9 +17,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from ..measure.garbage_collection import gc_disabled
 from ..version import __version__
+
+if TYPE_CHECKING:
+    import types
 
 _PLACES = ("paths", "file", "before", "after")
 """Arguments that may be addresses of traces."""
@@ -34,11 +39,19 @@ _COMMANDS = {
     "doctor": "doctor",
 }
 """Command → its module."""
+_STDOUT = 1
+"""Its file descriptor."""
 
 
 def run_process() -> int:
     """`main`, in a process of its own that ends with it."""
-    return _run(sys.argv[1:], is_process=True)
+    try:
+        _open_closed_streams()
+        if sys.argv[1:2] == ["trace"]:
+            _import_msgspec()
+        return _run(sys.argv[1:], is_process=True)
+    except KeyboardInterrupt:  # while the command was imported
+        return 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,6 +135,63 @@ def _status(options: argparse.Namespace) -> int:
     return status
 
 
+def _open_closed_streams() -> None:
+    """Discard what is written to a stream that the shell closed (``2>&-``).
+
+    Python has None for it, of which `print` makes standard output.
+    """
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the whole process
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for the whole process
+
+
+def _import_msgspec() -> None:
+    """Import msgspec without typing_extensions, which takes a tenth of a small trace's time.
+
+    msgspec takes from there what `typing` has since Python 3.11, and from `typing` if there is no
+    such package. Commands that run other code leave it as it is.
+    """
+    if sys.version_info < (3, 11) or "typing_extensions" in sys.modules:
+        return
+    absent = cast("types.ModuleType", None)  # `import` then fails as for an absent module
+    sys.modules["typing_extensions"] = absent
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]
+
+
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal.
+
+    argparse asks `shutil` for the width, with each option, and shutil imports each compression that
+    Python has.
+    """
+
+    def __init__(self, prog: str, **layout: Any) -> None:
+        super().__init__(prog, **{"width": _columns() - 2, **layout})
+
+
+@functools.cache
+def _columns() -> int:
+    """What `shutil.get_terminal_size` says."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(_STDOUT).columns or 80
+    except OSError:  # it is no terminal
+        return 80
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of the command line, and of each command."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
+
+
 def _here(place: str | Path, options: argparse.Namespace, copies: ExitStack) -> Path:
     """A path of this machine: of a remote trace, that of a copy."""
     from ..readers.remote import is_remote, located
@@ -140,7 +210,7 @@ def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
 
     Importing the other commands' modules takes longer than reading a small trace.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="compilescope", description="Show what torch.compile did, without a notebook."
     )
     parser.add_argument("--version", action="version", version=f"compilescope {__version__}")

@@ -70,6 +70,7 @@ def command(options: argparse.Namespace) -> int:
     if not options.module and not Path(name).is_file():
         raise CompilescopeError(f"There is no script {name!r}.")
     output, process = _output(options, name), torchrun_environment()
+    shown = os.path.relpath(output)  # the script may change the folder, or delete it
     rank = None if process is None else process.rank
     logs = options.trace or os.environ.get("TORCH_TRACE")
     logs = None if logs is None else Path(logs).absolute()
@@ -95,7 +96,7 @@ def command(options: argparse.Namespace) -> int:
     title = report.subject.name
     if rank is not None:
         report.subject.name += f", rank {rank}"
-    _write(report, output, options, rank, is_joined=joined is not None)
+    _write(report, output, shown, options, rank, is_joined=joined is not None)
     if joined is not None:
         _join(joined, title, options, failed=_is_failure(ended))
     elif options.open:
@@ -170,7 +171,13 @@ def _first_on_path(folder: str) -> None:
 
 
 def _write(
-    report: Report, output: Path, options: argparse.Namespace, rank: int | None, *, is_joined: bool
+    report: Report,
+    output: Path,
+    shown: str,
+    options: argparse.Namespace,
+    rank: int | None,
+    *,
+    is_joined: bool,
 ) -> None:
     """Write the page. An error in compilescope must not change how the script ends.
 
@@ -185,8 +192,8 @@ def _write(
             files.print_lines(what_to_change(report))
         files.write(report, output)
         if rank is None:
-            shown = shlex.quote(os.path.relpath(output))
-            files.print_note(f"compilescope show {shown} prints the rest in a terminal")
+            command_line = f"compilescope show {shlex.quote(shown)}"
+            files.print_note(f"{command_line} prints the rest in a terminal")
     except CompilescopeError as error:
         files.print_note(f"the report is not written: {error}")
 

@@ -6,13 +6,15 @@ import gzip
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import compilescope as cs
 import pytest
-from compilescope.cli import main
+from compilescope import cli
+from compilescope.cli import main, run_process
 from compilescope.cli.terminal import Paint
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
@@ -139,6 +141,57 @@ def test_a_command_ends_on_ctrl_c_without_a_traceback(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("compilescope.cli.trace.Trace", interrupted)
     assert main(["trace", str(LIMIT)]) == 130
+
+
+def test_a_command_ends_on_ctrl_c_while_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str, package: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.argv", ["compilescope", "trace", str(LIMIT)])
+    monkeypatch.setattr("importlib.import_module", interrupted)
+    assert run_process() == 130
+
+
+def test_what_goes_to_a_closed_stream_is_discarded(tmp_path: Path) -> None:
+    missing = f"{shlex.quote(sys.executable)} -m compilescope trace missing.log"
+    shown = f"{shlex.quote(sys.executable)} -m compilescope trace {shlex.quote(str(LIMIT))}"
+    for command, status in ((f"{missing} 2>&-", 2), (f"{shown} >&-", 0)):
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (status, "", ""), command
+
+
+def test_a_process_that_summarizes_a_trace_imports_no_more_than_it_needs() -> None:
+    script = f"""if True:
+        import sys
+        from compilescope.cli import run_process
+        sys.argv[1:] = ["trace", {str(PYTHON)!r}]
+        run_process()
+        print(*sys.modules, file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported = set(done.stderr.split())
+    assert "msgspec" in imported
+    unneeded = {"json"}
+    if sys.version_info >= (3, 11):
+        unneeded.add("typing_extensions")
+    assert not imported & unneeded
+
+
+def test_help_is_as_wide_as_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    widths = []
+    for columns in ("60", "120"):
+        cli._columns.cache_clear()
+        monkeypatch.setenv("COLUMNS", columns)
+        with pytest.raises(SystemExit):
+            main(["trace", "--help"])
+        lines = capsys.readouterr().out.split("\n")
+        # A choice is one word, which is not split.
+        widths.append(max(len(line) for line in lines if "{" not in line))
+    cli._columns.cache_clear()
+    assert widths[0] <= 58 < 80 < widths[1] <= 118
 
 
 WITHOUT_TORCH = """

@@ -160,6 +160,18 @@ def test_however_a_script_ends_it_ends_so_and_is_reported(
 
 
 @pytest.mark.slow
+def test_a_script_that_deletes_its_folder_is_reported_from_where_it_was_started(
+    tmp_path: Path, commands: Commands
+) -> None:
+    program = "import os\nos.mkdir('scratch')\nos.chdir('scratch')\nos.rmdir(os.getcwd())\n"
+    (tmp_path / "train.py").write_text(program)
+    ran = commands.run("run", "train.py", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "compilescope show train.html prints the rest" in ran.stderr
+    assert (tmp_path / "train.html").is_file()
+
+
+@pytest.mark.slow
 def test_a_redacted_run_tells_neither_code_nor_arguments(
     tmp_path: Path, commands: Commands
 ) -> None:
