@@ -109,7 +109,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._loader.stop();
     this.measurements.clear();
     this.sweeps.clear();
-    this._wantedName = null;
+    this._requestedName = null;
     this.setProblem(null);
     this.select({});
     this._selected.linker.forget();
@@ -179,8 +179,8 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return !this._live.has(id) && this._archive.has(id);
   }
 
-  get wanted(): Variant {
-    return this._switches.wanted;
+  get requested(): Variant {
+    return this._switches.requested;
   }
 
   get pending(): boolean {
@@ -195,17 +195,19 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._selected.select(selection);
   }
 
-  setWanted(change: Partial<Variant>): void {
+  setRequested(change: Partial<Variant>): void {
     this.setProblem(null);
     this._switches.set(change);
   }
 
   showVariant(name: string): void {
-    const variant = this._report?.variants.find(each => each.name === name);
+    const variant = this._report?.variants.find(
+      summary => summary.name === name
+    );
     if (!variant) {
       return;
     }
-    this._wantedName = null;
+    this._requestedName = null;
     this._switches.reset(variant.requested);
     this._shown.place(variant);
   }
@@ -213,7 +215,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   async goOn(): Promise<void> {
     const { _unmade } = this;
     if (_unmade) {
-      this.setWanted(_unmade);
+      this.setRequested(_unmade);
     } else {
       await this.run();
     }
@@ -442,22 +444,22 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     // A subject is there before its first variant is.
     const isFirst = !this._report?.variants.some(isCompiled);
     this._report = report;
-    const wanted = report.variants.find(
-      variant => variant.name === this._wantedName
+    const requested = report.variants.find(
+      variant => variant.name === this._requestedName
     );
-    if (wanted) {
-      this._wantedName = null;
+    if (requested) {
+      this._requestedName = null;
     }
-    const tell = this._shown.take(report, wanted);
+    const tell = this._shown.take(report, requested);
     if (isFirst) {
       this._followShown();
     }
     this.reportChanged.emit();
     tell();
     this._turn(report);
-    if (!this._switches.pending && this._wantedName === null) {
+    if (!this._switches.pending && this._requestedName === null) {
       const isThere = report.variants.some(variant =>
-        isSameVariant(variant.requested, this.wanted)
+        isSameVariant(variant.requested, this.requested)
       );
       if (!isThere) {
         this._followShown();
@@ -489,7 +491,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    */
   private _followShown(): void {
     const { variant } = this._shown;
-    const shown = this._report?.variants.find(each => each.name === variant);
+    const shown = this._report?.variants.find(({ name }) => name === variant);
     if (shown && !this._switches.pending) {
       this._switches.reset(shown.requested);
     }
@@ -508,7 +510,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
-    this._wantedName = answer.name;
+    this._requestedName = answer.name;
     this._unmade = null;
     if (answer.job) {
       const { connection } = this.need();
@@ -536,11 +538,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   protected jobEnded(job: JobState): void {
-    const wanted = this._switches.wanted;
+    const requested = this._switches.requested;
     const isOwn = this._switches.jobEnded(job.id);
     if (isOwn && job.state !== 'done') {
-      this._unmade = wanted;
-      this._wantedName = null;
+      this._unmade = requested;
+      this._requestedName = null;
       this._followShown();
     }
     if (this._turning && job.subject === this._subject) {
@@ -566,7 +568,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _offered: string | null = null;
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
-  private _wantedName: string | null = null;
+  private _requestedName: string | null = null;
 
   /**
    * The setting whose sources were asked for, and the work on them stopped.
@@ -627,7 +629,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this.fail(error);
       this._followShown();
     },
-    onChange: () => this.wantedChanged.emit()
+    onChange: () => this.requestedChanged.emit()
   });
 }
 

@@ -174,7 +174,7 @@ describe('AutotuneBody', () => {
     show([]);
     expect(page.text()).toContain('compiled in default mode');
     page.click(page.button('Set mode to max-autotune'));
-    expect(model.setWanted).toHaveBeenCalledWith({ mode: 'max-autotune' });
+    expect(model.setRequested).toHaveBeenCalledWith({ mode: 'max-autotune' });
   });
 
   it('offers nothing that a report from a file cannot do', () => {

@@ -64,7 +64,7 @@ class Model {
   reportChanged = new Signal<this, void>(this);
   selectedVariantsChanged = new Signal<this, ISides>(this);
   compilationChanged = new Signal<this, string>(this);
-  wantedChanged = new Signal<this, void>(this);
+  requestedChanged = new Signal<this, void>(this);
   jobChanged = new Signal<this, void>(this);
   job = null;
 

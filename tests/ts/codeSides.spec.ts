@@ -173,7 +173,7 @@ describe('Sides', () => {
     reportChanged = new Signal<this, void>(this);
     selectedVariantsChanged = new Signal<this, ISides>(this);
     compilationChanged = new Signal<this, string>(this);
-    wantedChanged = new Signal<this, void>(this);
+    requestedChanged = new Signal<this, void>(this);
     jobChanged = new Signal<this, void>(this);
     job = null;
     get selectedVariants(): ISides {
@@ -224,7 +224,7 @@ describe('Sides', () => {
     const { model, sides } = make();
     model.asked = [];
     model.reportChanged.emit();
-    model.wantedChanged.emit();
+    model.requestedChanged.emit();
     expect(model.asked).toEqual([]);
     sides.pick('left', { compilation: '0/1' });
     expect(model.asked).toEqual(['python 0/1 python']);

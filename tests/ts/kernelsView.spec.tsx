@@ -84,7 +84,7 @@ describe('rowsOf', () => {
   const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
 
   it('tells kernels of one name apart and counts own launches', () => {
-    expect(rows.map(({ id, own }) => [id, own.length])).toEqual([
+    expect(rows.map(({ id, launches: own }) => [id, own.length])).toEqual([
       ['forward.cpp_fused_relu_0', 2],
       ['backward.cpp_fused_relu_0', 0],
       ['inference.extern_kernels.mm', 1]
@@ -120,7 +120,7 @@ describe('rowsOf', () => {
       of: 3
     });
     expect(all[1].intensity).toBeNull();
-    const launched = all.filter(({ own }) => own.length > 0);
+    const launched = all.filter(({ launches: own }) => own.length > 0);
     const value = launched.reduce((sum, row) => sum + row.bytes.value!, 0);
     expect(totalsOf(all).bytes).toBe(value);
     const { trans } = contextOf(new ViewModel());

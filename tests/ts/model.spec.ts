@@ -84,14 +84,14 @@ describe('SubjectModel', () => {
     await connection.inspect('f', {
       variants: [variantSummary('eager', { backend: null })]
     });
-    expect(model.wanted.target).toBeNull();
+    expect(model.requested.target).toBeNull();
     connection.event.emit({
       event: 'report_changed',
       data: { subject: 'f', revision: 2, variant: null }
     });
     const variants = [variantSummary('python on h100', { target: 'h100' })];
     await connection.answer('get_report', report('f', { variants }));
-    expect(model.wanted.target).toBe('h100');
+    expect(model.requested.target).toBe('h100');
   });
 
   it('shows the C++ wrapper once it is there, unless the user chose', async () => {

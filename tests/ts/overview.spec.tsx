@@ -520,7 +520,7 @@ describe('OverviewView', () => {
       each => each.textContent === 'Try it'
     )!;
     act(() => button.click());
-    expect(model.setWanted).toHaveBeenCalledWith(requested);
+    expect(model.setRequested).toHaveBeenCalledWith(requested);
     expect(model.startMeasure).not.toHaveBeenCalled();
     model.job = job({ state: 'running' });
     const tried = variantSummary('reduce-overhead', requested);

@@ -34,7 +34,7 @@ export class ViewModel {
   report: ReportSummary | null = report('f');
   selection: ISelection = selection();
   linked: ILinked = linked();
-  setWanted = jest.fn();
+  setRequested = jest.fn();
   run = jest.fn(() => Promise.resolve());
   goOn = jest.fn(() => Promise.resolve());
   cancel = jest.fn(() => Promise.resolve());
@@ -51,7 +51,7 @@ export class ViewModel {
   problemChanged = new Signal<this, void>(this);
   subjectsChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
-  wantedChanged = new Signal<this, void>(this);
+  requestedChanged = new Signal<this, void>(this);
 
   select = jest.fn((change: Partial<ISelection>) => {
     this.selection = selection(change);

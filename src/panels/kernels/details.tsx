@@ -94,7 +94,7 @@ export function Details(props: {
         )}
       </header>
       <dl>
-        <Fact label={trans.__('Launches')}>{row.own.length}</Fact>
+        <Fact label={trans.__('Launches')}>{row.launches.length}</Fact>
         {kernel.time && (
           <Fact label={trans.__('Time')}>
             {kernel.time.text.split('\n').join(' · ')}
@@ -258,7 +258,7 @@ function Launches(props: {
   const { launches, onOpen } = props;
   // Launches that are alike are told of once, above.
   const isEach = launches.some(
-    each => each.estimated_bytes !== launches[0].estimated_bytes
+    launch => launch.estimated_bytes !== launches[0].estimated_bytes
   );
   const { trans } = props.context;
   if (launches.length === 0) {

@@ -19,7 +19,7 @@ export function TargetEstimates(props: {
   const { context } = props;
   const { trans } = context;
   const variants = props.variants.filter(({ target }) => target !== null);
-  const isPartial = variants.some(each => each.target!.estimate?.unknown);
+  const isPartial = variants.some(variant => variant.target!.estimate?.unknown);
   const estimates = variants.flatMap(({ target }) => target!.estimate ?? []);
   // What variants have in common is said once: the device, or how it is called.
   const notes = new Set([
