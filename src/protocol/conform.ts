@@ -1445,6 +1445,8 @@ export function conformTargetSummary(value: unknown): void {
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
+  o.estimated = field(o.estimated, 'estimated', check2, emptyList);
+  o.checked = text(o.checked, 'checked', '');
 }
 
 export function conformTier(value: unknown): void {

@@ -2619,6 +2619,8 @@ export interface TargetSummary {
   kernels: number;
   compiled: number;
   checks: Record<string, number>;
+  estimated: string[];
+  checked: string;
 }
 
 /**

@@ -345,7 +345,9 @@ describe('SidebarBody', () => {
       estimate,
       kernels: 1,
       compiled: 0,
-      checks: {}
+      checks: {},
+      estimated: [],
+      checked: ''
     };
     const h100 = variantSummary('on h100', { target: 'h100' }, { target });
     const python = variantSummary(
