@@ -585,6 +585,7 @@ export function conformGraphTiers(value: unknown): void {
   o.pinned = flag(o.pinned, 'pinned', false);
   o.gain = field(o.gain, 'gain', check54, none);
   o.pinned_to = field(o.pinned_to, 'pinned_to', check9, none);
+  o.lines = field(o.lines, 'lines', check2, emptyList);
 }
 
 export function conformGuard(value: unknown): void {

@@ -1167,6 +1167,7 @@ export interface GraphTiers {
   pinned: boolean;
   gain: Gain | null;
   pinned_to: 'cpp' | 'cuda_graphs' | 'python' | null;
+  lines: string[];
 }
 
 /**
