@@ -2006,6 +2006,7 @@ export interface ReproducerFile {
   why: string;
   unchecked: string;
   output: string;
+  outcome: string;
 }
 
 /**
