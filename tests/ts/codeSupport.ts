@@ -6,6 +6,7 @@ import type {
   Variant,
   VariantSummary
 } from '../../src/protocol/types';
+import { variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 
 /** A region; only what a test is about need be given. */
@@ -58,37 +59,11 @@ export function variant(
   requested: Partial<Variant> = {},
   more: Partial<VariantSummary> = {}
 ): VariantSummary {
-  return {
-    name,
-    requested: {
-      backend: 'inductor',
-      mode: null,
-      cpp_wrapper: false,
-      dynamic: null,
-      fullgraph: false,
-      options: {},
-      target: null,
-      ...requested
-    },
+  return variantSummary(name, requested, {
     stage: 'built',
-    median_us: null,
-    interval_us: null,
-    speedup: null,
-    compile_s: null,
-    accurate: null,
     compilations,
-    recompiles: 0,
-    breaks: 0,
-    problems: [],
-    verdict: null,
-    studied: [],
-    target: null,
-    filled: [],
-    changed: null,
-    earlier: false,
-    recorded: false,
     ...more
-  };
+  });
 }
 
 export function report(

@@ -1,4 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { act } from 'react';
@@ -11,8 +10,8 @@ import {
 } from '../../src/panels/common';
 import { formatNanoseconds } from '../../src/words/format';
 import { problem, RequestError } from '../../src/protocol/client';
-import { job, report, settle, variantSummary } from './fakes';
-import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+import { job, report, variantSummary } from './fakes';
+import { contextOf, drawn, HOSTILE, stage, ViewModel } from './viewSupport';
 
 /**
  * A view of a text, whose answers are the test's.
@@ -42,14 +41,6 @@ class TextView extends ReportView<string> {
   protected present(text: string): JSX.Element {
     return <p>{text}</p>;
   }
-}
-
-async function drawn(): Promise<void> {
-  await act(async () => {
-    await settle();
-    MessageLoop.flush();
-    await settle();
-  });
 }
 
 describe('ReportView', () => {

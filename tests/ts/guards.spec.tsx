@@ -1,5 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import { act } from 'react';
 import { GuardsView } from '../../src/panels/guards';
 import { DEFAULT_OPTIONS, filterOf } from '../../src/panels/guards/filter';
@@ -21,10 +19,9 @@ import type {
   GuardOutcome,
   WhatIfResult
 } from '../../src/protocol/types';
-import { settle } from './fakes';
 import { guardOf, managerOf, manyGuards } from './guardSupport';
 import { fullCompilation, linked, selection } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 import { nameOf } from '../../src/words/arguments';
 
 const TREE = [
@@ -202,22 +199,8 @@ describe('GuardsView', () => {
   let context: ReturnType<typeof contextOf>;
   let height: jest.SpyInstance;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
+  const { all, attach, click, remove } = viewStage();
   const rows = () => all('.jp-Compilescope-tableRow').map(e => e.textContent);
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
   const choose = async (label: string, value: string) => {
     const field = all('label').find(each =>
       each.textContent!.startsWith(label)
@@ -251,12 +234,10 @@ describe('GuardsView', () => {
   async function show(compilation: Compilation): Promise<void> {
     model.getCompilation.mockResolvedValue(compilation);
     view = new GuardsView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     height = jest
       .spyOn(Element.prototype, 'clientHeight', 'get')
       .mockReturnValue(480);
@@ -264,7 +245,7 @@ describe('GuardsView', () => {
     context = contextOf(model);
   });
   afterEach(() => {
-    act(() => view.dispose());
+    remove();
     height.mockRestore();
   });
 

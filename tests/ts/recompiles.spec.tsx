@@ -1,6 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
-import { act } from 'react';
 import { RecompilesView } from '../../src/panels/recompiles-breaks/recompiles/index';
 import {
   describeFailure,
@@ -17,9 +14,9 @@ import type {
   Failure,
   Recompile
 } from '../../src/protocol/types';
-import { report, settle, variantSummary } from './fakes';
+import { report, variantSummary } from './fakes';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
 const WHERE = {
   file: '/tmp/ipykernel_1/1.py',
@@ -221,29 +218,7 @@ describe('RecompilesView', () => {
   let context: ReturnType<typeof contextOf>;
   let height: jest.SpyInstance;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
-  const press = async (node: Element, key: string) => {
-    await act(async () => {
-      node.dispatchEvent(
-        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
-      );
-    });
-    await drawn();
-  };
+  const { all, attach, click, press, remove } = viewStage();
   const button = (text: string) =>
     all('button').find(each => each.textContent === text)!;
 
@@ -252,12 +227,10 @@ describe('RecompilesView', () => {
       variantReport('python', { compilations })
     );
     view = new RecompilesView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     height = jest
       .spyOn(Element.prototype, 'clientHeight', 'get')
       .mockReturnValue(480);
@@ -265,7 +238,7 @@ describe('RecompilesView', () => {
     context = contextOf(model);
   });
   afterEach(() => {
-    act(() => view.dispose());
+    remove();
     height.mockRestore();
   });
 

@@ -1,5 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
 import type * as React from 'react';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -10,7 +12,7 @@ import type {
   ReportSummary
 } from '../../src/protocol/types';
 import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
-import { report } from './fakes';
+import { report, settle } from './fakes';
 import { linked, selection } from './structs';
 
 /**
@@ -126,6 +128,50 @@ export function stage() {
       act(() => root.unmount());
       host.remove();
     }
+  };
+}
+
+/**
+ * Let a view draw what its model has answered.
+ */
+export async function drawn(): Promise<void> {
+  await act(async () => {
+    await settle();
+    MessageLoop.flush();
+    await settle();
+  });
+}
+
+/**
+ * A view in the page; `attach` puts another one there.
+ */
+export function viewStage() {
+  let view: Widget;
+  const all = (selector: string) => [
+    ...view.node.querySelectorAll<HTMLElement>(selector)
+  ];
+  const send = async (node: Element, event: Event) => {
+    await act(async () => {
+      node.dispatchEvent(event);
+    });
+    await drawn();
+  };
+  return {
+    all,
+    attach: async (widget: Widget) => {
+      (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+      view = widget;
+      act(() => Widget.attach(view, document.body));
+      await drawn();
+    },
+    click: (node: Element) =>
+      send(node, new MouseEvent('click', { bubbles: true })),
+    press: (node: Element, key: string) =>
+      send(
+        node,
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+      ),
+    remove: () => act(() => view.dispose())
   };
 }
 
