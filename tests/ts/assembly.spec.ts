@@ -138,8 +138,8 @@ describe('lineRegions', () => {
     const keys = (variant: string, form: string) =>
       new Set(lineRegions(resultOf(variant, form)).map(({ key }) => key));
     const other = keys('python on mi300x', 'amdgcn');
-    const shared = [...keys('python on h100', 'sass')].filter(each =>
-      other.has(each)
+    const shared = [...keys('python on h100', 'sass')].filter(key =>
+      other.has(key)
     );
     expect(shared.length).toBeGreaterThan(5);
   });

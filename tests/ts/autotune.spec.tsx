@@ -145,7 +145,7 @@ describe('AutotuneBody', () => {
       tuning([choice('XBLOCK: 8')], { operator: 'sum', kind: 'config' })
     ]);
     const operators = () =>
-      page.all('[aria-expanded] code').map(each => each.textContent);
+      page.all('[aria-expanded] code').map(element => element.textContent);
     page.choose(page.all('select')[0], 'config');
     expect(operators()).toEqual(['sum']);
     page.choose(page.all('select')[0], '');

@@ -149,7 +149,7 @@ describe('BreaksView', () => {
     await show({ breaks: [breakOf()] });
     model.compilation = '1/0';
     const links = all('.jp-Compilescope-graphs button');
-    expect(links.map(each => each.textContent)).toEqual(['0/0']);
+    expect(links.map(element => element.textContent)).toEqual(['0/0']);
     await click(links[0]);
     expect(model.compilation).toBe('0/0');
     expect(context.open).toHaveBeenCalledWith('graph');
@@ -167,7 +167,7 @@ describe('BreaksView', () => {
     model.selectionChanged.emit();
     await drawn();
     expect(
-      all('article').map(each => each.classList.contains('jp-mod-marked'))
+      all('article').map(element => element.classList.contains('jp-mod-marked'))
     ).toEqual([true, false]);
   });
 

@@ -162,7 +162,7 @@ describe('CodePanel', () => {
       all('.jp-Compilescope-code-times span').map(node => node.textContent);
     expect(times()).toEqual([]);
     expect(model.getCompilation).not.toHaveBeenCalled();
-    model.report.variants.find(each => each.name === 'python')!.studied = [
+    model.report.variants.find(({ name }) => name === 'python')!.studied = [
       'kernels'
     ];
     model.report.revision++;
@@ -203,8 +203,8 @@ describe('CodePanel', () => {
           : wrapper('python', [step('launch', 2, 20), step('return', 3, 1)])
       ]
     }));
-    for (const each of model.report.variants) {
-      each.studied = ['steps'];
+    for (const item of model.report.variants) {
+      item.studied = ['steps'];
     }
     model.report.revision++;
     model.reportChanged.emit();

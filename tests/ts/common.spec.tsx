@@ -242,7 +242,7 @@ describe('VirtualTable', () => {
       />
     );
   const texts = () =>
-    place.all('.jp-Compilescope-tableRow').map(each => each.textContent);
+    place.all('.jp-Compilescope-tableRow').map(element => element.textContent);
 
   it('draws the rows in sight only, and says how many there are', () => {
     draw(null);
@@ -287,7 +287,7 @@ describe('small parts', () => {
   it('shows what is between backticks as code, and all of it as text', () => {
     const place = stage();
     place.draw(<Prose text={`Avoid \`print\` and \`${HOSTILE}\` here`} />);
-    expect(place.all('code').map(each => each.textContent)).toEqual([
+    expect(place.all('code').map(element => element.textContent)).toEqual([
       'print',
       HOSTILE
     ]);

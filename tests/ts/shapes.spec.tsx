@@ -140,7 +140,7 @@ describe('ShapesView', () => {
     expect(card.textContent).toContain('assumed');
     expect(card.textContent).toContain('if total > 16:');
     expect(card.textContent).toContain('local halfs0//2');
-    expect(all('li').map(each => each.textContent!.trim())).toEqual([
+    expect(all('li').map(element => element.textContent!.trim())).toEqual([
       '2*u0 > 16 gt(2*u0, 16) cell:3',
       'u0 unbacked'
     ]);

@@ -90,10 +90,10 @@ describe('SidebarBody', () => {
   const blank = { subjects: [], subject: null, report: null };
   const button = (text: string) =>
     [...host.querySelectorAll('button')].find(
-      each =>
-        each.textContent === text ||
-        each.ariaLabel === text ||
-        each.getAttribute('aria-label') === text
+      element =>
+        element.textContent === text ||
+        element.ariaLabel === text ||
+        element.getAttribute('aria-label') === text
     )!;
   const click = (element: Element) =>
     act(() => {
@@ -198,10 +198,9 @@ describe('SidebarBody', () => {
   it('lists the subjects as options, and moves by keys', () => {
     show();
     const options = [...host.querySelectorAll('[role=option]')];
-    expect(options.map(each => each.getAttribute('aria-selected'))).toEqual([
-      'true',
-      'false'
-    ]);
+    expect(
+      options.map(element => element.getAttribute('aria-selected'))
+    ).toEqual(['true', 'false']);
     act(() => {
       options[0].dispatchEvent(
         new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true })
@@ -418,9 +417,9 @@ describe('SidebarBody', () => {
     const cards = [...host.querySelectorAll('article')];
     expect(
       cards.map(
-        each =>
-          each.querySelector('[role=img]')!.ariaLabel ??
-          each.querySelector('[role=img]')!.getAttribute('aria-label')
+        element =>
+          element.querySelector('[role=img]')!.ariaLabel ??
+          element.querySelector('[role=img]')!.getAttribute('aria-label')
       )
     ).toEqual(['Error', 'Note']);
     for (const text of ['a break', 'because', 'do this', '<b>long</b>']) {

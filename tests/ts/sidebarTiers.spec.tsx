@@ -121,14 +121,14 @@ describe('tiers in the sidebar', () => {
         tiers: [...tiers, tier('cuda_graphs', { state: 'checked' })]
       })
     );
-    const rows = page.all('li').map(each => each.textContent ?? '');
+    const rows = page.all('li').map(element => element.textContent ?? '');
     expect(rows[0]).not.toContain('CUDA graphs');
     expect(rows[1]).toContain('served by CUDA graphs');
     const toggles = page.all('input');
     expect(
-      toggles.map(each => [
-        each.getAttribute('aria-label'),
-        each.getAttribute('aria-checked')
+      toggles.map(element => [
+        element.getAttribute('aria-label'),
+        element.getAttribute('aria-checked')
       ])
     ).toContainEqual(['Pin 0/0 inference to the C++ wrapper', 'true']);
     page.click(toggles[2]);

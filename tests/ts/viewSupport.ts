@@ -95,8 +95,9 @@ export function stage() {
     draw: (element: React.ReactElement) => act(() => root.render(element)),
     text: () => host.textContent ?? '',
     button: (name: string | RegExp) => {
-      const button = all('button').find(each => {
-        const label = each.getAttribute('aria-label') ?? each.textContent ?? '';
+      const button = all('button').find(element => {
+        const label =
+          element.getAttribute('aria-label') ?? element.textContent ?? '';
         return typeof name === 'string' ? label === name : name.test(label);
       });
       if (!button) {

@@ -40,7 +40,7 @@ describe('WorkStrip', () => {
   const click = (label: string) =>
     act(() =>
       [...strip.node.querySelectorAll('button')]
-        .find(each => each.textContent === label)!
+        .find(button => button.textContent === label)!
         .click()
     );
 
