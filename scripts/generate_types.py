@@ -366,7 +366,7 @@ class Conformity:
         if "$ref" in schema:
             return f"conform{schema['$ref']}"
         if "anyOf" in schema:
-            (choice,) = (each for each in schema["anyOf"] if each.get("type") != "null")
+            (choice,) = (option for option in schema["anyOf"] if option.get("type") != "null")
             return self._composed("nullable", choice)
         kind = _CHECKS.get(_scalar(schema))
         if kind is not None:
@@ -406,17 +406,17 @@ def _scalar(schema: dict[str, Any]) -> str:
     return "string" if "enum" in schema else str(schema.get("type", ""))
 
 
-def is_current(target: Path, wanted: str, *, check: bool) -> bool:
-    """Whether a file is as wanted; unless it is only to be checked, it is from now on."""
+def is_current(target: Path, text: str, *, check: bool) -> bool:
+    """Whether a file holds a text; unless it is only to be checked, it is from now on."""
     current = target.read_text(encoding="utf-8") if target.exists() else ""
-    if current == wanted:
+    if current == text:
         return True
     name = target.relative_to(ROOT)
     if check:
         sys.stdout.writelines(
             difflib.unified_diff(
                 current.splitlines(keepends=True),
-                wanted.splitlines(keepends=True),
+                text.splitlines(keepends=True),
                 str(name),
                 "new",
             )
@@ -424,7 +424,7 @@ def is_current(target: Path, wanted: str, *, check: bool) -> bool:
         print(f"{name} is out of date: run python scripts/generate_types.py", file=sys.stderr)
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(wanted, encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
     print(f"wrote {name}")
     return True
 

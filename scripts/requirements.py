@@ -37,8 +37,8 @@ def requirements(torch: str) -> list[str]:
         raise SystemExit(f"TORCH={torch} is no version of torch. Give all of it: TORCH=2.11.0")
     unchanged = [line for line in lines if re.split(r"[=<>~ ;]", line)[0] not in TORCHS_OWN]
     triton = triton_of(torch)
-    wanted = f"triton=={triton}" if triton else "triton"
-    return [*unchanged, f"torch=={torch}", f'{wanted}; platform_system == "Linux"']
+    requirement = f"triton=={triton}" if triton else "triton"
+    return [*unchanged, f"torch=={torch}", f'{requirement}; platform_system == "Linux"']
 
 
 if __name__ == "__main__":

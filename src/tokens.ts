@@ -298,15 +298,15 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   /**
    * The setting of the switches that the user asked for last.
    */
-  readonly wanted: Variant;
+  readonly requested: Variant;
 
   /**
-   * Emitted when `wanted`, or whether its sources are being made, has changed.
+   * Emitted when `requested`, or whether its sources are being made, has changed.
    */
-  readonly wantedChanged: ISignal<ISubjectModel, void>;
+  readonly requestedChanged: ISignal<ISubjectModel, void>;
 
   /**
-   * Whether the sources of `wanted` are on their way.
+   * Whether the sources of `requested` are on their way.
    */
   readonly pending: boolean;
 
@@ -314,7 +314,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * Flips switches: asks for the sources of the variant so set. Calls in quick
    * succession are one request; the last one wins.
    */
-  setWanted(change: Partial<Variant>): void;
+  setRequested(change: Partial<Variant>): void;
 
   /**
    * Turns to a variant that the report has: the switches show its setting, the

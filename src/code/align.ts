@@ -97,9 +97,9 @@ function candidates(
     if (!theirs) {
       continue;
     }
-    const all = ours.length * theirs.length <= MAX_PAIRS_OF_A_KEY;
+    const isEveryPair = ours.length * theirs.length <= MAX_PAIRS_OF_A_KEY;
     ours.forEach((a, i) => {
-      for (const b of all ? theirs : theirs.slice(i, i + 1)) {
+      for (const b of isEveryPair ? theirs : theirs.slice(i, i + 1)) {
         pairs.push({
           key: a.key,
           left: a.start,

@@ -35,7 +35,7 @@ const DEFAULTS: Record<Side, string[]> = {
   right: ['cpp', 'python', 'aot', 'graph.post_grad', 'graph.dynamo']
 };
 
-/** A variant has one wrapper or the other: what stands in when the wanted one is not there. */
+/** A variant has one wrapper or the other: what stands in when the requested one is not there. */
 const STAND_IN: Record<string, string> = {
   python: 'cpp',
   cpp: 'python',
@@ -52,8 +52,8 @@ const STAND_IN: Record<string, string> = {
  * @param report The report.
  * @param side The side.
  * @param variant The variant's name; one that the report lacks is kept, so that the side can say so.
- * @param compilation The compile id that is wanted; another one is taken where it does not exist.
- * @param wanted The artifact that the user picked, or null for the side's default. Where the
+ * @param compilation The requested compile id; another one is taken where it does not exist.
+ * @param chosen The artifact that the user picked, or null for the side's default. Where the
  * variant has it only in its other wrapper (`python`, `cpp`), that one is taken.
  */
 export function choose(
@@ -61,11 +61,11 @@ export function choose(
   side: Side,
   variant: string,
   compilation: string,
-  wanted: string | null
+  chosen: string | null
 ): IChoice {
   const summary = report.variants.find(item => item.name === variant) ?? null;
   const compiled = pickCompilation(summary, compilation);
-  const artifact = pickArtifact(compiled, side, wanted);
+  const artifact = pickArtifact(compiled, side, chosen);
   return {
     address: {
       variant,
@@ -88,12 +88,12 @@ export function defaultVariants(
   report: ReportSummary
 ): Record<Side, string> | null {
   const names = report.variants.filter(item => item.stage !== 'failed');
-  const all = names.length ? names : report.variants;
-  if (!all.length) {
+  const candidates = names.length ? names : report.variants;
+  if (!candidates.length) {
     return null;
   }
-  const compiled = all.filter(item => item.requested.backend !== null);
-  const pool = compiled.length ? compiled : all;
+  const compiled = candidates.filter(item => item.requested.backend !== null);
+  const pool = compiled.length ? compiled : candidates;
   const left =
     pool.find(item => item.name === 'python') ??
     pool.find(item => !item.requested.cpp_wrapper) ??
@@ -132,11 +132,11 @@ export function sameAddress(a: IAddress | null, b: IAddress | null): boolean {
 
 function pickCompilation(
   variant: VariantSummary | null,
-  wanted: string
+  id: string
 ): CompilationSummary | null {
   const compilations = variant?.compilations ?? [];
   return (
-    compilations.find(item => item.id === wanted) ??
+    compilations.find(item => item.id === id) ??
     // A frame without code (a graph break before the first operation) is a poor first sight.
     compilations.find(item => item.artifacts.some(a => a.group === 'code')) ??
     compilations[0] ??
@@ -148,15 +148,15 @@ function pickCompilation(
 function pickArtifact(
   compilation: CompilationSummary | null,
   side: Side,
-  wanted: string | null
+  chosen: string | null
 ): Artifact | string {
   const artifacts = compilation?.artifacts ?? [];
   const find = (name: string) => artifacts.find(item => item.name === name);
-  if (wanted !== null) {
-    const text = kernelText(compilation, wanted);
+  if (chosen !== null) {
+    const text = kernelText(compilation, chosen);
     return text
       ? formArtifact(nearestText(text))
-      : (find(wanted) ?? find(STAND_IN[wanted]) ?? wanted);
+      : (find(chosen) ?? find(STAND_IN[chosen]) ?? chosen);
   }
   return (
     DEFAULTS[side].flatMap(name => find(name) ?? [])[0] ??

@@ -19,33 +19,33 @@ export interface ICosts {
 /**
  * The costs of the wrapper that an artifact is; null where they were not measured.
  *
- * @param all Of a compilation. Of further graphs of a direction there is no text.
+ * @param allSteps Of a compilation. Of further graphs of a direction there is no text.
  */
 export function costsOf(
-  all: readonly Steps[],
+  allSteps: readonly Steps[],
   artifact: string
 ): ICosts | null {
-  const own = all.find(
-    each =>
-      `${each.direction === 'backward' ? 'backward.' : ''}${each.artifact}` ===
+  const measured = allSteps.find(
+    steps =>
+      `${steps.direction === 'backward' ? 'backward.' : ''}${steps.artifact}` ===
       artifact
   );
-  if (!own || own.whole_us === null) {
+  if (!measured || measured.whole_us === null) {
     return null;
   }
   const byLine = new Map<number, Step>();
-  for (const step of own.steps) {
+  for (const step of measured.steps) {
     for (let line = step.start; line <= step.end; line++) {
       byLine.set(line, step);
     }
   }
   return {
-    steps: own.steps,
-    kinds: own.kinds,
+    steps: measured.steps,
+    kinds: measured.kinds,
     byLine,
-    longest: Math.max(0, ...own.steps.map(({ us }) => us ?? 0)),
-    sum_us: own.sum_us ?? 0,
-    whole_us: own.whole_us
+    longest: Math.max(0, ...measured.steps.map(({ us }) => us ?? 0)),
+    sum_us: measured.sum_us ?? 0,
+    whole_us: measured.whole_us
   };
 }
 
@@ -66,8 +66,8 @@ export function tell(
   side: Side,
   line: number
 ): ITold | null {
-  const own = costs[side]?.byLine.get(line) ?? null;
-  return own && { kind: own.kind, ...pair(costs, own.key), [side]: own };
+  const step = costs[side]?.byLine.get(line) ?? null;
+  return step && { kind: step.kind, ...pair(costs, step.key), [side]: step };
 }
 
 /**

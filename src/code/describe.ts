@@ -58,8 +58,8 @@ export function mainSource(
   region: Region,
   files: Readonly<Record<string, string>>
 ): SourceLine | null {
-  const own = region.sources.filter(source => source.file in files);
-  const list = own.length ? own : region.sources;
+  const inCells = region.sources.filter(source => source.file in files);
+  const list = inCells.length ? inCells : region.sources;
   return list[list.length - 1] ?? null;
 }
 

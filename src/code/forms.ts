@@ -62,8 +62,8 @@ export function kernelText(
 export function nearestText(text: IKernelText): IKernelText {
   const { kernel, form } = text;
   const config = kernel.configs.includes(text.config) ? text.config : '';
-  const available = [form, ...(LIKE[form] ?? [])].find(each =>
-    kernel.forms.includes(each)
+  const available = [form, ...(LIKE[form] ?? [])].find(candidate =>
+    kernel.forms.includes(candidate)
   );
   return { kernel, form: available ?? form, config: available ? config : '' };
 }

@@ -47,7 +47,7 @@ export function highlight(
       : [
           ...new Set([
             ...(source ? index.withSource(source).filter(isAction) : []),
-            ...[...(keys ?? [])].flatMap(each => index.withKey(each))
+            ...[...(keys ?? [])].flatMap(launch => index.withKey(launch))
           ])
         ].sort((a, b) => a.start - b.start);
   const chosen = new Set(strong);
@@ -81,8 +81,8 @@ function relatives(
   if (!kernel) {
     return [];
   }
-  const wanted = kind === 'kernel' ? 'launch' : 'kernel';
-  return index.withKernel(kernel).filter(region => region.kind === wanted);
+  const otherKind = kind === 'kernel' ? 'launch' : 'kernel';
+  return index.withKernel(kernel).filter(region => region.kind === otherKind);
 }
 
 /**

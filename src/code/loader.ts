@@ -33,7 +33,7 @@ export type Fetch = (
  * Loads the text of one side. Knows of no widget.
  *
  * While another text is on its way the old one stays, so that flipping a switch does not flicker;
- * an answer that is no longer wanted is dropped.
+ * an answer that is no longer needed is dropped.
  */
 export class SideLoader {
   constructor(fetch: Fetch) {

@@ -169,8 +169,8 @@ export function decisionsOf(
   const byLine = new Map<number, Decision[]>();
   for (const decision of decisions) {
     const prefix = decision.direction === 'backward' ? 'backward.' : '';
-    for (const [own, lines] of Object.entries(decision.lines)) {
-      for (const line of prefix + own === artifact ? lines : []) {
+    for (const [name, lines] of Object.entries(decision.lines)) {
+      for (const line of prefix + name === artifact ? lines : []) {
         byLine.set(line, [...(byLine.get(line) ?? []), decision]);
       }
     }
@@ -190,6 +190,6 @@ function partsOf(model: ISubjectModel, variant: string): CompilationPart[] {
 
 /** What the device is called that a variant is for; null where it is that of the arguments. */
 function targetOf(model: ISubjectModel, variant: string): string | null {
-  const summary = model.report?.variants.find(each => each.name === variant);
+  const summary = model.report?.variants.find(({ name }) => name === variant);
   return summary?.target?.title ?? null;
 }

@@ -34,15 +34,17 @@ export function besides(
   if (before) {
     candidates.unshift({ compilation: before, name: artifact.name });
   }
-  for (const each of candidates) {
-    const match = each.compilation.artifacts.find(a => a.name === each.name);
+  for (const candidate of candidates) {
+    const match = candidate.compilation.artifacts.find(
+      a => a.name === candidate.name
+    );
     const address = {
       variant: variant.name,
-      compilation: each.compilation.id,
-      artifact: each.name
+      compilation: candidate.compilation.id,
+      artifact: candidate.name
     };
     if (match && !sameAddress(address, left.address)) {
-      const { compilation } = each;
+      const { compilation } = candidate;
       return { address, variant, compilation, artifact: match };
     }
   }
@@ -55,10 +57,12 @@ function previous(
   { id }: CompilationSummary
 ): CompilationSummary | null {
   const frame = frameOf(id);
-  const all = variant.compilations.filter(
+  const ofFrame = variant.compilations.filter(
     compilation => frameOf(compilation.id) === frame
   );
-  return all[all.findIndex(compilation => compilation.id === id) - 1] ?? null;
+  return (
+    ofFrame[ofFrame.findIndex(compilation => compilation.id === id) - 1] ?? null
+  );
 }
 
 /** The part of a compile id that names the frame: `0` of `0/1`. */

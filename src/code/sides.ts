@@ -40,7 +40,7 @@ export class Sides implements IDisposable {
     model.selectedVariantsChanged.connect(this.refresh, this);
     model.compilationChanged.connect(this._unpin, this);
     model.statusChanged.connect(this._restate, this);
-    model.wantedChanged.connect(this.refresh, this);
+    model.requestedChanged.connect(this.refresh, this);
     model.jobChanged.connect(this._rework, this);
     this._disposal = new DisposableDelegate(() => Signal.clearData(this));
     this.refresh();
@@ -91,7 +91,7 @@ export class Sides implements IDisposable {
     const { left, right } = this._variants();
     const [a, b] = [this._choices.left, this._choices.right];
     // What stands on the right because nothing was picked there stays in sight, too.
-    const [own, beside] = this._isBeside
+    const [before, beside] = this._isBeside
       ? [a?.address.compilation ?? null, b?.address.compilation ?? null]
       : [null, null];
     this._artifacts = {
@@ -100,7 +100,7 @@ export class Sides implements IDisposable {
     };
     this._compilations = {
       left: this._compilations.right ?? beside,
-      right: this._compilations.left ?? own
+      right: this._compilations.left ?? before
     };
     this._model.selectedVariants = { left: right, right: left };
     this.refresh();
@@ -151,7 +151,7 @@ export class Sides implements IDisposable {
   /** What each side is to show; not one text twice, unless the user picked it so. */
   private _settle(report: ReportSummary): Record<Side, IChoice> {
     const variants = this._variants();
-    const [left, own] = SIDES.map(side =>
+    const [left, rightOwn] = SIDES.map(side =>
       choose(
         report,
         side,
@@ -162,9 +162,9 @@ export class Sides implements IDisposable {
     );
     const right =
       this._artifacts.right === null
-        ? besides(left, own, this._compilations.right !== null)
-        : own;
-    this._isBeside = right !== own;
+        ? besides(left, rightOwn, this._compilations.right !== null)
+        : rightOwn;
+    this._isBeside = right !== rightOwn;
     return { left, right };
   }
 

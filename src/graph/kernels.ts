@@ -18,7 +18,7 @@ export interface IFusion {
    * Those of them that no earlier launch has: a node whose value several kernels
    * compute for themselves is drawn with the first.
    */
-  readonly own: readonly number[];
+  readonly drawn: readonly number[];
 
   /**
    * Whether the nodes are told apart by how they hang together, not by what torch
@@ -77,7 +77,7 @@ export function findFusions(
       .filter(region => region.kind === 'launch')
       .map(region => [region.key, region])
   );
-  const fusions: Omit<IFusion, 'own'>[] = [];
+  const fusions: Omit<IFusion, 'drawn'>[] = [];
   for (const kernel of kernels) {
     if (directions && !directions.includes(kernel.direction)) {
       continue;
@@ -94,10 +94,12 @@ export function findFusions(
     }
     const left = new Set(nodes);
     for (const key of keys) {
-      const own = numbers(byKey.get(key)?.nodes ?? []).filter(n => left.has(n));
-      if (own.length > 0) {
-        own.forEach(node => left.delete(node));
-        fusions.push({ kernel, key, nodes: own, isGuess: false });
+      const ofKey = numbers(byKey.get(key)?.nodes ?? []).filter(n =>
+        left.has(n)
+      );
+      if (ofKey.length > 0) {
+        ofKey.forEach(node => left.delete(node));
+        fusions.push({ kernel, key, nodes: ofKey, isGuess: false });
       }
     }
     for (const part of components(graph, [...left])) {
@@ -107,9 +109,9 @@ export function findFusions(
   const isTaken = new Set<number>();
   return fusions.map(fusion => {
     const nodes = withParts(graph, fusion.nodes);
-    const own = nodes.filter(node => !isTaken.has(node));
-    own.forEach(node => isTaken.add(node));
-    return { ...fusion, nodes, own };
+    const drawn = nodes.filter(node => !isTaken.has(node));
+    drawn.forEach(node => isTaken.add(node));
+    return { ...fusion, nodes, drawn };
   });
 }
 
@@ -118,15 +120,15 @@ export function findFusions(
  * them: torch does not name those, since they compute nothing.
  */
 function withParts(graph: IIndexed, nodes: readonly number[]): number[] {
-  const own = new Set(nodes);
+  const picked = new Set(nodes);
   const parts = new Set<number>();
   for (const node of nodes) {
     for (const user of graph.users[node]) {
       const isPart =
         graph.nodes[user].target.endsWith('getitem') &&
         graph.users[user].length > 0 &&
-        graph.users[user].every(each => own.has(each));
-      if (isPart && !own.has(user)) {
+        graph.users[user].every(reader => picked.has(reader));
+      if (isPart && !picked.has(user)) {
         parts.add(user);
       }
     }
@@ -176,9 +178,11 @@ export function fusionTime({
   kernel,
   key
 }: Pick<IFusion, 'kernel' | 'key'>): number | null {
-  const own = kernel.launches.find(launch => launch.key === key && launch.time);
+  const measured = kernel.launches.find(
+    launch => launch.key === key && launch.time
+  );
   if (key !== null) {
-    return own?.time?.us ?? null;
+    return measured?.time?.us ?? null;
   }
   const times = launchTimes(kernel);
   return times.length > 0

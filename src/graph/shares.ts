@@ -12,14 +12,14 @@ export function groupShares(
   const { groups } = grouping;
   const counts = groups.map(() => new Map<number, number>());
   for (let k = groups.length - 1; k >= 0; k--) {
-    const own = counts[k];
+    const swatches = counts[k];
     for (const node of groups[k].nodes) {
       const swatch = colouring.of[node];
-      own.set(swatch, (own.get(swatch) ?? 0) + 1);
+      swatches.set(swatch, (swatches.get(swatch) ?? 0) + 1);
     }
     for (const inner of groups[k].groups) {
       counts[inner].forEach((count, swatch) =>
-        own.set(swatch, (own.get(swatch) ?? 0) + count)
+        swatches.set(swatch, (swatches.get(swatch) ?? 0) + count)
       );
     }
   }

@@ -27,9 +27,9 @@ export function walk(
       : beside(scene, item, direction === 'after');
   let best: number | null = null;
   let least = Infinity;
-  for (const each of candidates) {
-    const other = scene.box(each);
-    if (!other || each === item) {
+  for (const candidate of candidates) {
+    const other = scene.box(candidate);
+    if (!other || candidate === item) {
       continue;
     }
     const dx = Math.abs(other.x + other.width / 2 - middle);
@@ -38,7 +38,7 @@ export function walk(
       direction === 'inputs' || direction === 'users' ? dx : dy * 4 + dx;
     if (far < least) {
       least = far;
-      best = each;
+      best = candidate;
     }
   }
   return best;
@@ -56,7 +56,7 @@ function neighbours(
   if (direction === 'users' && item >= nodeCount && scene.isOpen(item)) {
     const { nodes, groups } = scene.grouping.groups[item - nodeCount];
     const inner = [...nodes, ...groups.map(group => group + nodeCount)];
-    const top = (each: number) => scene.box(each)?.y ?? Infinity;
+    const top = (inside: number) => scene.box(inside)?.y ?? Infinity;
     return inner.sort((a, b) => top(a) - top(b)).slice(0, 1);
   }
   const around = new Set<number>();
@@ -93,11 +93,11 @@ function beside(scene: Scene, item: number, isAfter: boolean): number[] {
   const box = scene.box(item)!;
   const { nodes, groups } = scene.grouping.groups[parent - scene.nodeCount];
   return [...nodes, ...groups.map(group => group + scene.nodeCount)].filter(
-    each => {
-      const other = scene.box(each);
+    sibling => {
+      const other = scene.box(sibling);
       return (
         other !== null &&
-        each !== item &&
+        sibling !== item &&
         other.y < box.y + box.height &&
         other.y + other.height > box.y &&
         (isAfter ? other.x > box.x : other.x < box.x)

@@ -135,10 +135,10 @@ export class Archive {
     this._entries.delete(id);
     this._entries.set(id, new Entry(summary, report, this._page ?? null));
     let size = 0;
-    for (const [each, entry] of [...this._entries].reverse()) {
+    for (const [key, entry] of [...this._entries].reverse()) {
       size += entry.report.text.length;
-      if (size > MOST && each !== id) {
-        this._entries.delete(each);
+      if (size > MOST && key !== id) {
+        this._entries.delete(key);
       }
     }
   }

@@ -22,15 +22,15 @@ export function complete(
   if (update.since > known.rounds) {
     return null;
   }
-  const series = update.series.map((each): Series => {
-    const before = known.series.find(({ name }) => name === each.name);
+  const series = update.series.map((entry): Series => {
+    const before = known.series.find(({ name }) => name === entry.name);
     if (!before) {
-      return each;
+      return entry;
     }
-    const count = Math.max(0, update.since - each.first);
+    const count = Math.max(0, update.since - entry.first);
     return {
-      ...each,
-      samples_us: [...before.samples_us.slice(0, count), ...each.samples_us]
+      ...entry,
+      samples_us: [...before.samples_us.slice(0, count), ...entry.samples_us]
     };
   });
   return { ...update, since: 0, series };

@@ -74,11 +74,11 @@ export class Compilescope implements ICompilescope {
   }
 
   openView(view: string): boolean {
-    const own = [...this._models.values()].find(
-      each => each.model === this._current
+    const entry = [...this._models.values()].find(
+      ({ model }) => model === this._current
     );
-    own?.open(view);
-    return own !== undefined;
+    entry?.open(view);
+    return entry !== undefined;
   }
 
   private _add(widget: ISource): KernelHandler {
@@ -103,13 +103,13 @@ export class Compilescope implements ICompilescope {
     const { notebooks, consoles, shell } = this._options;
     const widget = shell.currentWidget;
     const source = (widget && this._views.get(widget)) ?? widget;
-    const own = source && this._models.get(source)?.model;
+    const viewModel = source && this._models.get(source)?.model;
     const handler =
       (source && this._handlers.get(source as ISource)) ??
       (this._handler?.isDisposed === false ? this._handler : null) ??
       this._find(notebooks.currentWidget) ??
       this._find(consoles?.currentWidget ?? null);
-    const next = own ?? this._still(source) ?? handler?.model ?? null;
+    const next = viewModel ?? this._still(source) ?? handler?.model ?? null;
     this._handler = handler;
     if (next === this._current) {
       return;

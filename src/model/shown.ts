@@ -62,7 +62,7 @@ export class Shown {
   }
   set compilation(id: string) {
     // What is watched is listed before the report has it: it is shown once it does.
-    this._wanted = id;
+    this._preferred = id;
     this._change({});
   }
 
@@ -97,12 +97,12 @@ export class Shown {
    * @returns Tells of what has changed; to be called once the report is there
    * for all to see.
    */
-  take(report: ReportSummary, wanted?: VariantSummary): () => void {
+  take(report: ReportSummary, requested?: VariantSummary): () => void {
     this._report = report;
     let variant = this._variant;
-    if (wanted && isCompiled(wanted)) {
-      this._chosen = placeVariant(this._chosen, wanted);
-      variant = wanted.name;
+    if (requested && isCompiled(requested)) {
+      this._chosen = placeVariant(this._chosen, requested);
+      variant = requested.name;
     }
     const sides = chooseSides(this._chosen, report.variants);
     return this._set({ sides, variant: this._pick(sides, variant, variant) });
@@ -129,10 +129,10 @@ export class Shown {
     const { sides: oldSides, variant: oldVariant, compilation: oldId } = this;
     const sides = change.sides ?? oldSides;
     const variant = change.variant ?? oldVariant;
-    const wanted = this._wanted || oldId;
+    const preferred = this._preferred || oldId;
     const id = this._report
-      ? chooseCompilation([wanted, oldId], variant, this._report.variants)
-      : wanted;
+      ? chooseCompilation([preferred, oldId], variant, this._report.variants)
+      : preferred;
     this._sides = sides;
     this._variant = variant;
     this._compilation = id;
@@ -154,7 +154,7 @@ export class Shown {
   private _chosen: ISides = { left: '', right: '' };
   private _variant = '';
   private _compilation = '';
-  private _wanted = '';
+  private _preferred = '';
 }
 
 /**

@@ -29,7 +29,7 @@ export abstract class ModelSignals {
   readonly watchChanged = signal<WatchState | null>(this);
   readonly tiersChanged = signal<readonly GraphTiers[]>(this);
   readonly selectionChanged = signal<ISelection>(this);
-  readonly wantedChanged = signal<void>(this);
+  readonly requestedChanged = signal<void>(this);
   readonly jobChanged = signal<JobState | null>(this);
   readonly problemChanged = signal<Problem | null>(this);
   readonly measurementChanged = signal<Measurement | null>(this);

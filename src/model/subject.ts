@@ -8,7 +8,6 @@ import type {
   JobState,
   ReportSummary,
   SubjectSummary,
-  SubjectsChanged,
   Variant,
   WatchState,
   GraphTiers
@@ -20,12 +19,11 @@ import type {
   IStatus,
   ISubjectModel
 } from '../tokens';
-import { Archive } from './archive';
 import { isActive } from './jobs';
 import { ReportLoader } from './reading/loader';
 import { Selected } from './selected';
 import { Shown } from './shown';
-import { chooseSubject, missedSubject } from './subjects';
+import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
 import { isCompiled, isSameVariant, NO_CHOICES } from './variants';
 import { withGraph } from './tiers';
@@ -82,15 +80,15 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   get subjects(): readonly SubjectSummary[] {
-    return this._subjects;
+    return this._known.list;
   }
 
   get offered(): string | null {
-    return this._offered;
+    return this._known.offered;
   }
 
   dismissOffer(): void {
-    this._offered = null;
+    this._known.offered = null;
     this.subjectsChanged.emit();
   }
 
@@ -102,14 +100,14 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       return;
     }
     this._subject = id;
-    if (id === this._offered) {
-      this._offered = null;
+    if (id === this._known.offered) {
+      this._known.offered = null;
     }
     this._report = null;
     this._loader.stop();
     this.measurements.clear();
     this.sweeps.clear();
-    this._wantedName = null;
+    this._requestedName = null;
     this.setProblem(null);
     this.select({});
     this._selected.linker.forget();
@@ -166,7 +164,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   get isLive(): boolean {
-    const isGone = this._subject !== null && !this._live.has(this._subject);
+    const isGone = this._subject !== null && !this._known.isLive(this._subject);
     return !isGone && (this._connection?.isLive ?? true);
   }
 
@@ -176,11 +174,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   isEarlier(id: string): boolean {
-    return !this._live.has(id) && this._archive.has(id);
+    return this._known.isEarlier(id);
   }
 
-  get wanted(): Variant {
-    return this._switches.wanted;
+  get requested(): Variant {
+    return this._switches.requested;
   }
 
   get pending(): boolean {
@@ -195,17 +193,19 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._selected.select(selection);
   }
 
-  setWanted(change: Partial<Variant>): void {
+  setRequested(change: Partial<Variant>): void {
     this.setProblem(null);
     this._switches.set(change);
   }
 
   showVariant(name: string): void {
-    const variant = this._report?.variants.find(each => each.name === name);
+    const variant = this._report?.variants.find(
+      summary => summary.name === name
+    );
     if (!variant) {
       return;
     }
-    this._wantedName = null;
+    this._requestedName = null;
     this._switches.reset(variant.requested);
     this._shown.place(variant);
   }
@@ -213,7 +213,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   async goOn(): Promise<void> {
     const { _unmade } = this;
     if (_unmade) {
-      this.setWanted(_unmade);
+      this.setRequested(_unmade);
     } else {
       await this.run();
     }
@@ -221,12 +221,9 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   override async forget(): Promise<void> {
     const id = this._subject;
-    if (id !== null && !this.isLive && this._archive.has(id)) {
-      this._archive.forget(id);
-      this._setSubjects(
-        this._subjects.filter(subject => subject.subject.id !== id),
-        null
-      );
+    if (id !== null && !this.isLive && this._known.isFetched(id)) {
+      this._known.forget(id);
+      this._choose(null);
     } else {
       await super.forget();
     }
@@ -283,7 +280,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
     this._isDisposed = true;
     this._switches.dispose();
-    this._archive.dispose();
+    this._known.dispose();
     this._loader.stop();
     this._connection?.dispose();
     this._connection = null;
@@ -292,25 +289,15 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   protected override source() {
     const id = this._subject;
-    const archived =
-      id !== null && !this._live.has(id) ? this._archive.get(id) : null;
+    const archived = id === null ? null : this._known.answersOf(id);
     return id !== null && archived
       ? { connection: archived, subject: id }
       : this.need();
   }
 
-  /**
-   * The kernel is gone, and all that it knew but for what was fetched.
-   */
   private _lose(): void {
-    this._archive.lose();
-    this._live = new Set();
-    this._setSubjects(
-      this._subjects.filter(
-        ({ subject: { id } }) => id === this._subject || this._archive.has(id)
-      ),
-      null
-    );
+    this._known.lose(this._subject);
+    this._choose(null);
   }
 
   private _onStatus(_: unknown, status: IStatus): void {
@@ -329,13 +316,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this.jobs.reset(state.job);
     this._setWatchState(state.watching);
     this._setTiers(state.tiers);
-    const known = this._subjects.find(
-      subject => subject.subject.id === this._subject
-    );
-    const missed = missedSubject(this._subjects, state.subjects);
+    const known = this._known.find(this._subject);
+    const missed = missedSubject(this._known.list, state.subjects);
     this._setLive(state.subjects, this.awaitsInspection ? missed : null);
     const now = state.subjects.find(
-      subject => subject.subject.id === this._subject
+      ({ subject }) => subject.id === this._subject
     );
     if (now && (!this._report || now.revision !== known?.revision)) {
       this.reader.invalidate(now.subject.id, null);
@@ -347,7 +332,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _onEvent(_: unknown, { event, data }: EventOf): void {
     switch (event) {
       case 'subjects_changed':
-        this._setOffered(data);
+        this._known.takeOffer(data, this._subject);
         this._setLive(data.subjects, data.focus);
         break;
       case 'report_changed':
@@ -359,7 +344,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       case 'job_changed':
         this.jobs.update(data.job);
         if (!isActive(this.job)) {
-          this._archive.retry();
+          this._known.retry();
         }
         break;
       case 'watch_changed':
@@ -388,38 +373,21 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     subjects: readonly SubjectSummary[],
     focus: string | null
   ): void {
-    this._live = new Set(subjects.map(subject => subject.subject.id));
-    this._archive.follow(subjects);
+    this._known.take(subjects);
     if (focus !== null) {
       const asked = subjects.find(subject => subject.subject.id === focus);
       this._turning = { revision: asked?.revision ?? 0 };
       this._unmade = null;
     }
-    this._setSubjects([...subjects, ...this._archive.lost], focus);
+    this._choose(focus);
   }
 
   /**
-   * Note what has come meanwhile, and drop it once it is gone or older than what
-   * was inspected since.
+   * Turn to the subject to look at, now that the list has changed.
    */
-  private _setOffered({ subjects, focus, offer }: SubjectsChanged): void {
-    if (offer) {
-      this._offered = offer === this._subject ? null : offer;
-    } else if (
-      focus !== null ||
-      !subjects.some(subject => subject.subject.id === this._offered)
-    ) {
-      this._offered = null;
-    }
-  }
-
-  private _setSubjects(
-    subjects: readonly SubjectSummary[],
-    focus: string | null
-  ): void {
-    this._subjects = subjects;
+  private _choose(focus: string | null): void {
     const current = this._subject;
-    const next = chooseSubject(subjects, current, focus);
+    const next = chooseSubject(this._known.list, current, focus);
     if (next === current) {
       this.subjectsChanged.emit();
     } else {
@@ -442,22 +410,22 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     // A subject is there before its first variant is.
     const isFirst = !this._report?.variants.some(isCompiled);
     this._report = report;
-    const wanted = report.variants.find(
-      variant => variant.name === this._wantedName
+    const requested = report.variants.find(
+      variant => variant.name === this._requestedName
     );
-    if (wanted) {
-      this._wantedName = null;
+    if (requested) {
+      this._requestedName = null;
     }
-    const tell = this._shown.take(report, wanted);
+    const tell = this._shown.take(report, requested);
     if (isFirst) {
       this._followShown();
     }
     this.reportChanged.emit();
     tell();
     this._turn(report);
-    if (!this._switches.pending && this._wantedName === null) {
+    if (!this._switches.pending && this._requestedName === null) {
       const isThere = report.variants.some(variant =>
-        isSameVariant(variant.requested, this.wanted)
+        isSameVariant(variant.requested, this.requested)
       );
       if (!isThere) {
         this._followShown();
@@ -489,7 +457,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    */
   private _followShown(): void {
     const { variant } = this._shown;
-    const shown = this._report?.variants.find(each => each.name === variant);
+    const shown = this._report?.variants.find(({ name }) => name === variant);
     if (shown && !this._switches.pending) {
       this._switches.reset(shown.requested);
     }
@@ -499,16 +467,13 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    * Have what is shown outlive the kernel.
    */
   private _keep(): void {
-    const summary = this._subjects.find(
-      subject => subject.subject.id === this._subject
-    );
-    if (this._report && summary && this.isLive) {
-      this._archive.note({ ...summary, revision: this._report.revision });
+    if (this._report && this._subject !== null && this.isLive) {
+      this._known.keep(this._subject, this._report.revision);
     }
   }
 
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
-    this._wantedName = answer.name;
+    this._requestedName = answer.name;
     this._unmade = null;
     if (answer.job) {
       const { connection } = this.need();
@@ -536,11 +501,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   protected jobEnded(job: JobState): void {
-    const wanted = this._switches.wanted;
+    const requested = this._switches.requested;
     const isOwn = this._switches.jobEnded(job.id);
     if (isOwn && job.state !== 'done') {
-      this._unmade = wanted;
-      this._wantedName = null;
+      this._unmade = requested;
+      this._requestedName = null;
       this._followShown();
     }
     if (this._turning && job.subject === this._subject) {
@@ -561,12 +526,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   private _connection: IConnection | null = null;
   private _status: IStatus = { kind: 'none' };
-  private _subjects: readonly SubjectSummary[] = [];
   private _subject: string | null = null;
-  private _offered: string | null = null;
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
-  private _wantedName: string | null = null;
+  private _requestedName: string | null = null;
 
   /**
    * The setting whose sources were asked for, and the work on them stopped.
@@ -578,14 +541,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    */
   private _turning: ITurn | null = null;
 
-  /**
-   * The subjects that the kernel knows.
-   */
-  private _live: ReadonlySet<string> = new Set();
-  private _archive = new Archive({
+  private _known = new KnownSubjects({
     fetch: async (subject, format) => {
       const { _connection } = this;
-      if (!this._live.has(subject) || !_connection || isActive(this.job)) {
+      if (!_connection || isActive(this.job)) {
         return null;
       }
       const asked = { subject, format, redact: false } as const;
@@ -627,7 +586,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this.fail(error);
       this._followShown();
     },
-    onChange: () => this.wantedChanged.emit()
+    onChange: () => this.requestedChanged.emit()
   });
 }
 

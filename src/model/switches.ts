@@ -7,7 +7,7 @@ import { DEFAULT_VARIANT, isSameVariant } from './variants';
 const DEBOUNCE = 120;
 
 /**
- * The switches of one subject: what is wanted, and whether it is on its way.
+ * The switches of one subject: what is requested, and whether it is on its way.
  */
 export class Switches {
   constructor(private _options: Switches.IOptions) {}
@@ -15,8 +15,8 @@ export class Switches {
   /**
    * The setting asked for last.
    */
-  get wanted(): Variant {
-    return this._wanted;
+  get requested(): Variant {
+    return this._requested;
   }
 
   /**
@@ -31,7 +31,7 @@ export class Switches {
    */
   reset(variant: Variant = DEFAULT_VARIANT): void {
     this._stop();
-    this._wanted = variant;
+    this._requested = variant;
     this._options.onChange();
   }
 
@@ -39,12 +39,12 @@ export class Switches {
    * Flip switches, and ask for the variant so set.
    */
   set(change: Partial<Variant>): void {
-    const wanted = { ...this._wanted, ...change };
-    if (isSameVariant(wanted, this._wanted)) {
+    const requested = { ...this._requested, ...change };
+    if (isSameVariant(requested, this._requested)) {
       return;
     }
     this._stop();
-    this._wanted = wanted;
+    this._requested = requested;
     const pending: IPending = { job: null, timer: 0 };
     pending.timer = window.setTimeout(() => void this._ask(pending), DEBOUNCE);
     this._pending = pending;
@@ -52,7 +52,7 @@ export class Switches {
   }
 
   /**
-   * Told that a job has ended: if it was to make the wanted variant, that is
+   * Told that a job has ended: if it was to make the requested variant, that is
    * over, well or not.
    *
    * @returns Whether it was.
@@ -73,7 +73,7 @@ export class Switches {
   private async _ask(pending: IPending): Promise<void> {
     const isStale = () => this._pending !== pending;
     try {
-      const answer = await this._options.ask(this._wanted);
+      const answer = await this._options.ask(this._requested);
       if (isStale()) {
         return;
       }
@@ -97,7 +97,7 @@ export class Switches {
     this._pending = null;
   }
 
-  private _wanted: Variant = DEFAULT_VARIANT;
+  private _requested: Variant = DEFAULT_VARIANT;
   private _pending: IPending | null = null;
 }
 
@@ -125,7 +125,7 @@ export namespace Switches {
     onError: (error: unknown) => void;
 
     /**
-     * Told when `wanted` or `pending` has changed.
+     * Told when `requested` or `pending` has changed.
      */
     onChange: () => void;
   }

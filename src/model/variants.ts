@@ -107,14 +107,17 @@ export function chooseCompilation(
   variant: string,
   variants: readonly VariantSummary[]
 ): string {
-  const own = variants.find(each => each.name === variant)?.compilations ?? [];
-  const all = own.length ? own : variants.flatMap(each => each.compilations);
+  const ofVariant =
+    variants.find(({ name }) => name === variant)?.compilations ?? [];
+  const compilations = ofVariant.length
+    ? ofVariant
+    : variants.flatMap(summary => summary.compilations);
   const hasCode = (compilation: CompilationSummary) =>
     compilation.artifacts.some(({ group }) => group === 'code');
-  const ids = all.map(({ id }) => id);
+  const ids = compilations.map(({ id }) => id);
   return (
     preferred.find(id => ids.includes(id)) ??
-    all.find(hasCode)?.id ??
+    compilations.find(hasCode)?.id ??
     ids[0] ??
     ''
   );

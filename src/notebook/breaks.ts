@@ -66,10 +66,10 @@ export class BreakMarks implements IDisposable {
     const files = this._model.report?.files ?? {};
     const byFile = marksOf(variant.breaks, files, this._trans);
     const marks = new Map<Cell, IBreakMark[]>();
-    for (const [file, own] of byFile) {
+    for (const [file, breakMarks] of byFile) {
       for (const cell of cellsWith(this._panel.content, files[file])) {
         // A cell that ran twice has two files.
-        marks.set(cell, [...(marks.get(cell) ?? []), ...own]);
+        marks.set(cell, [...(marks.get(cell) ?? []), ...breakMarks]);
       }
     }
     const editors = new Set([...marks.keys()].map(cell => cell.editor));
@@ -79,8 +79,8 @@ export class BreakMarks implements IDisposable {
         this._marked.delete(editor);
       }
     }
-    for (const [cell, own] of marks) {
-      void this._mark(cell, own, ticket);
+    for (const [cell, cellMarks] of marks) {
+      void this._mark(cell, cellMarks, ticket);
     }
   }
 
@@ -93,7 +93,7 @@ export class BreakMarks implements IDisposable {
     'breaks' | 'compilations'
   > | null> {
     const { report, variant } = this._model;
-    const summary = report?.variants.find(each => each.name === variant);
+    const summary = report?.variants.find(({ name }) => name === variant);
     if (!summary?.compilations.some(compilation => compilation.breaks > 0)) {
       return { breaks: [], compilations: [] };
     }
@@ -135,22 +135,22 @@ export function marksOf(
   trans: TranslationBundle
 ): ReadonlyMap<string, readonly IBreakMark[]> {
   const byCell = new Map<string, Map<number, DistinctBreak[]>>();
-  for (const each of breaks) {
-    const place = cellLine(each, files);
+  for (const distinctBreak of breaks) {
+    const place = cellLine(distinctBreak, files);
     if (place) {
       const lines =
         byCell.get(place.file) ?? new Map<number, DistinctBreak[]>();
-      lines.set(place.line, [...(lines.get(place.line) ?? []), each]);
+      lines.set(place.line, [...(lines.get(place.line) ?? []), distinctBreak]);
       byCell.set(place.file, lines);
     }
   }
   return new Map(
     [...byCell].map(([file, lines]) => [
       file,
-      [...lines].map(([line, own]) => ({
+      [...lines].map(([line, onLine]) => ({
         line,
-        label: labelOf(own, trans),
-        reason: own
+        label: labelOf(onLine, trans),
+        reason: onLine
           .map(({ cause }) =>
             trans.__(
               'Graph break: %1',
@@ -171,7 +171,7 @@ function cellLine(
   files: Readonly<Record<string, string>>
 ): SourceLine | undefined {
   return [cause.where, ...[...cause.stack].reverse()].find(
-    (each): each is SourceLine => each !== null && each.file in files
+    (line): line is SourceLine => line !== null && line.file in files
   );
 }
 

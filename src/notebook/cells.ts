@@ -5,11 +5,11 @@ import type { Notebook } from '@jupyterlab/notebook';
  * The code cells whose whole text is the given one.
  */
 export function cellsWith(notebook: Notebook, text: string): Cell[] {
-  const wanted = normalise(text);
+  const cellText = normalise(text);
   return notebook.widgets.filter(
     cell =>
       cell.model.type === 'code' &&
-      normalise(cell.model.sharedModel.getSource()) === wanted
+      normalise(cell.model.sharedModel.getSource()) === cellText
   );
 }
 
@@ -24,7 +24,7 @@ export function fileOf(
   const entry = Object.entries(files)
     // The last of several runs of the same text is the one that is in force.
     .reverse()
-    .find(([, each]) => normalise(each) === text);
+    .find(([, source]) => normalise(source) === text);
   return entry?.[0] ?? null;
 }
 

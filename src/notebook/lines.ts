@@ -31,15 +31,15 @@ async function shownRegions(model: ISubjectModel): Promise<Region[][]> {
   const { report, compilation, selectedVariants } = model;
   const names = new Set([selectedVariants.left, selectedVariants.right]);
   const results = [...names].flatMap(name => {
-    const variant = report?.variants.find(each => each.name === name);
+    const variant = report?.variants.find(summary => summary.name === name);
     const artifacts = variant?.compilations.find(
-      each => each.id === compilation
+      ({ id }) => id === compilation
     )?.artifacts;
     return (artifacts ?? [])
       .filter(({ name }) => /(^|\.)(python|cpp)$/.test(name))
       .map(artifact => model.getArtifact(name, compilation, artifact.name));
   });
-  return (await Promise.allSettled(results)).flatMap(each =>
-    each.status === 'fulfilled' ? [each.value.regions] : []
+  return (await Promise.allSettled(results)).flatMap(result =>
+    result.status === 'fulfilled' ? [result.value.regions] : []
   );
 }

@@ -55,7 +55,7 @@ export class Aside extends ReactWidget {
 
   private _actions: ISidebarActions = {
     selectSubject: this._nothing,
-    setWanted: this._nothing,
+    setRequested: this._nothing,
     showVariant: name => this._model.showVariant(name),
     goTo: ({ file, line }) =>
       this._model.select({ source: { file, line }, origin: this }),

@@ -83,10 +83,10 @@ export function addModelCommands(
       icon: compilescopeIcon,
       describedBy: NO_ARGUMENTS,
       isToggleable: true,
-      isToggled: () => model()?.wanted.cpp_wrapper ?? false,
+      isToggled: () => model()?.requested.cpp_wrapper ?? false,
       isEnabled: isLive,
       execute: () =>
-        model()?.setWanted({ cpp_wrapper: !model()?.wanted.cpp_wrapper })
+        model()?.setRequested({ cpp_wrapper: !model()?.requested.cpp_wrapper })
     })
   );
   disposables.add(
@@ -198,12 +198,13 @@ class Notifier implements IDisposable {
     action: (signal: ISubjectModel['jobChanged']) => void
   ): void {
     if (model && !model.isDisposed) {
-      const { jobChanged, reportChanged, statusChanged, wantedChanged } = model;
+      const { jobChanged, reportChanged, statusChanged, requestedChanged } =
+        model;
       for (const signal of [
         jobChanged,
         reportChanged,
         statusChanged,
-        wantedChanged
+        requestedChanged
       ]) {
         action(signal as unknown as ISubjectModel['jobChanged']);
       }

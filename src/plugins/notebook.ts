@@ -34,7 +34,7 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       const breaks = new BreakMarks(notebook, model, trans);
       onOpen(notebook, subject => {
         // After a restart the kernel does not know it: the panel says so.
-        if (model.subjects.some(each => each.subject.id === subject)) {
+        if (model.subjects.some(summary => summary.subject.id === subject)) {
           model.subject = subject;
         }
         void app.commands.execute(CommandIDs.openView, {

@@ -585,6 +585,7 @@ export function conformGraphTiers(value: unknown): void {
   o.pinned = flag(o.pinned, 'pinned', false);
   o.gain = field(o.gain, 'gain', check54, none);
   o.pinned_to = field(o.pinned_to, 'pinned_to', check9, none);
+  o.lines = field(o.lines, 'lines', check2, emptyList);
 }
 
 export function conformGuard(value: unknown): void {
@@ -1445,6 +1446,8 @@ export function conformTargetSummary(value: unknown): void {
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
+  o.estimated = field(o.estimated, 'estimated', check2, emptyList);
+  o.checked = text(o.checked, 'checked', '');
 }
 
 export function conformTier(value: unknown): void {

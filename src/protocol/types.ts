@@ -1167,6 +1167,7 @@ export interface GraphTiers {
   pinned: boolean;
   gain: Gain | null;
   pinned_to: 'cpp' | 'cuda_graphs' | 'python' | null;
+  lines: string[];
 }
 
 /**
@@ -2005,6 +2006,7 @@ export interface ReproducerFile {
   why: string;
   unchecked: string;
   output: string;
+  outcome: string;
 }
 
 /**
@@ -2619,6 +2621,8 @@ export interface TargetSummary {
   kernels: number;
   compiled: number;
   checks: Record<string, number>;
+  estimated: string[];
+  checked: string;
 }
 
 /**

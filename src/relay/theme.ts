@@ -55,11 +55,11 @@ export function watchTheme(callback: () => void): () => void {
  */
 function isBackgroundDark(element: Element): boolean | null {
   for (
-    let each: Element | null = element;
-    each !== null;
-    each = each.parentElement
+    let ancestor: Element | null = element;
+    ancestor !== null;
+    ancestor = ancestor.parentElement
   ) {
-    const colour = getComputedStyle(each).backgroundColor;
+    const colour = getComputedStyle(ancestor).backgroundColor;
     const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(
       Number
     );

@@ -22,7 +22,7 @@ export function causesOf(
   trans: TranslationBundle
 ): { recompiles: ICount; breaks: ICount } {
   const variant = model.report?.variants.find(
-    each => each.name === model.variant
+    ({ name }) => name === model.variant
   );
   const { recompiles, breaks } = variant ?? { recompiles: 0, breaks: 0 };
   return {

@@ -10,7 +10,7 @@ export function isStudied(
   study: string
 ): boolean {
   return !!model.report?.variants
-    .find(each => each.name === variant)
+    .find(({ name }) => name === variant)
     ?.studied.includes(study);
 }
 

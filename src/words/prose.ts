@@ -45,7 +45,7 @@ export function partsOf(remedy: string): IPart[] {
     say(remedy.slice(last, match.index));
     const [, block, ...inline] = match as (string | undefined)[];
     parts.push({
-      text: (block ?? inline.find(each => each) ?? '').replace(/\n$/, ''),
+      text: (block ?? inline.find(text => text) ?? '').replace(/\n$/, ''),
       isCode: true,
       isBlock: block !== undefined
     });

@@ -98,8 +98,8 @@ describe('the syntax of what kernels are compiled to', () => {
         'meta #loc1'
       ]
     ]
-  ])('%s', (language, line, wanted) => {
-    expect(words(language, line)).toEqual(expect.arrayContaining(wanted));
+  ])('%s', (language, line, tokens) => {
+    expect(words(language, line)).toEqual(expect.arrayContaining(tokens));
   });
 
   it('reads all of a real kernel', () => {
@@ -123,25 +123,23 @@ describe('the syntax of what kernels are compiled to', () => {
 describe('lineRegions', () => {
   it('links a line of the source with what it was compiled to, in every form', () => {
     const source = resultOf('python on h100', '');
-    const wanted = lineRegions(source).find(each =>
-      each.label.startsWith('tmp1 = tl.load')
+    const load = lineRegions(source).find(region =>
+      region.label.startsWith('tmp1 = tl.load')
     )!;
     for (const form of ['ttir', 'ttgir', 'llir', 'ptx', 'sass']) {
       const result = resultOf('python on h100', form);
-      const matches = lineRegions(result).filter(
-        each => each.key === wanted.key
-      );
+      const matches = lineRegions(result).filter(({ key }) => key === load.key);
       expect(matches.length).toBeGreaterThan(0);
       expect(result.lines.slice(matches[0].start - 1, matches[0].end)).toEqual(
-        Array(matches[0].end - matches[0].start + 1).fill(wanted.start)
+        Array(matches[0].end - matches[0].start + 1).fill(load.start)
       );
     }
     // The same line for another device is the same line.
     const keys = (variant: string, form: string) =>
       new Set(lineRegions(resultOf(variant, form)).map(({ key }) => key));
     const other = keys('python on mi300x', 'amdgcn');
-    const shared = [...keys('python on h100', 'sass')].filter(each =>
-      other.has(each)
+    const shared = [...keys('python on h100', 'sass')].filter(key =>
+      other.has(key)
     );
     expect(shared.length).toBeGreaterThan(5);
   });

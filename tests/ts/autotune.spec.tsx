@@ -145,7 +145,7 @@ describe('AutotuneBody', () => {
       tuning([choice('XBLOCK: 8')], { operator: 'sum', kind: 'config' })
     ]);
     const operators = () =>
-      page.all('[aria-expanded] code').map(each => each.textContent);
+      page.all('[aria-expanded] code').map(element => element.textContent);
     page.choose(page.all('select')[0], 'config');
     expect(operators()).toEqual(['sum']);
     page.choose(page.all('select')[0], '');
@@ -174,7 +174,7 @@ describe('AutotuneBody', () => {
     show([]);
     expect(page.text()).toContain('compiled in default mode');
     page.click(page.button('Set mode to max-autotune'));
-    expect(model.setWanted).toHaveBeenCalledWith({ mode: 'max-autotune' });
+    expect(model.setRequested).toHaveBeenCalledWith({ mode: 'max-autotune' });
   });
 
   it('offers nothing that a report from a file cannot do', () => {

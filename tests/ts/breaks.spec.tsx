@@ -1,7 +1,4 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
-import { act } from 'react';
 import { marksOf } from '../../src/notebook/breaks';
 import { BreaksView } from '../../src/panels/recompiles-breaks/breaks/index';
 import { documentationOf } from '../../src/panels/recompiles-breaks/breaks/link';
@@ -10,9 +7,9 @@ import type {
   DistinctBreak,
   VariantReport
 } from '../../src/protocol/types';
-import { report, settle, variantSummary } from './fakes';
+import { report, variantSummary } from './fakes';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
 const FILE = '/tmp/ipykernel_1/1.py';
 
@@ -107,31 +104,15 @@ describe('BreaksView', () => {
   let view: BreaksView;
   let context: ReturnType<typeof contextOf>;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
+  const { all, attach, click, remove } = viewStage();
 
   async function show(change: Partial<VariantReport>): Promise<void> {
     model.getVariant.mockResolvedValue(variantReport('python', change));
     view = new BreaksView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     model = new ViewModel();
     model.report = report('f', {
       variants: [
@@ -149,7 +130,7 @@ describe('BreaksView', () => {
     });
     context = contextOf(model);
   });
-  afterEach(() => act(() => view.dispose()));
+  afterEach(remove);
 
   it('tells each break: why, where, how often, what to do', async () => {
     await show({ breaks: [breakOf({ count: 3 })] });
@@ -168,7 +149,7 @@ describe('BreaksView', () => {
     await show({ breaks: [breakOf()] });
     model.compilation = '1/0';
     const links = all('.jp-Compilescope-graphs button');
-    expect(links.map(each => each.textContent)).toEqual(['0/0']);
+    expect(links.map(element => element.textContent)).toEqual(['0/0']);
     await click(links[0]);
     expect(model.compilation).toBe('0/0');
     expect(context.open).toHaveBeenCalledWith('graph');
@@ -186,7 +167,7 @@ describe('BreaksView', () => {
     model.selectionChanged.emit();
     await drawn();
     expect(
-      all('article').map(each => each.classList.contains('jp-mod-marked'))
+      all('article').map(element => element.classList.contains('jp-mod-marked'))
     ).toEqual([true, false]);
   });
 

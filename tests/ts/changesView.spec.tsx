@@ -94,11 +94,11 @@ describe('ChangesBody', () => {
   it('lists what differs before what is identical, settings before the rest', () => {
     draw(CHANGES);
     const rows = place.all('.jp-Compilescope-tableRow');
-    expect(rows.map(each => each.textContent)).toEqual([
+    expect(rows.map(element => element.textContent)).toEqual([
       expect.stringContaining('cpp_fused_sum_1'),
       expect.stringContaining('cpp_fused_add_0')
     ]);
-    expect(place.all('dt').map(each => each.textContent)).toEqual([
+    expect(place.all('dt').map(element => element.textContent)).toEqual([
       'setting dynamic',
       'guards guards of 0/0'
     ]);

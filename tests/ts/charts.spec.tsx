@@ -22,7 +22,7 @@ jest.mock('../../src/charts/plotly', () => ({
 const frames: FrameRequestCallback[] = [];
 
 async function frame(): Promise<void> {
-  frames.splice(0).forEach(each => each(0));
+  frames.splice(0).forEach(callback => callback(0));
   for (let turn = 0; turn < 10; turn++) {
     await Promise.resolve();
   }

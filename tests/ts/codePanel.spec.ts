@@ -10,13 +10,15 @@ import type {
   Step,
   Steps
 } from '../../src/protocol/types';
-import type {
-  ILinked,
-  ISelection,
-  ISides,
-  ISubjectModel
-} from '../../src/tokens';
-import { artifact, compilation, region, report, variant } from './codeSupport';
+import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
+import {
+  artifact,
+  compilation,
+  region,
+  report,
+  SidesModel,
+  variant
+} from './codeSupport';
 import { kernelOf, launchOf, launchTime, linked, selection } from './structs';
 
 const PYTHON = 'def call(args):\n    k0(buf0)\n    return buf0\n';
@@ -34,7 +36,7 @@ const texts: Record<string, [string, Region[]]> = {
 };
 
 /** As much of a model as the view looks at. */
-class Model {
+class Model extends SidesModel {
   report = report([
     ...['python', 'again', 'other'].map(name =>
       variant(name, [compilation('0/0', [artifact('python')])])
@@ -53,29 +55,10 @@ class Model {
     ),
     variant('eager', [], { backend: null })
   ]);
-  status = { kind: 'ready' };
-  compilation = '0/0';
-  pending = false;
   selection = selection();
   linked = linked();
   linkedChanged = new Signal<this, ILinked>(this);
   selectionChanged = new Signal<this, ISelection>(this);
-  statusChanged = new Signal<this, void>(this);
-  reportChanged = new Signal<this, void>(this);
-  selectedVariantsChanged = new Signal<this, ISides>(this);
-  compilationChanged = new Signal<this, string>(this);
-  wantedChanged = new Signal<this, void>(this);
-  jobChanged = new Signal<this, void>(this);
-  job = null;
-
-  get selectedVariants(): ISides {
-    return this._variants;
-  }
-
-  set selectedVariants(value: ISides) {
-    this._variants = value;
-    this.selectedVariantsChanged.emit(value);
-  }
 
   getCompilation = jest.fn(async (..._: unknown[]) => ({
     kernels: [
@@ -104,8 +87,6 @@ class Model {
       source: ''
     };
   }
-
-  private _variants: ISides = { left: '', right: '' };
 }
 
 /** Waits until something holds: promises, React and frames take their turns. */
@@ -181,7 +162,7 @@ describe('CodePanel', () => {
       all('.jp-Compilescope-code-times span').map(node => node.textContent);
     expect(times()).toEqual([]);
     expect(model.getCompilation).not.toHaveBeenCalled();
-    model.report.variants.find(each => each.name === 'python')!.studied = [
+    model.report.variants.find(({ name }) => name === 'python')!.studied = [
       'kernels'
     ];
     model.report.revision++;
@@ -222,8 +203,8 @@ describe('CodePanel', () => {
           : wrapper('python', [step('launch', 2, 20), step('return', 3, 1)])
       ]
     }));
-    for (const each of model.report.variants) {
-      each.studied = ['steps'];
+    for (const item of model.report.variants) {
+      item.studied = ['steps'];
     }
     model.report.revision++;
     model.reportChanged.emit();

@@ -1,5 +1,4 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { Signal } from '@lumino/signaling';
 import { choose } from '../../src/code/artifacts';
 import { compare, lineCount, marksOf } from '../../src/code/comparison';
 import { SideLoader, type SideState } from '../../src/code/loader';
@@ -10,8 +9,15 @@ import type {
   Region,
   ReportSummary
 } from '../../src/protocol/types';
-import type { ISides, IStatus, ISubjectModel } from '../../src/tokens';
-import { artifact, compilation, region, report, variant } from './codeSupport';
+import type { ISubjectModel } from '../../src/tokens';
+import {
+  artifact,
+  compilation,
+  region,
+  report,
+  SidesModel,
+  variant
+} from './codeSupport';
 
 const trans = nullTranslator.load('');
 const nothing: SideState = { kind: 'empty', problem: null };
@@ -162,32 +168,16 @@ describe('compare', () => {
 });
 
 describe('Sides', () => {
-  /** As much of a model as the sides look at. */
-  class Model {
-    constructor(public report: ReportSummary | null) {}
-    compilation = '0/0';
-    pending = false;
+  /** It notes what is asked of it. */
+  class Model extends SidesModel {
+    constructor(public report: ReportSummary | null) {
+      super();
+    }
     asked: string[] = [];
-    status: IStatus = { kind: 'ready' };
-    statusChanged = new Signal<this, IStatus>(this);
-    reportChanged = new Signal<this, void>(this);
-    selectedVariantsChanged = new Signal<this, ISides>(this);
-    compilationChanged = new Signal<this, string>(this);
-    wantedChanged = new Signal<this, void>(this);
-    jobChanged = new Signal<this, void>(this);
-    job = null;
-    get selectedVariants(): ISides {
-      return this._variants;
-    }
-    set selectedVariants(value: ISides) {
-      this._variants = value;
-      this.selectedVariantsChanged.emit(value);
-    }
     async getArtifact(...address: string[]): Promise<ArtifactResult> {
       this.asked.push(address.join(' '));
       return result(address.join(' '));
     }
-    private _variants: ISides = { left: '', right: '' };
   }
   const make = (report: ReportSummary | null = both) => {
     const model = new Model(report);
@@ -224,7 +214,7 @@ describe('Sides', () => {
     const { model, sides } = make();
     model.asked = [];
     model.reportChanged.emit();
-    model.wantedChanged.emit();
+    model.requestedChanged.emit();
     expect(model.asked).toEqual([]);
     sides.pick('left', { compilation: '0/1' });
     expect(model.asked).toEqual(['python 0/1 python']);

@@ -1,3 +1,4 @@
+import { Signal } from '@lumino/signaling';
 import type {
   Artifact,
   CompilationSummary,
@@ -6,6 +7,8 @@ import type {
   Variant,
   VariantSummary
 } from '../../src/protocol/types';
+import type { ISides, IStatus } from '../../src/tokens';
+import { variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 
 /** A region; only what a test is about need be given. */
@@ -58,37 +61,36 @@ export function variant(
   requested: Partial<Variant> = {},
   more: Partial<VariantSummary> = {}
 ): VariantSummary {
-  return {
-    name,
-    requested: {
-      backend: 'inductor',
-      mode: null,
-      cpp_wrapper: false,
-      dynamic: null,
-      fullgraph: false,
-      options: {},
-      target: null,
-      ...requested
-    },
+  return variantSummary(name, requested, {
     stage: 'built',
-    median_us: null,
-    interval_us: null,
-    speedup: null,
-    compile_s: null,
-    accurate: null,
     compilations,
-    recompiles: 0,
-    breaks: 0,
-    problems: [],
-    verdict: null,
-    studied: [],
-    target: null,
-    filled: [],
-    changed: null,
-    earlier: false,
-    recorded: false,
     ...more
-  };
+  });
+}
+
+/** As much of a model as the sides of the Code view look at. */
+export class SidesModel {
+  compilation = '0/0';
+  pending = false;
+  status: IStatus = { kind: 'ready' };
+  job = null;
+  statusChanged = new Signal<this, IStatus>(this);
+  reportChanged = new Signal<this, void>(this);
+  selectedVariantsChanged = new Signal<this, ISides>(this);
+  compilationChanged = new Signal<this, string>(this);
+  requestedChanged = new Signal<this, void>(this);
+  jobChanged = new Signal<this, void>(this);
+
+  get selectedVariants(): ISides {
+    return this._variants;
+  }
+
+  set selectedVariants(value: ISides) {
+    this._variants = value;
+    this.selectedVariantsChanged.emit(value);
+  }
+
+  private _variants: ISides = { left: '', right: '' };
 }
 
 export function report(

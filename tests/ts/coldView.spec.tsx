@@ -115,7 +115,7 @@ describe('what settings change in the first call', () => {
     show(ROWS);
     const cells = page
       .all('tbody tr')
-      .map(each => [...each.children].map(cell => cell.textContent));
+      .map(element => [...element.children].map(cell => cell.textContent));
     expect(cells[0].slice(0, 6)).toEqual([
       'current settings',
       '20.0 s',

@@ -1,4 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { act } from 'react';
@@ -11,8 +10,8 @@ import {
 } from '../../src/panels/common';
 import { formatNanoseconds } from '../../src/words/format';
 import { problem, RequestError } from '../../src/protocol/client';
-import { job, report, settle, variantSummary } from './fakes';
-import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+import { job, report, variantSummary } from './fakes';
+import { contextOf, drawn, HOSTILE, stage, ViewModel } from './viewSupport';
 
 /**
  * A view of a text, whose answers are the test's.
@@ -42,14 +41,6 @@ class TextView extends ReportView<string> {
   protected present(text: string): JSX.Element {
     return <p>{text}</p>;
   }
-}
-
-async function drawn(): Promise<void> {
-  await act(async () => {
-    await settle();
-    MessageLoop.flush();
-    await settle();
-  });
 }
 
 describe('ReportView', () => {
@@ -251,7 +242,7 @@ describe('VirtualTable', () => {
       />
     );
   const texts = () =>
-    place.all('.jp-Compilescope-tableRow').map(each => each.textContent);
+    place.all('.jp-Compilescope-tableRow').map(element => element.textContent);
 
   it('draws the rows in sight only, and says how many there are', () => {
     draw(null);
@@ -296,7 +287,7 @@ describe('small parts', () => {
   it('shows what is between backticks as code, and all of it as text', () => {
     const place = stage();
     place.draw(<Prose text={`Avoid \`print\` and \`${HOSTILE}\` here`} />);
-    expect(place.all('code').map(each => each.textContent)).toEqual([
+    expect(place.all('code').map(element => element.textContent)).toEqual([
       'print',
       HOSTILE
     ]);

@@ -217,7 +217,7 @@ describe('viewport', () => {
   it('marks round moments', () => {
     const { at, step } = viewport.ticks({ start: 0, end: 2_400_000 }, 6);
     expect(step).toBe(500_000);
-    expect(at.map(each => viewport.tickLabel(each, step))).toEqual([
+    expect(at.map(tick => viewport.tickLabel(tick, step))).toEqual([
       '0',
       '0.5 s',
       '1.0 s',

@@ -299,7 +299,7 @@ describe('CompileTimeBody', () => {
     show([ONE], { ...BUILT, kernel_loads });
     const asTable = page
       .all('label')
-      .find(each => each.textContent === 'As a table')!;
+      .find(element => element.textContent === 'As a table')!;
     page.click(asTable.querySelector('input')!);
     const said = page
       .all('.jp-Compilescope-tableRow')

@@ -287,7 +287,7 @@ describe('Connection', () => {
     await open();
     connection.dispose();
     connection.dispose();
-    expect(fake.comms.map(each => each.isClosed)).toEqual([true, true]);
+    expect(fake.comms.map(fakeComm => fakeComm.isClosed)).toEqual([true, true]);
   });
 
   it('gives every tab its own id', async () => {

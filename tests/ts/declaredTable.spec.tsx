@@ -45,7 +45,7 @@ describe('a table that the kernel declares', () => {
       </table>
     );
     const [row] = page.all('tr');
-    expect([...row.children].map(each => each.textContent)).toEqual([
+    expect([...row.children].map(element => element.textContent)).toEqual([
       'a.so',
       '12 B'
     ]);

@@ -59,7 +59,7 @@ export class FakeConnection implements IConnection {
     command: K,
     result: Commands[K]['result'] | Error
   ): Promise<void> {
-    const index = this.asked.findIndex(each => each.command === command);
+    const index = this.asked.findIndex(request => request.command === command);
     if (index < 0) {
       throw new Error(`nobody asked for ${command}`);
     }

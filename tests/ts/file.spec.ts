@@ -45,19 +45,22 @@ describe('FileConnection', () => {
   );
 
   it.each(
-    answers.map((each, index): [string, IKept] => [
-      `${index} ${each.report} ${each.command}`,
-      each
+    answers.map((exchange, index): [string, IKept] => [
+      `${index} ${exchange.report} ${exchange.command}`,
+      exchange
     ])
-  )('answers as the kernel does: %s', async (_, each) => {
-    const connection = connections.get(each.report)!;
-    const answer = connection.request(each.command, each.arguments as never);
-    if (each.answer.error) {
+  )('answers as the kernel does: %s', async (_, exchange) => {
+    const connection = connections.get(exchange.report)!;
+    const answer = connection.request(
+      exchange.command,
+      exchange.arguments as never
+    );
+    if (exchange.answer.error) {
       await expect(answer).rejects.toMatchObject({
-        problem: { why: each.answer.error.why }
+        problem: { why: exchange.answer.error.why }
       });
     } else {
-      expect(await answer).toMatchObject(each.answer);
+      expect(await answer).toMatchObject(exchange.answer);
     }
   });
 
@@ -141,7 +144,7 @@ describe('FileConnection', () => {
     model.connection = new FileConnection(readReport(textOf('training')));
     await settle();
     expect(model.isLive).toBe(false);
-    expect(model.report?.variants.map(each => each.name)).toContain('cpp');
+    expect(model.report?.variants.map(({ name }) => name)).toContain('cpp');
     const { compilation, variant } = model;
     const { kernels } = await model.getCompilation(variant, compilation, [
       'kernels'

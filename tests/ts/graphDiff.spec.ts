@@ -225,7 +225,7 @@ describe('findFusions', () => {
     ];
     const fusions = findFusions(graph, 'post_grad', kernels, []);
     expect(fusions[0].nodes).toEqual([0, 2, 1]);
-    expect(fusions[1].own).toEqual([]);
+    expect(fusions[1].drawn).toEqual([]);
   });
 });
 

@@ -14,8 +14,8 @@ export function realCompilation(name: string, variant = 'python'): Compilation {
   const file = path.join(REPORTS, `${name}.compilescope.json`);
   const report = readReport(fs.readFileSync(file, 'utf8'));
   const compilation = report.variants
-    .find(each => each.name === variant)
-    ?.compilations.find(each => Object.keys(each.graphs).length > 0);
+    .find(candidate => candidate.name === variant)
+    ?.compilations.find(candidate => Object.keys(candidate.graphs).length > 0);
   if (!compilation) {
     throw new Error(`${name} has no graph`);
   }

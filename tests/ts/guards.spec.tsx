@@ -1,5 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import { act } from 'react';
 import { GuardsView } from '../../src/panels/guards';
 import { DEFAULT_OPTIONS, filterOf } from '../../src/panels/guards/filter';
@@ -21,10 +19,9 @@ import type {
   GuardOutcome,
   WhatIfResult
 } from '../../src/protocol/types';
-import { settle } from './fakes';
 import { guardOf, managerOf, manyGuards } from './guardSupport';
 import { fullCompilation, linked, selection } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 import { nameOf } from '../../src/words/arguments';
 
 const TREE = [
@@ -74,8 +71,8 @@ describe('the rows of guards', () => {
   });
 
   it('are shown of a tree with a circle too', () => {
-    const circle = TREE.map((each, index) => ({
-      ...each,
+    const circle = TREE.map((manager, index) => ({
+      ...manager,
       parent: (index + 1) % TREE.length
     }));
     const found = entriesOf(GUARDS);
@@ -92,7 +89,7 @@ describe('the rows of guards', () => {
 
   it('say their place among their siblings', () => {
     const items = flatten(treeOf(entries, TREE), () => true);
-    const places = items.map(each => `${each.place}/${each.siblings}`);
+    const places = items.map(item => `${item.place}/${item.siblings}`);
     expect(places.slice(0, 4)).toEqual(['1/2', '1/3', '2/3', '1/1']);
   });
 
@@ -115,7 +112,7 @@ describe('the rows of guards', () => {
 
   it('are grouped by source', () => {
     const groups = groupsOf(entries);
-    expect(groups.map(each => [each.source, each.count])).toEqual([
+    expect(groups.map(branch => [branch.source, branch.count])).toEqual([
       ["L['x']", 1],
       ['', 2],
       ["L['self'].w", 1]
@@ -140,7 +137,7 @@ describe('the filter of guards', () => {
   const shownNames = (change: Partial<typeof DEFAULT_OPTIONS>) =>
     entriesOf(GUARDS)
       .filter(filterOf({ ...DEFAULT_OPTIONS, ...change }, g => g === GUARDS[0]))
-      .map(each => each.guard.expression);
+      .map(entry => entry.guard.expression);
 
   it('looks for all words, anywhere', () => {
     expect(shownNames({ text: "SELF'].W tensor" })).toEqual(['w']);
@@ -185,10 +182,10 @@ describe('Tries', () => {
     tries.add('python', 'y');
     tries.add('python', 'x[:2]');
     answer({ result: null, problem: problem({ what: 'no' }) });
-    expect(tries.all.map(each => each.args)).toEqual(['x[:2]', 'y', 'x']);
+    expect(tries.all.map(attempt => attempt.args)).toEqual(['x[:2]', 'y', 'x']);
     expect(tries.all[2].problem!.what).toBe('no');
     tries.add('python', 'x');
-    expect(tries.all.map(each => each.args)).toEqual(['x', 'x[:2]', 'y']);
+    expect(tries.all.map(attempt => attempt.args)).toEqual(['x', 'x[:2]', 'y']);
     for (let index = 0; index < 40; index++) {
       tries.add('python', `${index}`);
     }
@@ -202,25 +199,11 @@ describe('GuardsView', () => {
   let context: ReturnType<typeof contextOf>;
   let height: jest.SpyInstance;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
+  const { all, attach, click, remove } = viewStage();
   const rows = () => all('.jp-Compilescope-tableRow').map(e => e.textContent);
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
   const choose = async (label: string, value: string) => {
-    const field = all('label').find(each =>
-      each.textContent!.startsWith(label)
+    const field = all('label').find(element =>
+      element.textContent!.startsWith(label)
     );
     const select = field!.querySelector('select')!;
     await act(async () => {
@@ -251,12 +234,10 @@ describe('GuardsView', () => {
   async function show(compilation: Compilation): Promise<void> {
     model.getCompilation.mockResolvedValue(compilation);
     view = new GuardsView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     height = jest
       .spyOn(Element.prototype, 'clientHeight', 'get')
       .mockReturnValue(480);
@@ -264,7 +245,7 @@ describe('GuardsView', () => {
     context = contextOf(model);
   });
   afterEach(() => {
-    act(() => view.dispose());
+    remove();
     height.mockRestore();
   });
 
@@ -285,9 +266,9 @@ describe('GuardsView', () => {
     );
     const [answer] = all('.jp-Compilescope-guardAnswer');
     const names = () =>
-      [...answer.querySelectorAll('dt')].map(each => each.textContent);
+      [...answer.querySelectorAll('dt')].map(element => element.textContent);
     expect(names()).toEqual([
-      ...inputs.slice(0, 8).map(each => each.name),
+      ...inputs.slice(0, 8).map(({ name }) => name),
       '2 weights'
     ]);
     expect(answer.querySelector('dd')!.textContent).toBe(
@@ -428,7 +409,7 @@ describe('GuardsView', () => {
     expect(model.whatIf).toHaveBeenCalledWith('python', 'x[:2]');
     const [answer] = all('.jp-Compilescope-answer');
     expect(answer.textContent).toContain('Recompiles');
-    expect(all('td').map(each => each.textContent)).toEqual([
+    expect(all('td').map(element => element.textContent)).toEqual([
       HOSTILE,
       '8',
       '2'
@@ -478,7 +459,7 @@ describe('GuardsView', () => {
       'batch[:2],\n  rate';
     await show(manyGuards(4));
     const button = all('button').find(
-      each => each.textContent === 'Use the selection'
+      element => element.textContent === 'Use the selection'
     );
     await click(button!);
     const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];

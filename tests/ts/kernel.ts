@@ -88,7 +88,7 @@ export function fakeKernel(
     found: "'serving'",
     comm: target => {
       const found = comms.filter(
-        each => each.targetName === target && !each.isDisposed
+        fakeComm => fakeComm.targetName === target && !fakeComm.isDisposed
       );
       if (found.length !== 1) {
         throw new Error(`${found.length} open comms of ${target}`);
@@ -99,7 +99,7 @@ export function fakeKernel(
       kernel.status = status;
       if (status === 'restarting' || status === 'autorestarting') {
         // As JupyterLab: disposed without a call of onClose.
-        comms.forEach(each => each.dispose());
+        comms.forEach(fakeComm => fakeComm.dispose());
       }
       (kernel.statusChanged as Signal<unknown, string>).emit(status);
     },

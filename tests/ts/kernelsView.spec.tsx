@@ -84,7 +84,7 @@ describe('rowsOf', () => {
   const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
 
   it('tells kernels of one name apart and counts own launches', () => {
-    expect(rows.map(({ id, own }) => [id, own.length])).toEqual([
+    expect(rows.map(({ id, launches: own }) => [id, own.length])).toEqual([
       ['forward.cpp_fused_relu_0', 2],
       ['backward.cpp_fused_relu_0', 0],
       ['inference.extern_kernels.mm', 1]
@@ -120,7 +120,7 @@ describe('rowsOf', () => {
       of: 3
     });
     expect(all[1].intensity).toBeNull();
-    const launched = all.filter(({ own }) => own.length > 0);
+    const launched = all.filter(({ launches: own }) => own.length > 0);
     const value = launched.reduce((sum, row) => sum + row.bytes.value!, 0);
     expect(totalsOf(all).bytes).toBe(value);
     const { trans } = contextOf(new ViewModel());
@@ -253,15 +253,15 @@ describe('KernelsBody', () => {
     const head = (name: string) =>
       page
         .all('[role=columnheader] button')
-        .find(each => each.textContent === name)!;
+        .find(element => element.textContent === name)!;
     const rows = () =>
-      page.all('[role=row]').map(each => each.textContent ?? '');
+      page.all('[role=row]').map(element => element.textContent ?? '');
     expect(rows()[1]).toContain('2≈ about 4.00 KiB');
     page.click(head('est. saved'));
     const order = () =>
       rows()
         .slice(1)
-        .map(each => /few|many|unknown|unmapped/.exec(each)![0]);
+        .map(label => /few|many|unknown|unmapped/.exec(label)![0]);
     expect(order()).toEqual(['few', 'many', 'unknown', 'unmapped']);
     page.click(head('fused'));
     expect(order()).toEqual(['many', 'unknown', 'few', 'unmapped']);
@@ -298,7 +298,7 @@ describe('KernelsBody', () => {
     model.selection = selection({ kernel: RELU.name });
     show([RELU]);
     const estimates = page.all('.jp-Compilescope-kernel [title^=Estimated]');
-    expect(estimates.map(each => each.textContent)).toEqual([
+    expect(estimates.map(element => element.textContent)).toEqual([
       '≈ about 4.00 KiB',
       '≈ about 1.02 k',
       '≈ about 0.25'
@@ -309,7 +309,9 @@ describe('KernelsBody', () => {
   it('shows what was measured, and does not mark it as an estimate', () => {
     model.selection = selection({ kernel: MM.name });
     show([{ ...MM, time: KERNEL_TIME }, RELU]);
-    const heads = page.all('[role=columnheader]').map(each => each.textContent);
+    const heads = page
+      .all('[role=columnheader]')
+      .map(element => element.textContent);
     expect(heads).toEqual(expect.arrayContaining(['time', 'of peak', 'B/s']));
     expect(page.all('[role=status]')[0].textContent).toContain(
       '12.0 µs (2 not measured)'
@@ -317,14 +319,14 @@ describe('KernelsBody', () => {
     const details = page.all('.jp-Compilescope-kernel')[0].textContent;
     expect(details).toContain('Time12.0 µs (10.8–13.2 µs), measured over');
     expect(
-      page.all('.jp-Compilescope-estimate').map(each => each.textContent)
+      page.all('.jp-Compilescope-estimate').map(element => element.textContent)
     ).not.toContainEqual(expect.stringContaining('µs'));
   });
 
   it('measures kernels once the variant is built, and says why not before', () => {
     show([RELU]);
     expect(
-      page.all('[role=columnheader]').map(each => each.textContent)
+      page.all('[role=columnheader]').map(element => element.textContent)
     ).not.toContain('time');
     const button = () => page.button('Measure kernels') as HTMLButtonElement;
     expect(button().disabled).toBe(true);

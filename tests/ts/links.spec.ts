@@ -104,7 +104,7 @@ const launches = new Map<string, Region>(
   [
     region('launch', 1, 1, '#1', { nodes: ['mm'], sources: [at(1)] }),
     region('launch', 3, 3, '#3', { nodes: ['mm_1'], sources: [at(3)] })
-  ].map(each => [each.key, each])
+  ].map(candidate => [candidate.key, candidate])
 );
 
 const data: ILinkData = {

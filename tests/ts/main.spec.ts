@@ -24,8 +24,8 @@ describe('ReportWidget', () => {
     });
     const parts = [widget, widget.content, widget.content.pickers];
     const disposed: Widget[] = [];
-    parts.forEach(each =>
-      each.disposed.connect(sender => disposed.push(sender))
+    parts.forEach(part =>
+      part.disposed.connect(sender => disposed.push(sender))
     );
     widget.close();
     expect(disposed).toHaveLength(parts.length);

@@ -130,7 +130,7 @@ describe('MemoryBody', () => {
 
   it('says what the colours of the drawn buffers mean', () => {
     const [legend] = page.all('.jp-Compilescope-memoryLegend');
-    expect([...legend.children].map(each => each.textContent)).toEqual([
+    expect([...legend.children].map(element => element.textContent)).toEqual([
       'temporary',
       'output',
       'Where the shade changes, a buffer reuses the memory of another.'

@@ -84,14 +84,14 @@ describe('SubjectModel', () => {
     await connection.inspect('f', {
       variants: [variantSummary('eager', { backend: null })]
     });
-    expect(model.wanted.target).toBeNull();
+    expect(model.requested.target).toBeNull();
     connection.event.emit({
       event: 'report_changed',
       data: { subject: 'f', revision: 2, variant: null }
     });
     const variants = [variantSummary('python on h100', { target: 'h100' })];
     await connection.answer('get_report', report('f', { variants }));
-    expect(model.wanted.target).toBe('h100');
+    expect(model.requested.target).toBe('h100');
   });
 
   it('shows the C++ wrapper once it is there, unless the user chose', async () => {
@@ -171,7 +171,7 @@ describe('SubjectModel', () => {
       expect(model.isLive).toBe(false);
       connection.setStatus({ kind: 'unloaded' });
       connection.hello({ subjects: [], session: 'session-2' });
-      expect(model.subjects.map(each => each.subject.id)).toEqual([id]);
+      expect(model.subjects.map(summary => summary.subject.id)).toEqual([id]);
       expect(model.report?.subject.id).toBe(id);
       const { text: saved } = await model.save('json');
       expect(JSON.parse(saved).subject.id).toBe(id);
@@ -198,7 +198,7 @@ describe('SubjectModel', () => {
       await connection.inspect('other');
       jest.advanceTimersByTime(2000);
       const { args } = connection.asked.find(
-        each => each.command === 'save_report'
+        request => request.command === 'save_report'
       )!;
       expect(args).toMatchObject({ subject: 'other', format: 'json' });
     });
@@ -219,13 +219,15 @@ describe('SubjectModel', () => {
       for (const subject of ['other', 'third']) {
         await settle();
         const { args } = connection.asked.find(
-          each => each.command === 'save_report'
+          request => request.command === 'save_report'
         )!;
         expect(args).toMatchObject({ subject });
         await connection.answer('save_report', { filename: '', text });
       }
       connection.setStatus({ kind: 'connecting', isRestart: true });
-      expect(model.subjects.map(each => each.subject.id)).toContain('other');
+      expect(model.subjects.map(summary => summary.subject.id)).toContain(
+        'other'
+      );
     });
 
     it('is forgotten without the kernel', async () => {
@@ -241,7 +243,7 @@ describe('SubjectModel', () => {
         event: 'subjects_changed',
         data: { subjects: [again], focus: 'other', offer: null }
       });
-      expect(model.subjects.map(each => each.subject.id)).toEqual([
+      expect(model.subjects.map(summary => summary.subject.id)).toEqual([
         'other',
         id
       ]);
@@ -445,7 +447,7 @@ describe('SubjectModel', () => {
     void model.getCompilation('python', '0/0', ['kernels']);
     await settle();
     const asked = connection.asked.filter(
-      each => each.command === 'get_compilation'
+      request => request.command === 'get_compilation'
     );
     expect(asked).toHaveLength(2);
     const kernels = [kernelOf('k')];

@@ -29,8 +29,8 @@ describe('The work of a SubjectModel', () => {
   });
 
   describe('switches', () => {
-    async function flip(change: Parameters<SubjectModel['setWanted']>[0]) {
-      model.setWanted(change);
+    async function flip(change: Parameters<SubjectModel['setRequested']>[0]) {
+      model.setRequested(change);
       jest.advanceTimersByTime(200);
       await settle();
     }
@@ -39,8 +39,8 @@ describe('The work of a SubjectModel', () => {
       connection.log.filter(([command]) => command === 'add_variant');
 
     it('asks once for flips in quick succession', async () => {
-      model.setWanted({ mode: 'max-autotune' });
-      model.setWanted({ mode: 'max-autotune', dynamic: true });
+      model.setRequested({ mode: 'max-autotune' });
+      model.setRequested({ mode: 'max-autotune', dynamic: true });
       expect(asked()).toEqual([]);
       expect(model.pending).toBe(true);
       jest.advanceTimersByTime(200);
@@ -104,7 +104,7 @@ describe('The work of a SubjectModel', () => {
       });
       expect(model.pending).toBe(true);
       expect(model.selectedVariants.left).toBe('python');
-      expect(model.wanted.fullgraph).toBe(true);
+      expect(model.requested.fullgraph).toBe(true);
     });
 
     it('drops the error of a setting that was left again', async () => {
@@ -155,7 +155,7 @@ describe('The work of a SubjectModel', () => {
         data: { job: job({ aside: true, state: 'cancelled' }) }
       });
       expect(model.pending).toBe(false);
-      expect(model.wanted.dynamic).toBeNull();
+      expect(model.requested.dynamic).toBeNull();
       await model.goOn();
       jest.advanceTimersByTime(200);
       expect(asked()).toHaveLength(2);
@@ -164,9 +164,9 @@ describe('The work of a SubjectModel', () => {
 
     it('follow the variant that is shown', () => {
       model.variant = 'cpp';
-      expect(model.wanted.cpp_wrapper).toBe(true);
+      expect(model.requested.cpp_wrapper).toBe(true);
       model.variant = 'python';
-      expect(model.wanted.cpp_wrapper).toBe(false);
+      expect(model.requested.cpp_wrapper).toBe(false);
     });
 
     it('turn to what the cell asks for when it is run again', async () => {
@@ -193,15 +193,15 @@ describe('The work of a SubjectModel', () => {
         );
       };
       await rerun(2, []);
-      expect(model.wanted.fullgraph).toBe(false);
+      expect(model.requested.fullgraph).toBe(false);
       await rerun(3, ['python fullgraph']);
-      expect(model.wanted.fullgraph).toBe(true);
+      expect(model.requested.fullgraph).toBe(true);
       await rerun(4, ['python fullgraph', 'cpp fullgraph']);
       expect(model.selectedVariants).toEqual({
         left: 'python fullgraph',
         right: 'cpp fullgraph'
       });
-      expect(model.wanted).toMatchObject({
+      expect(model.requested).toMatchObject({
         fullgraph: true,
         cpp_wrapper: false
       });
@@ -260,9 +260,9 @@ describe('The work of a SubjectModel', () => {
 
     it('turns to a variant of the table', () => {
       model.showVariant('cpp');
-      expect(model.wanted.cpp_wrapper).toBe(true);
+      expect(model.requested.cpp_wrapper).toBe(true);
       model.showVariant('eager');
-      expect(model.wanted.backend).toBeNull();
+      expect(model.requested.backend).toBeNull();
       expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
     });
   });

@@ -15,13 +15,13 @@ function cell(source: string, type = 'code'): Cell {
 
 describe('cellsWith', () => {
   it('finds the code cells whose text is the whole file', () => {
-    const [other, text, wanted] = [
+    const [other, text, whole] = [
       cell('%%compile\nf(x, y)'),
       cell('%%compile\nf(x)', 'markdown'),
       cell('%%compile\nf(x)')
     ];
-    const notebook = { widgets: [other, text, wanted] } as unknown as Notebook;
-    expect(cellsWith(notebook, '%%compile\nf(x)\n')).toEqual([wanted]);
+    const notebook = { widgets: [other, text, whole] } as unknown as Notebook;
+    expect(cellsWith(notebook, '%%compile\nf(x)\n')).toEqual([whole]);
   });
 });
 

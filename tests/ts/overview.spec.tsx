@@ -216,7 +216,7 @@ describe('The Overview', () => {
   };
 
   const texts = (selector: string) =>
-    page.all(selector).map(each => each.textContent);
+    page.all(selector).map(element => element.textContent);
 
   it('has no interval of few samples, and says so', () => {
     const few = {
@@ -237,7 +237,7 @@ describe('The Overview', () => {
     const rows = page
       .all('tbody tr')
       .map(row =>
-        [...row.querySelectorAll('th, td')].map(each => each.textContent)
+        [...row.querySelectorAll('th, td')].map(element => element.textContent)
       );
     expect(rows).toEqual([
       ['eager', '100 µs', '', '', '', ''],
@@ -257,7 +257,7 @@ describe('The Overview', () => {
       'Python wrapper on H100 SXM h100 about 11.0 µs per call'
     );
     const bars = page.all('.jp-Compilescope-stackBar > span');
-    expect(bars.map(each => each.style.width)).toEqual(['75%', '25%']);
+    expect(bars.map(element => element.style.width)).toEqual(['75%', '25%']);
     expect(page.text()).toContain(HOSTILE);
     expect(page.all('img')).toEqual([]);
   });
@@ -301,7 +301,7 @@ describe('The Overview', () => {
     expect(page.text()).toContain('Paste the code before the call (cell:13).');
     const shown = page
       .all('.jp-Compilescope-do button')
-      .filter(each => each.textContent === 'Show');
+      .filter(element => element.textContent === 'Show');
     page.click(shown[0]);
     expect(context.open).toHaveBeenLastCalledWith('verdict');
     page.click(shown[1]);
@@ -383,7 +383,7 @@ describe('The Overview', () => {
     };
     draw(UNKNOWN);
     expect(() => page.button('Where the time goes')).toThrow();
-    const variants = BUILT.map(each => ({ ...each, verdict }));
+    const variants = BUILT.map(summary => ({ ...summary, verdict }));
     model.report = report('f', { variants });
     const context = draw(UNKNOWN);
     page.click(page.button('Where the time goes'));
@@ -398,7 +398,7 @@ describe('The Overview', () => {
     const [item] = page.all('.jp-Compilescope-overviewWhat');
     expect(item.textContent).not.toContain('`');
     const code = [...item.querySelectorAll('code')].map(
-      each => each.textContent
+      element => element.textContent
     );
     expect(code).toEqual(['@op.register_fake\ndef _(x): ...', 'op']);
   });
@@ -429,7 +429,7 @@ describe('The Overview', () => {
       limit: { ...UNKNOWN.limit!, unbuilt: true }
     };
     draw(unbuilt);
-    expect(page.all('button').map(each => each.textContent)).toEqual([
+    expect(page.all('button').map(element => element.textContent)).toEqual([
       'C++ wrapper',
       'Build and time',
       'Step by step'
@@ -517,10 +517,10 @@ describe('OverviewView', () => {
     await show({ variants: BUILT, overview: overview(FULL) });
     const requested = FULL.suggestions![0].requested!;
     const button = [...view.node.querySelectorAll('button')].find(
-      each => each.textContent === 'Try it'
+      element => element.textContent === 'Try it'
     )!;
     act(() => button.click());
-    expect(model.setWanted).toHaveBeenCalledWith(requested);
+    expect(model.setRequested).toHaveBeenCalledWith(requested);
     expect(model.startMeasure).not.toHaveBeenCalled();
     model.job = job({ state: 'running' });
     const tried = variantSummary('reduce-overhead', requested);

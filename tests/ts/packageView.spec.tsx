@@ -165,7 +165,7 @@ describe('PackageBody', () => {
       })
     });
     expect(page.text()).toContain('✓ same results as eager');
-    const rows = page.all('tbody tr').map(each => each.textContent);
+    const rows = page.all('tbody tr').map(element => element.textContent);
     expect(rows[1]).toContain('10.0 µs');
     expect(rows[1]).toContain('3.00×');
     expect(rows[2]).toContain('It does not build.');

@@ -22,7 +22,7 @@ class FakePort extends EventTarget {
 
   get asked(): Request {
     const [last] = this.sent
-      .flatMap(each => (each.kind === 'request' ? [each.request] : []))
+      .flatMap(message => (message.kind === 'request' ? [message.request] : []))
       .slice(-1);
     return last;
   }
@@ -102,7 +102,7 @@ describe('PortConnection', () => {
   it('passes on the events that it knows', async () => {
     await open();
     const event = jest.fn();
-    connection.event.connect((_, each) => event(each));
+    connection.event.connect((_, entry) => event(entry));
     const data = {
       event: 'job_changed',
       data: { job: job({ state: 'running' }) }

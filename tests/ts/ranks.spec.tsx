@@ -110,7 +110,7 @@ describe('RanksBody', () => {
     expect(
       place
         .all('.jp-Compilescope-ranksRun button')
-        .map(each => each.textContent)
+        .map(element => element.textContent)
     ).toEqual(['rank 0', 'rank 1']);
     expect(place.all('.jp-Compilescope-ranksGood')).toHaveLength(1);
   });

@@ -1,6 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
-import { act } from 'react';
 import { RecompilesView } from '../../src/panels/recompiles-breaks/recompiles/index';
 import {
   describeFailure,
@@ -17,9 +14,9 @@ import type {
   Failure,
   Recompile
 } from '../../src/protocol/types';
-import { report, settle, variantSummary } from './fakes';
+import { report, variantSummary } from './fakes';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
 const WHERE = {
   file: '/tmp/ipykernel_1/1.py',
@@ -103,7 +100,7 @@ describe('framesOf', () => {
   it('puts the compilations of a frame together, in the order of time', () => {
     const frames = framesOf([LOOP[3], LOOP[2], LOOP[1], LOOP[0]]);
     expect(
-      frames.map(each => each.compilations.map(({ id }) => id).join(' '))
+      frames.map(frame => frame.compilations.map(({ id }) => id).join(' '))
     ).toEqual(['0/0 0/1 0/2', '1/0']);
     expect(frames[0]).toMatchObject({
       recompiles: 2,
@@ -115,7 +112,11 @@ describe('framesOf', () => {
 
   it('leaves what has no time where it came', () => {
     const all = [compiled('0/0', 5), compiled('1/0', null), compiled('2/0', 1)];
-    expect(inTime(all).map(each => each.id)).toEqual(['2/0', '0/0', '1/0']);
+    expect(inTime(all).map(compilation => compilation.id)).toEqual([
+      '2/0',
+      '0/0',
+      '1/0'
+    ]);
   });
 });
 
@@ -179,7 +180,7 @@ describe('describeFailure', () => {
       failureOf({ compilation: '0/1' }),
       failureOf({ compilation: '0/1', new: '20' })
     ]);
-    expect(merged.map(each => each.compilations)).toEqual([
+    expect(merged.map(({ compilations }) => compilations)).toEqual([
       ['0/0', '0/1'],
       ['0/1']
     ]);
@@ -221,43 +222,19 @@ describe('RecompilesView', () => {
   let context: ReturnType<typeof contextOf>;
   let height: jest.SpyInstance;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
-  const press = async (node: Element, key: string) => {
-    await act(async () => {
-      node.dispatchEvent(
-        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
-      );
-    });
-    await drawn();
-  };
+  const { all, attach, click, press, remove } = viewStage();
   const button = (text: string) =>
-    all('button').find(each => each.textContent === text)!;
+    all('button').find(element => element.textContent === text)!;
 
   async function show(compilations: Compilation[]): Promise<void> {
     model.getVariant.mockResolvedValue(
       variantReport('python', { compilations })
     );
     view = new RecompilesView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     height = jest
       .spyOn(Element.prototype, 'clientHeight', 'get')
       .mockReturnValue(480);
@@ -265,13 +242,13 @@ describe('RecompilesView', () => {
     context = contextOf(model);
   });
   afterEach(() => {
-    act(() => view.dispose());
+    remove();
     height.mockRestore();
   });
 
   it('tells what failed, with both values, what it cost, and the limit', async () => {
     await show(LOOP);
-    const [first, second] = all('article').map(each => each.textContent!);
+    const [first, second] = all('article').map(element => element.textContent!);
     expect(first).toContain('x.size(0): 8 → 12');
     expect(first).toContain('500 ms');
     expect(first).toContain('2 of 8 compilations');
@@ -279,7 +256,7 @@ describe('RecompilesView', () => {
     expect(first).toContain('torch._dynamo.mark_dynamic(x, 0)');
     expect(second).toContain('limit reached');
     const cells = all('article td').slice(0, 2);
-    expect(cells.map(each => each.textContent)).toEqual(['8', '12']);
+    expect(cells.map(element => element.textContent)).toEqual(['8', '12']);
     const [meter] = all('[role=meter]');
     expect(meter.getAttribute('aria-valuenow')).toBe('2');
     expect(view.node.textContent).toContain(

@@ -30,7 +30,7 @@ class FakeModel implements IModel {
   }
 
   off(name: string, callback: Callback): void {
-    this._callbacks = this._callbacks.filter(([, each]) => each !== callback);
+    this._callbacks = this._callbacks.filter(([, draw]) => draw !== callback);
   }
 
   say(name: string, ...args: unknown[]): void {

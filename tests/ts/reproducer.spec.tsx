@@ -40,7 +40,8 @@ const PROGRAM: ReproducerResult = {
     tried: 'agrees',
     why: '',
     unchecked: '',
-    output: 'buf0: agrees'
+    output: 'buf0: agrees',
+    outcome: "Ran in a new process and agrees with torch's operators."
   }
 };
 

@@ -119,7 +119,7 @@ describe('RequestedBody', () => {
     await React.act(settle);
   };
   const cards = () =>
-    page.all('.jp-Compilescope-deviation').map(each => each.textContent!);
+    page.all('.jp-Compilescope-deviation').map(element => element.textContent!);
 
   it('says first what is not as requested: why, and what to change', async () => {
     await show([PYTHON, CPP]);

@@ -1,6 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
-import { act } from 'react';
 import { ShapesView } from '../../src/panels/recompiles-breaks/shapes/index';
 import { treeOf } from '../../src/panels/recompiles-breaks/shapes/tree';
 import type {
@@ -8,9 +5,9 @@ import type {
   ShapeDecision,
   ShapeExpression
 } from '../../src/protocol/types';
-import { report, settle, variantSummary } from './fakes';
+import { report, variantSummary } from './fakes';
 import { compilationSummary, fullCompilation } from './structs';
-import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { contextOf, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
 const FILE = '/tmp/ipykernel_1/1.py';
 const LINE = { file: FILE, line: 3, function: 'f', code: 'if total > 16:' };
@@ -66,30 +63,15 @@ describe('ShapesView', () => {
   let view: ShapesView;
   let context: ReturnType<typeof contextOf>;
 
-  const drawn = () =>
-    act(async () => {
-      await settle();
-      MessageLoop.flush();
-    });
-  const all = (selector: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(selector)
-  ];
-  const click = async (node: Element) => {
-    await act(async () => {
-      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    });
-    await drawn();
-  };
+  const { all, attach, click, remove } = viewStage();
 
   async function show(change: Partial<Compilation>): Promise<void> {
     model.getCompilation.mockResolvedValue(fullCompilation(change));
     view = new ShapesView(context);
-    act(() => Widget.attach(view, document.body));
-    await drawn();
+    await attach(view);
   }
 
   beforeEach(() => {
-    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
     model = new ViewModel();
     model.report = report('f', {
       variants: [
@@ -102,7 +84,7 @@ describe('ShapesView', () => {
     });
     context = contextOf(model);
   });
-  afterEach(() => act(() => view.dispose()));
+  afterEach(remove);
 
   it('asks for this part of the compilation alone', async () => {
     await show({ shape_decisions: [decision()] });
@@ -158,7 +140,7 @@ describe('ShapesView', () => {
     expect(card.textContent).toContain('assumed');
     expect(card.textContent).toContain('if total > 16:');
     expect(card.textContent).toContain('local halfs0//2');
-    expect(all('li').map(each => each.textContent!.trim())).toEqual([
+    expect(all('li').map(element => element.textContent!.trim())).toEqual([
       '2*u0 > 16 gt(2*u0, 16) cell:3',
       'u0 unbacked'
     ]);

@@ -134,12 +134,10 @@ describe('ReportShell', () => {
   it('has one tab in the page’s order, and ties it to its panel', async () => {
     shell.view = 'recompiles';
     await turn();
-    expect(tabs().map(each => each.tabIndex)).toEqual([-1, -1, 0]);
-    expect(tabs().map(each => each.getAttribute('aria-selected'))).toEqual([
-      'false',
-      'false',
-      'true'
-    ]);
+    expect(tabs().map(element => element.tabIndex)).toEqual([-1, -1, 0]);
+    expect(
+      tabs().map(element => element.getAttribute('aria-selected'))
+    ).toEqual(['false', 'false', 'true']);
     const panel = document.getElementById(
       tabs()[2].getAttribute('aria-controls')!
     );
@@ -162,7 +160,7 @@ describe('ReportShell', () => {
   });
 
   it('counts what calls for a look', () => {
-    expect(tabs().map(each => each.textContent)).toEqual([
+    expect(tabs().map(element => element.textContent)).toEqual([
       'code',
       'guards',
       'recompiles3, 1 recompile, 2 graph breaks'
@@ -170,7 +168,8 @@ describe('ReportShell', () => {
   });
 
   it('has a tab for what is under More while it is open, or holds something', async () => {
-    const names = () => tabs().map(each => each.textContent!.match(/^\D+/)![0]);
+    const names = () =>
+      tabs().map(element => element.textContent!.match(/^\D+/)![0]);
     const usual = ['code', 'guards', 'recompiles'];
     expect(names()).toEqual(usual);
     shell.open('memory');
@@ -218,8 +217,8 @@ describe('ReportShell', () => {
   it('dims what has nothing to show, and says why', async () => {
     const dim = () =>
       tabs()
-        .filter(each => each.classList.contains('jp-mod-nothing'))
-        .map(each => each.title);
+        .filter(element => element.classList.contains('jp-mod-nothing'))
+        .map(element => element.title);
     expect(dim()).toEqual(['recompiles. Nothing was compiled again.']);
     connection.event.emit({
       event: 'report_changed',
@@ -286,7 +285,7 @@ describe('ReportShell', () => {
     Widget.attach(shell.pickers, document.body);
     await turn();
     const [, compilation] = shell.pickers.node.querySelectorAll('select');
-    expect([...compilation.options].map(each => each.textContent)).toEqual([
+    expect([...compilation.options].map(option => option.textContent)).toEqual([
       '0/0 · f',
       '0/1 · f · recompile'
     ]);

@@ -33,7 +33,7 @@ describe('SidebarBody', () => {
     root = createRoot(host);
     actions = {
       selectSubject: jest.fn(),
-      setWanted: jest.fn(),
+      setRequested: jest.fn(),
       showVariant: jest.fn(),
       goTo: jest.fn(),
       run: jest.fn(),
@@ -72,7 +72,7 @@ describe('SidebarBody', () => {
       },
       report: report('f'),
       sides: { left: 'python', right: 'cpp' },
-      wanted: variant(),
+      requested: variant(),
       pending: false,
       job: null,
       jobSince: 0,
@@ -90,10 +90,10 @@ describe('SidebarBody', () => {
   const blank = { subjects: [], subject: null, report: null };
   const button = (text: string) =>
     [...host.querySelectorAll('button')].find(
-      each =>
-        each.textContent === text ||
-        each.ariaLabel === text ||
-        each.getAttribute('aria-label') === text
+      element =>
+        element.textContent === text ||
+        element.ariaLabel === text ||
+        element.getAttribute('aria-label') === text
     )!;
   const click = (element: Element) =>
     act(() => {
@@ -198,10 +198,9 @@ describe('SidebarBody', () => {
   it('lists the subjects as options, and moves by keys', () => {
     show();
     const options = [...host.querySelectorAll('[role=option]')];
-    expect(options.map(each => each.getAttribute('aria-selected'))).toEqual([
-      'true',
-      'false'
-    ]);
+    expect(
+      options.map(element => element.getAttribute('aria-selected'))
+    ).toEqual(['true', 'false']);
     act(() => {
       options[0].dispatchEvent(
         new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true })
@@ -213,29 +212,31 @@ describe('SidebarBody', () => {
   it('flips each switch', () => {
     show();
     click(host.querySelector('[name=cpp_wrapper]')!);
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ cpp_wrapper: true });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({
+      cpp_wrapper: true
+    });
     click(host.querySelector('[name=fullgraph]')!);
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ fullgraph: true });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({ fullgraph: true });
     choose(host.querySelector('[name=mode]')!, 'max-autotune');
-    expect(actions.setWanted).toHaveBeenLastCalledWith({
+    expect(actions.setRequested).toHaveBeenLastCalledWith({
       mode: 'max-autotune'
     });
     choose(host.querySelector('[name=backend]')!, 'eager');
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ backend: 'eager' });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({ backend: 'eager' });
     const [auto, on, off] = host.querySelectorAll<HTMLInputElement>(
       '[role=radiogroup] input'
     );
     expect(auto.checked).toBe(true);
     click(on);
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ dynamic: true });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({ dynamic: true });
     click(off);
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ dynamic: false });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({ dynamic: false });
   });
 
   it('goes back to the default mode by its torch name', () => {
-    show({ wanted: variant({ mode: 'max-autotune' }) });
+    show({ requested: variant({ mode: 'max-autotune' }) });
     choose(host.querySelector('[name=mode]')!, 'default');
-    expect(actions.setWanted).toHaveBeenLastCalledWith({ mode: null });
+    expect(actions.setRequested).toHaveBeenLastCalledWith({ mode: null });
   });
 
   it('gives the reason why there is no target to choose', () => {
@@ -250,7 +251,7 @@ describe('SidebarBody', () => {
   });
 
   it('disables Inductor’s switches under another backend', () => {
-    show({ wanted: variant({ backend: 'eager' }) });
+    show({ requested: variant({ backend: 'eager' }) });
     const disabled = (name: string) =>
       host.querySelector<HTMLInputElement>(`[name=${name}]`)!.disabled;
     expect(
@@ -343,7 +344,9 @@ describe('SidebarBody', () => {
       estimate,
       kernels: 1,
       compiled: 0,
-      checks: {}
+      checks: {},
+      estimated: [],
+      checked: ''
     };
     const h100 = variantSummary('on h100', { target: 'h100' }, { target });
     const python = variantSummary(
@@ -414,9 +417,9 @@ describe('SidebarBody', () => {
     const cards = [...host.querySelectorAll('article')];
     expect(
       cards.map(
-        each =>
-          each.querySelector('[role=img]')!.ariaLabel ??
-          each.querySelector('[role=img]')!.getAttribute('aria-label')
+        element =>
+          element.querySelector('[role=img]')!.ariaLabel ??
+          element.querySelector('[role=img]')!.getAttribute('aria-label')
       )
     ).toEqual(['Error', 'Note']);
     for (const text of ['a break', 'because', 'do this', '<b>long</b>']) {
@@ -477,11 +480,11 @@ describe('SidebarBody', () => {
   it('says that the code of the other wrapper is ready', () => {
     const variants = [variantSummary('python', variant())];
     const ready = [variant({ cpp_wrapper: true })];
-    show({ report: report('f', { variants, ready }), wanted: variant() });
+    show({ report: report('f', { variants, ready }), requested: variant() });
     const note = () => host.querySelector('.jp-Compilescope-ready');
     expect(note()?.textContent).toBe('The code of the C++ wrapper is ready');
-    const wanted = variant({ mode: 'max-autotune' });
-    show({ report: report('f', { variants, ready }), wanted });
+    const requested = variant({ mode: 'max-autotune' });
+    show({ report: report('f', { variants, ready }), requested });
     expect(note()).toBeNull();
   });
 
@@ -491,15 +494,15 @@ describe('SidebarBody', () => {
       summary: 'Against python: all 2 kernels are identical.',
       switches: ['mode']
     };
-    const wanted = variant({ mode: 'max-autotune' });
-    const variants = [variantSummary('max-autotune', wanted, { changed })];
-    show({ wanted, report: report('f', { variants }) });
+    const requested = variant({ mode: 'max-autotune' });
+    const variants = [variantSummary('max-autotune', requested, { changed })];
+    show({ requested, report: report('f', { variants }) });
     const note = host.querySelector('.jp-Compilescope-changed')!;
     expect(note.textContent).toContain(changed.summary);
     expect(note.previousElementSibling?.textContent).toContain('mode');
     click(note.querySelector('button')!);
     expect(actions.openView).toHaveBeenCalledWith('changes', 'max-autotune');
-    show({ wanted: variant(), report: report('f', { variants }) });
+    show({ requested: variant(), report: report('f', { variants }) });
     expect(host.querySelector('.jp-Compilescope-changed')).toBeNull();
   });
 

@@ -89,7 +89,7 @@ describe('Watch', () => {
       choices: NO_CHOICES,
       report: report('watch-1'),
       sides: { left: '', right: '' },
-      wanted: variant(),
+      requested: variant(),
       pending: false,
       job: null,
       jobSince: 0,

@@ -18,7 +18,7 @@ describe('completeSweep', () => {
     const known = sweep(WAITING);
     const update = sweep([done('cpp', 20, 5)], { winner: 'key of cpp' });
     const whole = completeSweep(known, update)!;
-    expect(whole.cells.map(each => each.state)).toEqual(['waiting', 'done']);
+    expect(whole.cells.map(({ state }) => state)).toEqual(['waiting', 'done']);
     expect(whole.winner).toBe('key of cpp');
   });
 
@@ -27,10 +27,9 @@ describe('completeSweep', () => {
     const known = sweep([cell('cpp', { key: 'same', shape: 'a' })]);
     const both = { ...known, cells: [...known.cells, cell('cpp', twin)] };
     const update = sweep([done('cpp', 20, 5, twin)]);
-    expect(completeSweep(both, update)!.cells.map(each => each.state)).toEqual([
-      'waiting',
-      'done'
-    ]);
+    expect(
+      completeSweep(both, update)!.cells.map(({ state }) => state)
+    ).toEqual(['waiting', 'done']);
   });
 
   it('takes nothing of another sweep', () => {
@@ -64,8 +63,8 @@ describe('The sweep of a model', () => {
   const answer = (command: 'get_sweep' | 'start_sweep', stored: Sweep | null) =>
     connection.answer(command, { subject: 'f', sweep: stored });
   const asked = (command: string) =>
-    connection.log.filter(([each]) => each === command).length;
-  const states = () => model.sweep?.cells.map(each => each.state);
+    connection.log.filter(([requested]) => requested === command).length;
+  const states = () => model.sweep?.cells.map(({ state }) => state);
 
   it('is fetched by who looks, once, and completed by what is pushed', async () => {
     push(sweep([done('cpp', 20, 5)]));

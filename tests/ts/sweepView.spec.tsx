@@ -75,9 +75,9 @@ describe('planOf', () => {
       cpp_wrapper: false,
       options: { max_fusion_size: 8 }
     });
-    expect(new Set(plan.variants.map(each => JSON.stringify(each))).size).toBe(
-      24
-    );
+    expect(
+      new Set(plan.variants.map(variant => JSON.stringify(variant))).size
+    ).toBe(24);
   });
 
   it.each<[Partial<IForm>, RegExp]>([
@@ -199,10 +199,12 @@ describe('SweepBody', () => {
   const box = (name: string) =>
     page
       .all('.jp-Compilescope-sweepForm label, .jp-Compilescope-controls label')
-      .find(each => each.textContent === name)!
+      .find(element => element.textContent === name)!
       .querySelector('input')!;
   const row = (name: string) =>
-    page.all('[role=row]').find(each => each.textContent?.startsWith(name))!;
+    page
+      .all('[role=row]')
+      .find(element => element.textContent?.startsWith(name))!;
 
   it('starts what is ticked, with what is written', () => {
     show();
@@ -212,7 +214,7 @@ describe('SweepBody', () => {
     page.click(page.button('Add a shape'));
     expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
     const fields = page.all('.jp-Compilescope-shapes input');
-    expect(fields.map(each => (each as HTMLInputElement).value)).toEqual([
+    expect(fields.map(element => (element as HTMLInputElement).value)).toEqual([
       'as called',
       'x',
       '',
@@ -306,7 +308,7 @@ describe('SweepBody', () => {
         overall: 'Over all shapes: cpp'
       })
     );
-    expect(page.all('pre').map(each => each.textContent)).toEqual([
+    expect(page.all('pre').map(element => element.textContent)).toEqual([
       'code of a',
       'code of b'
     ]);
@@ -378,7 +380,7 @@ describe('SweepBody', () => {
     );
     const cells = page
       .all('.jp-mod-ways tbody tr')
-      .map(each => [...each.children].map(cell => cell.textContent));
+      .map(element => [...element.children].map(cell => cell.textContent));
     expect(cells[1]).toEqual([
       'torch.compile',
       '20.0 s',

@@ -79,7 +79,7 @@ export function sweep(cells: SweepCell[], change: Partial<Sweep> = {}): Sweep {
     id: 'sweep-1',
     cells,
     state: 'running',
-    shapes: [...new Set(cells.map(each => each.shape))],
+    shapes: [...new Set(cells.map(entry => entry.shape))],
     items: 1,
     unit: 'calls',
     folder: '/tmp/sweeps',

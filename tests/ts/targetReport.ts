@@ -25,7 +25,7 @@ export const SUMMARY: ReportSummary = summaryOf(REPORT, REPORT.contents!);
  * What was compiled for one of the targets.
  */
 export function ofTarget(variant: string): Compilation {
-  return REPORT.variants.find(each => each.name === variant)!.compilations[0];
+  return REPORT.variants.find(({ name }) => name === variant)!.compilations[0];
 }
 
 /**

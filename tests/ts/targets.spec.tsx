@@ -60,9 +60,9 @@ describe('the switch', () => {
       null
     );
     expect(
-      page.all('optgroup').map(each => each.getAttribute('label'))
+      page.all('optgroup').map(element => element.getAttribute('label'))
     ).toEqual(['NVIDIA', 'AMD', 'your own']);
-    expect(page.all('option').map(each => each.textContent)).toEqual([
+    expect(page.all('option').map(element => element.textContent)).toEqual([
       'as arguments',
       'H100 SXM',
       HOSTILE,
@@ -106,7 +106,7 @@ describe('the sidebar’s cells', () => {
     );
     const [cell] = page.all('.jp-Compilescope-estimate');
     expect(cell.textContent).toContain('≈ estimated, about 22.0 µs');
-    expect(cell.title).toContain('nothing runs on H100 SXM (sm_90)');
+    expect(cell.title).toContain('Nothing ran there');
     expect(cell.title).toContain('2 launches');
     page.draw(
       <Estimated target={target({ estimate: null })} trans={context.trans} />
@@ -262,9 +262,9 @@ it('the Requested view has a column for each device, not for each variant', asyn
   await React.act(settle);
   const table = page
     .all('table')
-    .find(each => each.getAttribute('aria-label') === 'Target devices');
+    .find(element => element.getAttribute('aria-label') === 'Target devices');
   const heads = [...table!.querySelectorAll('thead th')];
-  expect(heads.map(each => each.textContent)).toEqual([
+  expect(heads.map(element => element.textContent)).toEqual([
     'Figure',
     `${h100.name}, cpp on h100`,
     mi300x.name
@@ -276,12 +276,14 @@ it('the Targets view has no figure below the cost of a launch', () => {
   expect(page.all('tbody tr')).toHaveLength(2);
   const estimates = page.all('.jp-Compilescope-estimate');
   expect(estimates).toHaveLength(2);
-  const of = REPORT.variants.flatMap(each => each.target?.estimate ?? []);
-  expect(of.every(each => each.call_us! >= each.launch_us)).toBe(true);
-  expect(page.all('tbody tr')[0].textContent).toContain('launches');
+  const of = REPORT.variants.flatMap(variant => variant.target?.estimate ?? []);
+  expect(of.every(estimate => estimate.call_us! >= estimate.launch_us)).toBe(
+    true
+  );
+  expect(page.all('tbody tr')[0].textContent).toContain('launch-bound');
   // What both have in common once.
   const notes = page.all('.jp-Compilescope-hint > div');
-  expect(notes.map(each => each.textContent)).toEqual([
+  expect(notes.map(element => element.textContent)).toEqual([
     of[0].how,
     of[0].figures,
     of[1].figures,

@@ -36,7 +36,7 @@ describe('complete', () => {
     const on = { ...of(4, [5]), rounds: 5 };
     on.series.push(series('cpp', { first: 3, samples_us: [50] }));
     const last = complete(whole, on)!;
-    expect(last.series.map(each => each.samples_us)).toEqual([
+    expect(last.series.map(entry => entry.samples_us)).toEqual([
       [1, 2, 3, 4, 5],
       [40, 50]
     ]);
@@ -66,8 +66,8 @@ describe('The measurement of a model', () => {
     model = new SubjectModel();
     model.connection = connection;
     listener = jest.fn();
-    model.measurementChanged.connect((_, each) =>
-      listener(each?.rounds ?? null)
+    model.measurementChanged.connect((_, state) =>
+      listener(state?.rounds ?? null)
     );
     connection.event.emit({
       event: 'subjects_changed',

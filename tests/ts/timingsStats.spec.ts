@@ -12,7 +12,7 @@ describe('densityOf', () => {
       ascending
     );
     const { x, y } = densityOf(values, [5, 50])!;
-    const at = (value: number) => y[x.findIndex(each => each >= value)];
+    const at = (value: number) => y[x.findIndex(point => point >= value)];
     expect(Math.max(...y)).toBe(1);
     expect(at(12)).toBeGreaterThan(at(24) * 2);
     expect(at(48)).toBeLessThan(0.3);
@@ -30,9 +30,9 @@ describe('densityOf', () => {
 });
 
 it('finds quantiles', () => {
-  expect([0, 0.25, 0.5, 1].map(each => quantile([1, 2, 3, 4], each))).toEqual([
-    1, 1.75, 2.5, 4
-  ]);
+  expect([0, 0.25, 0.5, 1].map(share => quantile([1, 2, 3, 4], share))).toEqual(
+    [1, 1.75, 2.5, 4]
+  );
 });
 
 describe('scaleOf', () => {
@@ -78,11 +78,11 @@ describe('rowsOf', () => {
 
   it('are what the build found, where nothing was measured since', () => {
     const rows = rowsOf(null, variants);
-    expect(rows.map(each => [each.name, each.median, each.colour])).toEqual([
+    expect(rows.map(row => [row.name, row.median, row.colour])).toEqual([
       ['eager', 30, -1],
       ['python', 15, 0]
     ]);
-    expect(rows.every(each => each.isInTurns)).toBe(true);
+    expect(rows.every(row => row.isInTurns)).toBe(true);
   });
 
   it('are what is measured; a build’s figures stand beside it', () => {
@@ -97,7 +97,7 @@ describe('rowsOf', () => {
       variants
     );
     expect(
-      rows.map(each => [each.name, each.median, each.isInTurns, each.colour])
+      rows.map(row => [row.name, row.median, row.isInTurns, row.colour])
     ).toEqual([
       ['eager', 31, true, -1],
       ['python', 15, false, 0],
@@ -107,7 +107,7 @@ describe('rowsOf', () => {
 
   it('keep a build’s figures until the first round is done', () => {
     const begun = measurement({ series: [series('eager'), series('python')] });
-    expect(rowsOf(begun, variants).map(each => each.median)).toEqual([30, 15]);
+    expect(rowsOf(begun, variants).map(row => row.median)).toEqual([30, 15]);
   });
 
   it('end the running ratio with the one after all rounds', () => {

@@ -54,7 +54,7 @@ describe('The Timings view', () => {
     const context = contextOf(model);
     page.draw(
       <TimingsBody
-        variants={variants.map(each => full(each.name, each))}
+        variants={variants.map(variant => full(variant.name, variant))}
         measurement={model.measurement}
         context={context}
         origin={page}
@@ -69,9 +69,11 @@ describe('The Timings view', () => {
   const cells = (name: string) => {
     const row = page
       .all('table tbody tr')
-      .find(each => each.querySelector('th')?.textContent?.startsWith(name));
+      .find(element =>
+        element.querySelector('th')?.textContent?.startsWith(name)
+      );
     return [...(row?.querySelectorAll('td') ?? [])].map(
-      each => each.textContent
+      cell => cell.textContent
     );
   };
 
@@ -187,7 +189,7 @@ describe('The Timings view', () => {
     );
     const labels = page
       .all('[role=img]')
-      .map(each => each.getAttribute('aria-label'));
+      .map(element => element.getAttribute('aria-label'));
     expect(labels).toHaveLength(2);
     expect(labels[0]).toContain('cpp: 1.38× faster');
   });
@@ -196,7 +198,7 @@ describe('The Timings view', () => {
     const box = () => {
       const label = page
         .all('label')
-        .find(each => each.textContent === 'Log scale');
+        .find(element => element.textContent === 'Log scale');
       return label!.querySelector('input')!;
     };
     const { series: all, ...rest } = measured();
@@ -221,7 +223,7 @@ describe('The Timings view', () => {
     model.measurement = { ...rest, series: [all[0], cpp] };
     plain();
     expect(cells('cpp')[2]).toBe(words);
-    expect(page.all(`td.${tone}`).map(each => each.textContent)).toEqual([
+    expect(page.all(`td.${tone}`).map(element => element.textContent)).toEqual([
       words
     ]);
   });
@@ -278,7 +280,7 @@ describe('The Timings view', () => {
     );
     expect(stack.textContent).toContain('The engine’s thread.');
     expect(cells('Dynamo entry')).toEqual(['4.00 µs', '16 %']);
-    expect(page.all('details dd').map(each => each.textContent)).toEqual([
+    expect(page.all('details dd').map(element => element.textContent)).toEqual([
       'how guards',
       'how kernels'
     ]);

@@ -1,5 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
 import type * as React from 'react';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -10,7 +12,7 @@ import type {
   ReportSummary
 } from '../../src/protocol/types';
 import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
-import { report } from './fakes';
+import { report, settle } from './fakes';
 import { linked, selection } from './structs';
 
 /**
@@ -34,7 +36,7 @@ export class ViewModel {
   report: ReportSummary | null = report('f');
   selection: ISelection = selection();
   linked: ILinked = linked();
-  setWanted = jest.fn();
+  setRequested = jest.fn();
   run = jest.fn(() => Promise.resolve());
   goOn = jest.fn(() => Promise.resolve());
   cancel = jest.fn(() => Promise.resolve());
@@ -51,7 +53,7 @@ export class ViewModel {
   problemChanged = new Signal<this, void>(this);
   subjectsChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
-  wantedChanged = new Signal<this, void>(this);
+  requestedChanged = new Signal<this, void>(this);
 
   select = jest.fn((change: Partial<ISelection>) => {
     this.selection = selection(change);
@@ -93,8 +95,9 @@ export function stage() {
     draw: (element: React.ReactElement) => act(() => root.render(element)),
     text: () => host.textContent ?? '',
     button: (name: string | RegExp) => {
-      const button = all('button').find(each => {
-        const label = each.getAttribute('aria-label') ?? each.textContent ?? '';
+      const button = all('button').find(element => {
+        const label =
+          element.getAttribute('aria-label') ?? element.textContent ?? '';
         return typeof name === 'string' ? label === name : name.test(label);
       });
       if (!button) {
@@ -126,6 +129,50 @@ export function stage() {
       act(() => root.unmount());
       host.remove();
     }
+  };
+}
+
+/**
+ * Let a view draw what its model has answered.
+ */
+export async function drawn(): Promise<void> {
+  await act(async () => {
+    await settle();
+    MessageLoop.flush();
+    await settle();
+  });
+}
+
+/**
+ * A view in the page; `attach` puts another one there.
+ */
+export function viewStage() {
+  let view: Widget;
+  const all = (selector: string) => [
+    ...view.node.querySelectorAll<HTMLElement>(selector)
+  ];
+  const send = async (node: Element, event: Event) => {
+    await act(async () => {
+      node.dispatchEvent(event);
+    });
+    await drawn();
+  };
+  return {
+    all,
+    attach: async (widget: Widget) => {
+      (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+      view = widget;
+      act(() => Widget.attach(view, document.body));
+      await drawn();
+    },
+    click: (node: Element) =>
+      send(node, new MouseEvent('click', { bubbles: true })),
+    press: (node: Element, key: string) =>
+      send(
+        node,
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+      ),
+    remove: () => act(() => view.dispose())
   };
 }
 

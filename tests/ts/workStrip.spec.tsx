@@ -1,12 +1,11 @@
-import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
 import { formatWaiting } from '../../src/panels/common/states/elapsed';
 import { WorkStrip } from '../../src/panels/shell/work';
 import { problem } from '../../src/protocol/client';
-import { job, report, settle, variantSummary } from './fakes';
-import { contextOf, stage, ViewModel } from './viewSupport';
+import { job, report, variantSummary } from './fakes';
+import { contextOf, drawn, stage, ViewModel } from './viewSupport';
 
 describe('WorkStrip', () => {
   let model: ViewModel;
@@ -28,14 +27,6 @@ describe('WorkStrip', () => {
     jest.restoreAllMocks();
   });
 
-  async function drawn(): Promise<void> {
-    await act(async () => {
-      await settle();
-      MessageLoop.flush();
-      await settle();
-    });
-  }
-
   async function statusText(
     change: Parameters<typeof job>[0]
   ): Promise<string> {
@@ -49,7 +40,7 @@ describe('WorkStrip', () => {
   const click = (label: string) =>
     act(() =>
       [...strip.node.querySelectorAll('button')]
-        .find(each => each.textContent === label)!
+        .find(button => button.textContent === label)!
         .click()
     );
 

@@ -171,7 +171,7 @@ describe('WrappersBody', () => {
     const { page } = drawn();
     const rows = page
       .all('.jp-Compilescope-stepFigures tr')
-      .map(each => [...each.children].map(cell => cell.textContent));
+      .map(element => [...element.children].map(cell => cell.textContent));
     expect(rows[0].slice(1, 3)).toEqual(['Python, steps', 'Python, time']);
     expect(rows[4]).toEqual([
       'kernel launch',

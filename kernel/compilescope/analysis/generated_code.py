@@ -15,7 +15,7 @@ from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernels import add_origins, collect
 from .kernels.tiling import add_tilings
-from .kernels.work import estimate
+from .kernels.work import KernelGraph, estimate
 from .text.sizes import Hints
 from .text.wrapper_marks import Mark
 from .wrapper.baked_values import add_baked
@@ -166,8 +166,9 @@ def _code(
     )
     add_origins(regions, marks, kernels, provenance)
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
-    estimate(kernels, groups, post_grad, hints)
-    add_fusions(kernels, groups, post_grad, hints)
+    graph = KernelGraph(kernels, groups, post_grad, hints)
+    estimate(graph)
+    add_fusions(graph)
     add_tilings(kernels)
     add_baked(kernels)
     return code, kernels

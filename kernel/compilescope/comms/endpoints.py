@@ -17,11 +17,12 @@ from comm.base_comm import BaseComm
 
 from ..jobs.jobs import Job
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem, Struct, fault
+from ..report.problem import Struct
 from ..report.tiers import GraphTiers
 from ..session.session import Session
 from ..tiers import observers
 from . import commands, messages, replies, summaries, sweeps
+from .answers import answer_into
 from .clients import Clients, Line, plain
 from .measuring import SentRounds
 from .reply_parts import in_parts
@@ -78,18 +79,7 @@ class Endpoints:
     def answer(self, data: Any) -> dict[str, Any]:
         """The reply to a request, as plain data. Never raises: an error is a reply too."""
         reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
-        try:
-            reply.result = plain(self._result(data))
-        except CompilescopeError as error:
-            reply.error = error.problem
-        except msgspec.ValidationError as error:
-            reply.error = Problem(
-                severity="error",
-                what=f"The kernel did not understand the panel's message: {error}.",
-                remedy="Install the same version of jupyterlab-compilescope in both.",
-            )
-        except Exception as error:  # noqa: BLE001 - an error is a reply too
-            reply.error = fault(error)
+        answer_into(reply, lambda: plain(self._result(data)), "kernel")
         if reply.error is not None:
             for field in ("what", "why", "remedy"):
                 setattr(reply.error, field, _shortened(getattr(reply.error, field)))

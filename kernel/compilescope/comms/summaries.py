@@ -94,6 +94,7 @@ def reproducer(reproducer: Reproducer) -> ReproducerFile:
         why=reproducer.why,
         unchecked=reproducer.unchecked,
         output=reproducer.output,
+        outcome=f"{reproducer.outcome[0].upper()}{reproducer.outcome[1:]}.",
     )
 
 

@@ -18,11 +18,12 @@ from ..readers.trace_summary import for_report, summary_of
 from ..report import Compilation, Report, renderers
 from ..report.contents import CompilationSummary
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem, fault
+from ..report.problem import Problem
 from ..report.traces import TraceDifference
 from ..report.variant import Choices
 from ..version import __version__
 from . import messages, slices, summaries
+from .answers import answer_into
 
 _MOST_SAVED_BYTES = 300 << 20
 _BESIDE = {"compare_trace", "save_report"}
@@ -115,20 +116,7 @@ class TraceAnswers:
         lock: AbstractContextManager[object] = nullcontext() if command in _BESIDE else self._lock
         with lock:
             before = self._revision
-            try:
-                request = msgspec.convert(data, messages.Request)
-                result = self._result(request)
-                reply.result = msgspec.to_builtins(result, enc_hook=repr)
-            except CompilescopeError as error:
-                reply.error = error.problem
-            except msgspec.ValidationError as error:
-                reply.error = Problem(
-                    severity="error",
-                    what=f"The reader did not understand the panel's message: {error}.",
-                    remedy="Install the same version of jupyterlab-compilescope in both.",
-                )
-            except Exception as error:  # noqa: BLE001 - an error is a reply too
-                reply.error = fault(error)
+            answer_into(reply, lambda: self._plain_result(data), "reader")
             if self._revision == before:
                 return Answer(reply=reply)
             changed = messages.ReportChanged(
@@ -136,6 +124,10 @@ class TraceAnswers:
             )
         event = {"event": "report_changed", "data": msgspec.to_builtins(changed)}
         return Answer(reply=reply, events=[event])
+
+    def _plain_result(self, data: Any) -> Any:
+        request = msgspec.convert(data, messages.Request)
+        return msgspec.to_builtins(self._result(request), enc_hook=repr)
 
     def _result(self, request: messages.Request) -> messages.Message:
         handler = self._handlers.get(request.command)

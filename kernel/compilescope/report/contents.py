@@ -79,6 +79,10 @@ class TargetSummary(Struct):
     compiled: int = 0
     checks: dict[str, int] = {}
     """Outcome of a kernel's check → how many kernels have it."""
+    estimated: list[str] = []
+    """That nothing ran there, and the estimate with its method, in sentences."""
+    checked: str = ""
+    """How many kernels were checked and the outcomes, in a sentence; empty if none was."""
 
 
 class ChangedSummary(Struct):

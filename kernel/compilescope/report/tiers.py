@@ -165,6 +165,8 @@ class GraphTiers(Struct):
     measurement of the process that checked it."""
     pinned_to: TierName | None = None
     """The last tier that calls may use until the graph is unpinned."""
+    lines: list[str] = []
+    """The state of each tier with its times, and why there is no other, in words."""
 
     def __str__(self) -> str:
         return renderers["tiers text"](Tiers(graphs=[self]))

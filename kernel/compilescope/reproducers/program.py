@@ -79,10 +79,16 @@ class Reproducer(Program):
             target.write_text(self.code, encoding="utf-8")
         return target
 
+    @property
+    def outcome(self) -> str:
+        """How its trial ended, as a clause, with what was not compared."""
+        is_partial = self.tried in ("agrees", "ran") and self.unchecked
+        return _TRIED[self.tried] + (
+            f" (not all is compared: {self.unchecked})" if is_partial else ""
+        )
+
     def __str__(self) -> str:
-        head = f"{self.what}: {_TRIED[self.tried]}"
-        if self.tried in ("agrees", "ran") and self.unchecked:
-            head += f" (not all is compared: {self.unchecked})"
+        head = f"{self.what}: {self.outcome}"
         # A traceback is long, and is that of the report.
         is_known = self.tried == "fails" and self.failure != DIFFERS
         output = "" if is_known else self.output.strip()

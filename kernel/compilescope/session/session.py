@@ -17,14 +17,12 @@ from ..distributed.running import run_ranks
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
 from ..inspection.report_updates import find
-from ..inspection.same_call import likeness
-from ..jobs import kept_subjects
 from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
 from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, prepare
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
-from ..report import AS_WRITTEN, IN_CELL, Report, SourceLine, VariantReport, is_record
+from ..report import Report, SourceLine, is_record
 from ..report.errors import CompilescopeError
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
@@ -39,6 +37,7 @@ from ..watching.running_code import Watched
 from ..watching.watch import Watch
 from .queued_work import check_seconds, kind_of, requested_variants
 from .reproducers import Reproducers
+from .subjects import Subjects, add_watched
 
 PATIENCE_S = 0.5
 """How long the panel's request waits for sources; after that a job provides them."""
@@ -52,13 +51,14 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.inspections: dict[str, Inspection | Watch | Elsewhere] = {}
-        self.revisions: dict[str, int] = {}
         self.id = uuid.uuid4().hex
         """It changes when the kernel restarts."""
         self.jobs = Jobs(
             changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
         )
+        self._subjects = Subjects(self.jobs)
+        self.inspections = self._subjects.inspections
+        self.revisions = self._subjects.revisions
         self.watcher = Watcher(
             keep=self._keep, changed=self._watch_changed, ended=self._watch_ended
         )
@@ -94,16 +94,16 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
         subject = inspection.report.subject.id
-        inspection.on_change(lambda variant: self._note_change(subject, variant))
+        inspection.on_change(lambda _: self._note_change(subject))
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(requested), work)
         with self._alone(job):
             inspection.asked = requested
             if cell is not None:
-                self._adopt(inspection, requested)
+                self._subjects.adopt(inspection, requested)
             self._keep(inspection, focus=True)
             if watched is not None:
-                self._add_watched(inspection, watched)
+                add_watched(inspection, watched)
             with self.jobs.running(job, progress) as monitor:
                 self._work(inspection, requested, job.work, monitor)
         return inspection.report
@@ -118,7 +118,7 @@ class Session:
     ) -> Report:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         variant = names.checked(variant)
-        inspection = self._callable(subject)
+        inspection = self._subjects.callable(subject)
         requested = {self.name_for(inspection, variant): variant}
         return self._do(inspection, requested, Work(build=run), progress)
 
@@ -145,7 +145,7 @@ class Session:
         check_seconds(seconds)
         target_variants.refuse(variants, "measured")
         work = Work(kind="measure", seconds=seconds, again=again, breakdown=breakdown)
-        return self._do(self._callable(subject), variants, work, progress)
+        return self._do(self._subjects.callable(subject), variants, work, progress)
 
     def study(
         self,
@@ -159,7 +159,7 @@ class Session:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
         work = Work(kind="study", studies=tuple(studies), existing=existing)
-        return self._do(self._callable(subject), variants, work, progress)
+        return self._do(self._subjects.callable(subject), variants, work, progress)
 
     def sweep(
         self, plan: Plan, *, executor: Where = None, workers: int = 1
@@ -173,14 +173,14 @@ class Session:
         if found_inspection is None and plan.call is not None:
             inspection = found_inspection = Inspection(*plan.call)
             subject = inspection.report.subject.id
-            inspection.on_change(lambda variant: self._note_change(subject, variant))
+            inspection.on_change(lambda _: self._note_change(subject))
             self._keep(inspection, focus=True)
         report = (
             found_inspection.report if found_inspection is not None else new_report(plan.subject)
         )
         running = self.sweeps.start(plan, report, executor=executor, workers=workers)
         if found_inspection is not None:
-            self._note_change(report.subject.id, "")
+            self._note_change(report.subject.id)
         return report, running
 
     def ranks(
@@ -242,7 +242,7 @@ class Session:
         is_main = threading.current_thread() is threading.main_thread()
         end = time.monotonic() + PATIENCE_S
         while True:
-            inspection = self._callable(subject)
+            inspection = self._subjects.callable(subject)
             name = self.name_for(inspection, variant)
             before = find(inspection.report, name)
             if before is not None and before.stage != "failed":
@@ -295,7 +295,7 @@ class Session:
         """
         check_seconds(seconds)
         work = Work(kind="measure", seconds=seconds, again=again, breakdown=True)
-        report = self._callable(subject).report
+        report = self._subjects.callable(subject).report
         target_variants.refuse(
             {name: report.variant(name).requested for name in variants}, "measured"
         )
@@ -318,7 +318,7 @@ class Session:
         return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
 
     def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
-        inspection = self._callable(subject)
+        inspection = self._subjects.callable(subject)
         requested = requested_variants(inspection, variants, work.kind)
         if requested and is_aside(requested):
             return self._beside(inspection, requested, work)[0]
@@ -332,7 +332,7 @@ class Session:
         job, is_new = self.jobs.beside(subject, list(requested), work)
         if is_new:
             if self.inspections.get(subject) is not inspection:
-                # The cell ran again meanwhile, and `_drop` did not see this job.
+                # The cell ran again meanwhile, and `Subjects.drop` did not see this job.
                 self.jobs.cancel(job.id)
             self._start_aside(job, inspection, requested)
         return job, is_new
@@ -410,13 +410,7 @@ class Session:
         CompilescopeError
             The subject does not exist: it was dropped, or the kernel was restarted.
         """
-        if subject not in self.inspections:
-            raise CompilescopeError(
-                "This subject is not in the kernel any more.",
-                "It was forgotten, or the kernel was restarted.",
-                "Run its cell again.",
-            )
-        return self.inspections[subject]
+        return self._subjects.get(subject)
 
     def measurement(self, subject: str) -> MeasurementProgress:
         """The state of a subject's measurement.
@@ -426,24 +420,7 @@ class Session:
         CompilescopeError
             The subject does not exist or cannot be called.
         """
-        return self._callable(subject).measurement
-
-    def _callable(self, subject: str) -> Inspection:
-        inspection = self.inspection(subject)
-        if isinstance(inspection, Elsewhere):
-            raise CompilescopeError(
-                f"This report is of {inspection.where}, which has ended.",
-                "It was made in a process of its own: there is no call to make again here.",
-                "Call compilescope.ranks again.",
-            )
-        if isinstance(inspection, Watch):
-            raise CompilescopeError(
-                "A watch has no variants.",
-                "It shows what your own code compiled, as it is written: there is no call to "
-                "make again under other switches.",
-                "Put %%compile at the top of a cell that ends with the call.",
-            )
-        return inspection
+        return self._subjects.callable(subject).measurement
 
     def name_for(self, inspection: Inspection, variant: Variant) -> str:
         """The name of a variant in a report: its existing name, or a new one."""
@@ -457,7 +434,7 @@ class Session:
 
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its references to the arguments."""
-        dropped = self._drop(subject)
+        dropped = self._subjects.drop(subject)
         self._reproducers.forget(subject)
         self.sweeps.keep(self.inspections)
         if isinstance(dropped, Watch):
@@ -518,44 +495,15 @@ class Session:
             self._working.release()
 
     def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
-        new = inspection.report.subject
-        revision = self.revisions.get(new.id, 0) + 1
-        before = self.inspections.get(new.id)
-        if before is not None:
-            inspection.report.sweep = before.report.sweep
-        for other in kept_subjects.replaced(new, self.inspections):
-            self._drop(other)
-        self.inspections[new.id], self.revisions[new.id] = inspection, revision
-        for other in kept_subjects.superfluous(self.inspections):
-            self._drop(other)
-        kept_subjects.lighten(self.inspections)
+        subject = inspection.report.subject.id
+        self._subjects.keep(inspection)
         self.sweeps.keep(self.inspections)
-        self._tell("subjects", new.id if focus else "")
-
-    def _adopt(self, inspection: Inspection, requested: Mapping[str, Variant]) -> None:
-        """Adds the results of earlier runs of the same call to a report."""
-        new = inspection.report.subject
-        inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
-        for other in dict.fromkeys([new.id, *kept_subjects.replaced(new, self.inspections)]):
-            before = self.inspections.get(other)
-            if isinstance(before, Inspection) and before.likeness == inspection.likeness:
-                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *requested))
-
-    def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
-        dropped = self.inspections.pop(subject, None)
-        self.revisions.pop(subject, None)
-        running = self.jobs.current
-        if isinstance(dropped, Inspection):
-            for job in [*self.jobs.aside, *([running] if running is not None else [])]:
-                if job.subject == subject:
-                    self.jobs.cancel(job.id)
-            dropped.close()
-        return dropped
+        self._tell("subjects", subject if focus else "")
 
     def _watch_changed(self, watch: Watch) -> None:
         subject = watch.report.subject.id
         if subject in self.inspections:
-            self._note_change(subject, AS_WRITTEN)
+            self._note_change(subject)
         self._tell("watch", subject)
 
     def _watch_ended(self, watch: Watch) -> None:
@@ -563,21 +511,8 @@ class Session:
         if subject in self.inspections and watch.state().compilations:
             self._tell("offer", subject)
 
-    def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
-        compilations = watched.compilations(IN_CELL)
-        if compilations:
-            inspection.put(
-                VariantReport(
-                    name=IN_CELL,
-                    requested=Variant(),
-                    stage="built",
-                    compilations=compilations,
-                    recorded=True,
-                )
-            )
-
-    def _note_change(self, subject: str, variant: str) -> None:
-        self.revisions[subject] = self.revisions.get(subject, 0) + 1
+    def _note_change(self, subject: str) -> None:
+        self._subjects.note_change(subject)
         self._tell("report", subject)
 
     def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:

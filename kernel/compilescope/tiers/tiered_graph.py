@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.figures import wording
+from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report import OutputError
 from ..report.problem import Problem, message_of
@@ -113,6 +114,7 @@ class TieredGraph:
     def report(self) -> GraphTiers:
         """How it stands now."""
         now: GraphTiers = msgspec.convert(msgspec.to_builtins(self.report_now), GraphTiers)
+        add_tier_words(now)
         return now
 
     def pin(self, tier: TierName | None) -> None:

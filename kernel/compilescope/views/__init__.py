@@ -1,6 +1,7 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
 from ..analysis.contents.stored import contents
+from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.overview import bounds
@@ -27,6 +28,7 @@ completing.update(
     conditions=add_conditions,
     launches=add_to_variant,
     sweep=add_sweep_words,
+    tiers=add_tier_words,
 )
 renderers.update(text=text.render, html=cell.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)

@@ -107,12 +107,12 @@ export class Alignment implements IDisposable {
             anchor =>
               isReached(left, anchor.left) || isReached(right, anchor.right)
           );
-    const all = anchors.length === this._anchors.length;
-    const measured = measure(left, right, anchors, all);
+    const isWhole = anchors.length === this._anchors.length;
+    const measured = measure(left, right, anchors, isWhole);
     const spacers = spacerHeights(measured.tops);
     const changed = [
-      update(left, measured.lines.left, spacers, 'left', all),
-      update(right, measured.lines.right, spacers, 'right', all)
+      update(left, measured.lines.left, spacers, 'left', isWhole),
+      update(right, measured.lines.right, spacers, 'right', isWhole)
     ].some(Boolean);
     if (changed && this._rounds < MAX_ROUNDS) {
       this.schedule();
@@ -186,13 +186,13 @@ interface IMeasured {
 
 /**
  * Where the anchors' lines begin without spacers, in pixels. An anchor that is folded away on
- * either side is left out; the last entry is the end of both texts, where `all` anchors are given.
+ * either side is left out; the last entry is the end of both texts, where `isWhole`.
  */
 function measure(
   left: EditorView,
   right: EditorView,
   anchors: readonly IAnchor[],
-  all: boolean
+  isWhole: boolean
 ): IMeasured {
   const tops = {
     left: naturalTops(
@@ -209,7 +209,7 @@ function measure(
     left: left.state.doc.lines + 1,
     right: right.state.doc.lines + 1
   };
-  (all ? [...anchors, last] : anchors).forEach((anchor, i) => {
+  (isWhole ? [...anchors, last] : anchors).forEach((anchor, i) => {
     const l = tops.left[i];
     const r = tops.right[i];
     if (l !== null && r !== null) {
@@ -250,37 +250,37 @@ function isReached(view: EditorView, line: number): boolean {
 }
 
 /**
- * Install spacers where they differ from those there are; returns whether they did. Unless `all`
- * are given, those below the last line stay.
+ * Install spacers where they differ from those there are; returns whether they did. Unless `isWhole`,
+ * those below the last line stay.
  */
 function update(
   view: EditorView,
   lines: readonly number[],
   heights: readonly ITops[],
   side: Side,
-  all: boolean
+  isWhole: boolean
 ): boolean {
   const current = currentSpacers(view);
-  const wanted: ISpacer[] = [];
+  const spacers: ISpacer[] = [];
   lines.forEach((line, i) => {
     const height = heights[i][side];
     if (height > 0) {
-      wanted.push({ line, height });
+      spacers.push({ line, height });
     }
   });
-  if (!all) {
+  if (!isWhole) {
     const last = lines[lines.length - 1] ?? 0;
-    wanted.push(...current.filter(spacer => spacer.line > last));
+    spacers.push(...current.filter(spacer => spacer.line > last));
   }
   const same =
-    wanted.length === current.length &&
-    wanted.every(
+    spacers.length === current.length &&
+    spacers.every(
       (spacer, i) =>
         spacer.line === current[i].line &&
         Math.abs(spacer.height - current[i].height) < TOLERANCE
     );
   if (!same) {
-    view.dispatch({ effects: setSpacers.of(wanted) });
+    view.dispatch({ effects: setSpacers.of(spacers) });
   }
   return !same;
 }

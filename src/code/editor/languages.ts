@@ -29,9 +29,9 @@ export class Languages {
   }
 
   private async _load(name: string): Promise<Extension> {
-    const own = assemblySyntax(name);
-    if (own) {
-      return own;
+    const assembly = assemblySyntax(name);
+    if (assembly) {
+      return assembly;
     }
     const registered =
       this._registry.findByName(name) ?? this._registry.findByExtension(name);

@@ -195,14 +195,14 @@ function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
   const classes = [1, 0.5, 0.25, 0.125, 0];
   const of = new Int16Array(graph.nodes.length).fill(-1);
   const counts = classes.map(() => 0);
-  fusions.forEach(({ own }, i) => {
+  fusions.forEach(({ drawn }, i) => {
     const time = times[i];
     if (time === null || most === 0) {
       return;
     }
     const above = classes.findIndex(c => time > c * most);
     const at = above < 0 ? 3 : Math.max(0, above - 1);
-    for (const node of own) {
+    for (const node of drawn) {
       of[node] = at;
       counts[at]++;
     }

@@ -54,11 +54,13 @@ export function withGhosts(
       )
     )
   );
-  const all = [...(after.get(-1) ?? [])];
+  const merged = [...(after.get(-1) ?? [])];
   nodes.forEach((node, i) => {
     const ghosts = fed.get(node.name);
-    all.push(ghosts ? { ...node, inputs: [...node.inputs, ...ghosts] } : node);
-    all.push(...(after.get(i) ?? []));
+    merged.push(
+      ghosts ? { ...node, inputs: [...node.inputs, ...ghosts] } : node
+    );
+    merged.push(...(after.get(i) ?? []));
   });
-  return { nodes: all, unplaced: diff.removed.length - placed };
+  return { nodes: merged, unplaced: diff.removed.length - placed };
 }

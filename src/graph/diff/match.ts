@@ -157,7 +157,8 @@ export class Matcher {
     const rest: Node[] = [];
     for (const node of now) {
       const at = left.findIndex(
-        each => each.target === node.target && isSameTensor(each, node)
+        candidate =>
+          candidate.target === node.target && isSameTensor(candidate, node)
       );
       if (at >= 0 && !this.from.has(node.name)) {
         this._pair(left.splice(at, 1), [node]);

@@ -37,7 +37,7 @@ export function stageBefore(
   stage: string,
   stages: readonly string[]
 ): string | null {
-  return SOURCES[stage]?.find(each => stages.includes(each)) ?? null;
+  return SOURCES[stage]?.find(source => stages.includes(source)) ?? null;
 }
 
 /**

@@ -18,13 +18,13 @@ export class Heap {
   }
 
   /**
-   * Take out the smallest that is wanted; those below it that are not are
+   * Take out the smallest value that is accepted; those below it are
    * dropped.
    */
-  pop(isWanted: (value: number) => boolean): number | undefined {
+  pop(accepts: (value: number) => boolean): number | undefined {
     for (;;) {
       const value = this._take();
-      if (value === undefined || isWanted(value)) {
+      if (value === undefined || accepts(value)) {
         return value;
       }
     }

@@ -47,7 +47,7 @@ export function localOrder(
   const order: number[] = [];
   let path = 0;
   while (order.length < left) {
-    const node = ready[path].pop(each => isDone[each] === 0);
+    const node = ready[path].pop(candidate => isDone[candidate] === 0);
     if (node === undefined) {
       if (path === 0) {
         break; // A circle: torch makes none, a damaged trace may.

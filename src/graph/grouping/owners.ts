@@ -159,19 +159,19 @@ function inferModules(
 }
 
 /**
- * The nearest nodes after a node that are wanted; looks through two that are
+ * The nearest nodes after a node that are known; looks through two that are
  * not.
  */
 function beyond(
   graph: IIndexed,
   node: number,
-  isWanted: (node: number) => boolean
+  isKnown: (node: number) => boolean
 ): number[] {
   const owned: number[] = [];
   let front = [node];
   for (let step = 0; step < 3 && owned.length === 0; step++) {
-    front = front.flatMap(each => graph.users[each]);
-    owned.push(...front.filter(isWanted));
+    front = front.flatMap(reached => graph.users[reached]);
+    owned.push(...front.filter(isKnown));
   }
   return owned;
 }

@@ -125,19 +125,23 @@ function runs(
   const times = new Map<string, number>();
   let current = 0;
   order.forEach((node, at) => {
-    const wanted: number[] = [];
+    const groupPaths: number[] = [];
     for (let path = trie.leaf[node]; path !== 0; path = trie.parents[path]) {
-      wanted.unshift(path);
+      groupPaths.unshift(path);
     }
-    while (wanted[drafts[current].depth - 1] !== drafts[current].path) {
+    while (groupPaths[drafts[current].depth - 1] !== drafts[current].path) {
       if (current === 0) {
         break;
       }
       drafts[current].end = at;
       current = drafts[current].parent;
     }
-    for (let depth = drafts[current].depth; depth < wanted.length; depth++) {
-      const path = wanted[depth];
+    for (
+      let depth = drafts[current].depth;
+      depth < groupPaths.length;
+      depth++
+    ) {
+      const path = groupPaths[depth];
       const key = trie.keys[path];
       const time = (times.get(`${drafts[current].id}|${key}`) ?? 0) + 1;
       times.set(`${drafts[current].id}|${key}`, time);

@@ -45,15 +45,15 @@ export function buildChains(
   boxWidths: readonly number[]
 ): IChains {
   const widths = [...boxWidths];
-  const all = Array.from(ranks);
+  const allRanks = Array.from(ranks);
   const segments: ISegment[] = [];
   const routes: (number[] | null)[] = edges.map(() => null);
   const longest = lengthLimit(count, edges, ranks);
   const chains = new Map<string, number[]>();
   edges.forEach((edge, i) => {
     const { from, to } = edge;
-    const start = all[from];
-    const span = all[to] - start;
+    const start = allRanks[from];
+    const span = allRanks[to] - start;
     if (span < 1 || span > longest) {
       return;
     }
@@ -67,7 +67,7 @@ export function buildChains(
     while (chain.length < span - 1) {
       const bend = widths.length;
       widths.push(SPACING.edge);
-      all.push(start + chain.length + 1);
+      allRanks.push(start + chain.length + 1);
       const before = chain.length > 0 ? chain[chain.length - 1] : from;
       segments.push({
         a: before,
@@ -89,7 +89,7 @@ export function buildChains(
   });
   return {
     widths,
-    ranks: all,
+    ranks: allRanks,
     isBend: item => item >= count,
     segments,
     routes

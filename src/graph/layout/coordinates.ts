@@ -8,7 +8,7 @@ const SWEEPS = 10;
  * order in the ranks kept and nothing touching.
  *
  * Each rank in turn is put where the rank before it wants it: the places that
- * are nearest to the wanted ones, by least squares, with the distances kept (a
+ * are nearest to the desired ones, by least squares, with the distances kept (a
  * regression on a monotone sequence, solved exactly by pooling neighbours).
  */
 export function* assignX(
@@ -28,7 +28,7 @@ export function* assignX(
     const middle = (shifts[r][rank.length - 1] ?? 0) / 2;
     rank.forEach((item, at) => (x[item] = shifts[r][at] - middle));
   });
-  const wanted = new Float64Array(ranks.length);
+  const desired = new Float64Array(ranks.length);
   const force = new Float64Array(ranks.length);
   const large = segments.length > 20000;
   for (let sweep = 0; sweep < (large ? 4 : SWEEPS); sweep++) {
@@ -51,7 +51,7 @@ export function* assignX(
             weight += w;
           }
         }
-        wanted[item] = weight > 0 ? sum / weight : x[item];
+        desired[item] = weight > 0 ? sum / weight : x[item];
         // What has no neighbours there gives way.
         force[item] =
           weight > 0
@@ -60,7 +60,7 @@ export function* assignX(
               : 1 + widths[item] / 400
             : 0.02;
       }
-      settle(order[r], shifts[r], wanted, force, x);
+      settle(order[r], shifts[r], desired, force, x);
     }
     yield;
   }
@@ -118,9 +118,9 @@ function straighten(
       sum += x[at];
     }
     const place = Math.max(low, Math.min(high, sum / run.length));
-    for (const each of run) {
-      isDone[each] = 1;
-      x[each] = place;
+    for (const member of run) {
+      isDone[member] = 1;
+      x[member] = place;
     }
   }
 }
@@ -149,12 +149,12 @@ function distances(
 }
 
 /**
- * Give a rank the places nearest to the wanted ones.
+ * Give a rank the places nearest to the desired ones.
  */
 function settle(
   rank: readonly number[],
   shift: Float64Array,
-  wanted: Float64Array,
+  desired: Float64Array,
   force: Float64Array,
   x: Float64Array
 ): void {
@@ -162,7 +162,7 @@ function settle(
   const weights: number[] = [];
   const sizes: number[] = [];
   rank.forEach((item, at) => {
-    let value = wanted[item] - shift[at];
+    let value = desired[item] - shift[at];
     let weight = force[item];
     let size = 1;
     while (values.length > 0 && values[values.length - 1] > value) {

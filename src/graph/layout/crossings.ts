@@ -33,7 +33,7 @@ export function* orderRanks(
     for (let step = 1; step < order.length; step++) {
       const rank = order[isDown ? step : order.length - 1 - step];
       const near = isDown ? up : down;
-      const wanted = new Map<number, number>();
+      const mean = new Map<number, number>();
       for (const item of rank) {
         let sum = 0;
         let weight = 0;
@@ -43,10 +43,10 @@ export function* orderRanks(
           sum += position[other] + shift / (chains.widths[other] + 1);
           weight++;
         }
-        wanted.set(item, weight > 0 ? sum / weight : position[item]);
+        mean.set(item, weight > 0 ? sum / weight : position[item]);
       }
       rank.sort(
-        (a, b) => wanted.get(a)! - wanted.get(b)! || position[a] - position[b]
+        (a, b) => mean.get(a)! - mean.get(b)! || position[a] - position[b]
       );
       number(rank);
     }

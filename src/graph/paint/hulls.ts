@@ -85,7 +85,7 @@ export function paintHullNames(
   const hullOf = hullsByNode(fusions);
   for (const top of nodes) {
     const fusion = hullOf.get(top);
-    if (!fusion || topmost(picture, fusion.own) !== top) {
+    if (!fusion || topmost(picture, fusion.drawn) !== top) {
       continue;
     }
     const { x, y, width } = scene.box(top)!;
@@ -106,7 +106,7 @@ export function paintHullNames(
 }
 
 function colourOf({ colouring, theme }: IPicture, fusion: IFusion): string {
-  const swatch = colouring.swatches[colouring.of[fusion.own[0]]];
+  const swatch = colouring.swatches[colouring.of[fusion.drawn[0]]];
   return theme.colours[swatch?.colour ?? -1] ?? theme.muted;
 }
 
@@ -130,7 +130,7 @@ function hullsByNode(fusions: readonly IFusion[]): Map<number, IFusion> {
   if (!known) {
     known = new Map();
     for (const fusion of fusions) {
-      for (const node of fusion.own) {
+      for (const node of fusion.drawn) {
         known.set(node, fusion);
       }
     }

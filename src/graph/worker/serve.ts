@@ -16,21 +16,21 @@ export function serve(
   post: (reply: LayoutReply, transfer: Transferable[]) => void
 ): (request: LayoutRequest) => void {
   let layout: CompoundLayout | null = null;
-  let wanted = -1;
+  let current = -1;
   let last: Promise<unknown> = Promise.resolve();
   return request => {
     switch (request.kind) {
       case 'graph':
         layout = new CompoundLayout(request.graph);
-        wanted = -1;
+        current = -1;
         break;
       case 'cancel':
-        wanted = wanted === request.id ? -1 : wanted;
+        current = current === request.id ? -1 : current;
         break;
       case 'layout': {
         const { id, open } = request;
         const compound = layout;
-        wanted = id;
+        current = id;
         // One at a time: the last request wins.
         last = last.then(() => run(compound, id, open));
         break;
@@ -43,14 +43,14 @@ export function serve(
     id: number,
     open: Uint8Array
   ): Promise<void> {
-    if (!compound || wanted !== id) {
+    if (!compound || current !== id) {
       return;
     }
     try {
       const start = performance.now();
       const result = await runInSlices(
         compound.run(open),
-        () => wanted !== id,
+        () => current !== id,
         SLICE
       );
       if (result) {
@@ -60,7 +60,7 @@ export function serve(
         const parts = [items, boxes, starts, points, from, to];
         post(
           { kind: 'done', id, layout: result, milliseconds },
-          [...parts, sources, counts, far].map(each => each.buffer)
+          [...parts, sources, counts, far].map(array => array.buffer)
         );
       }
     } catch (error) {

@@ -17,7 +17,7 @@ const END = '</script>';
 export function splitPage(
   text: string
 ): { page: IPage; report: string; isPacked: boolean } | null {
-  const tag = [BEGIN, PACKED].find(each => text.includes(each));
+  const tag = [BEGIN, PACKED].find(marker => text.includes(marker));
   if (tag === undefined) {
     return null;
   }

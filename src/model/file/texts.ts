@@ -110,9 +110,9 @@ export function searchOf(
 }
 
 export function findVariant(report: Report, name: string): VariantReport {
-  const variant = report.variants.find(each => each.name === name);
+  const variant = report.variants.find(candidate => candidate.name === name);
   if (!variant) {
-    const names = report.variants.map(each => `“${each.name}”`).join(', ');
+    const names = report.variants.map(other => `“${other.name}”`).join(', ');
     throw missing(
       `The report has no variant “${name}”.`,
       '',
@@ -126,9 +126,9 @@ export function findCompilation(
   { compilations }: VariantReport,
   id: string
 ): Compilation {
-  const compilation = compilations.find(each => each.id === id);
+  const compilation = compilations.find(candidate => candidate.id === id);
   if (!compilation) {
-    const ids = [...new Set(compilations.map(each => each.id))];
+    const ids = [...new Set(compilations.map(other => other.id))];
     throw missing(
       `The report has no compilation ${id}.`,
       '',

@@ -84,9 +84,9 @@ export class Linker {
     compilation: string
   ): Promise<ILinkData> {
     const { model, reader } = this._options;
-    const own = await kernelsOf(reader, variant, compilation);
+    const shown = await kernelsOf(reader, variant, compilation);
     const partners = new Set(
-      own.flatMap(({ launches }) => launches.map(launch => launch.variant))
+      shown.flatMap(({ launches }) => launches.map(launch => launch.variant))
     );
     const { left, right } = model.selectedVariants;
     const others = [...new Set([left, right])].filter(
@@ -94,22 +94,22 @@ export class Linker {
     );
     const stages = new Set(this._looked.get(`${variant} ${compilation}`));
     if (stages.size > 0 || selection.node) {
-      own.forEach(kernel => stages.add(kernelStage(kernel)));
+      shown.forEach(kernel => stages.add(kernelStage(kernel)));
       stages.add('dynamo');
     }
     if (selection.node) {
       stages.add(selection.node.stage);
     }
     const summary = model.report?.variants
-      .find(each => each.name === variant)
-      ?.compilations.find(each => each.id === compilation);
+      .find(({ name }) => name === variant)
+      ?.compilations.find(({ id }) => id === compilation);
     const [kernels, graphs, launches] = await Promise.all([
       Promise.all(others.map(name => kernelsOf(reader, name, compilation))),
       graphsOf(reader, variant, summary, stages),
-      launchesOf(reader, variant, summary, own)
+      launchesOf(reader, variant, summary, shown)
     ]);
     return {
-      kernels: [...own, ...kernels.flat()],
+      kernels: [...shown, ...kernels.flat()],
       graphs,
       launches,
       files: model.report?.files ?? {}
@@ -184,9 +184,9 @@ async function graphsOf(
   compilation: CompilationSummary | undefined,
   stages: ReadonlySet<string>
 ): Promise<ReadonlyMap<string, GraphIndex>> {
-  const wanted = compilation?.stages.filter(stage => stages.has(stage)) ?? [];
+  const names = compilation?.stages.filter(stage => stages.has(stage)) ?? [];
   const graphs = await Promise.allSettled(
-    wanted.map(stage => reader.getGraph(variant, compilation!.id, stage))
+    names.map(stage => reader.getGraph(variant, compilation!.id, stage))
   );
   return new Map(
     graphs.flatMap(graph =>
@@ -209,15 +209,17 @@ async function launchesOf(
 ): Promise<ReadonlyMap<string, Region>> {
   const names = new Set<string>();
   for (const { direction, launches } of kernels) {
-    const own = launches.filter(launch => launch.variant === variant);
-    if (own.length > 1) {
+    const ofVariant = launches.filter(launch => launch.variant === variant);
+    if (ofVariant.length > 1) {
       const prefix = direction === 'backward' ? 'backward.' : '';
-      names.add(prefix + own[0].artifact);
+      names.add(prefix + ofVariant[0].artifact);
     }
   }
-  const wanted = compilation?.artifacts.filter(({ name }) => names.has(name));
+  const artifacts = compilation?.artifacts.filter(({ name }) =>
+    names.has(name)
+  );
   const texts = await Promise.allSettled(
-    (wanted ?? []).map(({ name }) =>
+    (artifacts ?? []).map(({ name }) =>
       reader.getArtifact(variant, compilation!.id, name)
     )
   );

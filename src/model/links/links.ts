@@ -76,17 +76,17 @@ class Search {
     );
     this.keys.add(key);
     owners.forEach(owner => this._kernels.add(owner));
-    for (const each of owners) {
-      this._addNodes(kernelStage(each), region?.nodes ?? each.nodes);
+    for (const kernel of owners) {
+      this._addNodes(kernelStage(kernel), region?.nodes ?? kernel.nodes);
     }
     this._addSources(region?.sources ?? owners.flatMap(owner => owner.sources));
   }
 
   fromKernel(name: string): void {
-    for (const each of this._data.kernels.filter(k => k.name === name)) {
-      this._addNodes(kernelStage(each), each.nodes);
-      this._addSources(each.sources);
-      each.launches.forEach(({ key }) => this.keys.add(key));
+    for (const kernel of this._data.kernels.filter(k => k.name === name)) {
+      this._addNodes(kernelStage(kernel), kernel.nodes);
+      this._addSources(kernel.sources);
+      kernel.launches.forEach(({ key }) => this.keys.add(key));
     }
     this._addOwners();
   }
@@ -109,14 +109,14 @@ class Search {
     for (const [stage, graph] of this._data.graphs) {
       this._addNodes(stage, graph.from(source));
     }
-    for (const each of this._data.kernels.filter(kernel =>
-      isFrom(kernel, source)
+    for (const kernel of this._data.kernels.filter(candidate =>
+      isFrom(candidate, source)
     )) {
-      for (const key of new Set(each.launches.map(launch => launch.key))) {
+      for (const key of new Set(kernel.launches.map(launch => launch.key))) {
         const region = this._data.launches.get(key);
         if (!region || isFrom(region, source)) {
           this.keys.add(key);
-          this._addNodes(kernelStage(each), region?.nodes ?? each.nodes);
+          this._addNodes(kernelStage(kernel), region?.nodes ?? kernel.nodes);
         }
       }
     }
@@ -137,10 +137,10 @@ class Search {
       for (const name of names) {
         const node = graphs.get(stage)?.node(name);
         const known = stage === 'dynamo' ? [name] : (node?.origins ?? []);
-        known.forEach(each => origins.add(each));
+        known.forEach(origin => origins.add(origin));
       }
     }
-    const all = new Map<string, ReadonlySet<string>>(this._nodes);
+    const byStage = new Map<string, ReadonlySet<string>>(this._nodes);
     for (const [stage, graph] of graphs) {
       if (!this._nodes.has(stage)) {
         const names = new Set(graph.withOrigins(origins));
@@ -148,16 +148,18 @@ class Search {
           for (const name of ownNames) {
             const node = graphs.get(other)?.node(name);
             if (!node?.origins.length && other !== 'dynamo') {
-              graph.partners(other, name, []).forEach(each => names.add(each));
+              graph
+                .partners(other, name, [])
+                .forEach(partner => names.add(partner));
             }
           }
         }
         if (names.size > 0) {
-          all.set(stage, names);
+          byStage.set(stage, names);
         }
       }
     }
-    return all;
+    return byStage;
   }
 
   /**
@@ -186,8 +188,8 @@ class Search {
   }
 
   private _addSources(stack: readonly ISourcePosition[]): void {
-    const own = stack.filter(({ file }) => file in this._data.files);
-    const list = own.length ? own : stack;
+    const inCells = stack.filter(({ file }) => file in this._data.files);
+    const list = inCells.length ? inCells : stack;
     if (list.length) {
       this._sources.push(list[list.length - 1]);
     }
@@ -197,18 +199,18 @@ class Search {
    * The launches that the nodes found so far became.
    */
   private _addLaunches(): void {
-    for (const each of this._data.kernels) {
-      const names = this._nodes.get(kernelStage(each));
-      if (!names || !each.nodes.some(name => names.has(name))) {
+    for (const kernel of this._data.kernels) {
+      const names = this._nodes.get(kernelStage(kernel));
+      if (!names || !kernel.nodes.some(name => names.has(name))) {
         continue;
       }
-      for (const { key } of each.launches) {
-        const nodes = this._data.launches.get(key)?.nodes ?? each.nodes;
+      for (const { key } of kernel.launches) {
+        const nodes = this._data.launches.get(key)?.nodes ?? kernel.nodes;
         if (nodes.some(name => names.has(name))) {
           this.keys.add(key);
         }
       }
-      this._kernels.add(each);
+      this._kernels.add(kernel);
     }
     this._addOwners();
   }
@@ -217,9 +219,9 @@ class Search {
    * The kernels, in whichever variant, that the launches found so far call.
    */
   private _addOwners(): void {
-    for (const each of this._data.kernels) {
-      if (each.launches.some(({ key }) => this.keys.has(key))) {
-        this._kernels.add(each);
+    for (const kernel of this._data.kernels) {
+      if (kernel.launches.some(({ key }) => this.keys.has(key))) {
+        this._kernels.add(kernel);
       }
     }
   }

@@ -18,7 +18,7 @@ export function whatIsMissing(
     return ofNode(selection, linked, data);
   }
   if (kernel !== null) {
-    const isKnown = data.kernels.some(each => each.name === kernel);
+    const isKnown = data.kernels.some(({ name }) => name === kernel);
     return isKnown ? ofLaunches(linked, data) : '';
   }
   if (source && linked.keys.size === 0) {
@@ -74,10 +74,10 @@ function ofLaunches(linked: ILinked, { kernels }: ILinkData): string {
         .filter(({ key }) => keys === null || keys.has(key))
         .map(({ artifact }) => artifact)
     );
-  const all = wrappers(null);
-  const own = wrappers(linked.keys);
-  if (own.size > 0 && own.size < all.size) {
-    return own.has('cpp')
+  const launching = wrappers(null);
+  const linkedTo = wrappers(linked.keys);
+  if (linkedTo.size > 0 && linkedTo.size < launching.size) {
+    return linkedTo.has('cpp')
       ? 'The Python wrapper has no launch that corresponds to it.'
       : 'The C++ wrapper has no launch that corresponds to it.';
   }

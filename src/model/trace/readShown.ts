@@ -11,8 +11,8 @@ export function readShown(model: ISubjectModel): void {
     const { left, right } = model.selectedVariants;
     for (const name of new Set([variant, left, right])) {
       const shown = report?.variants
-        .find(each => each.name === name)
-        ?.compilations.find(each => each.id === compilation);
+        .find(summary => summary.name === name)
+        ?.compilations.find(({ id }) => id === compilation);
       const key = JSON.stringify([name, compilation]);
       if (shown?.reduced && !asked.has(key)) {
         asked.add(key);

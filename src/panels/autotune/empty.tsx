@@ -22,7 +22,7 @@ export function NothingTuned(props: {
 }): JSX.Element {
   const { why, variant, context } = props;
   const { model, trans } = context;
-  const shown = model.report?.variants.find(each => each.name === variant);
+  const shown = model.report?.variants.find(({ name }) => name === variant);
   const mode = shown?.requested.mode ?? 'default';
   const isAsked =
     TUNING.test(mode) || shown?.requested.options.max_autotune === true;
@@ -43,7 +43,7 @@ export function NothingTuned(props: {
               type="button"
               className="jp-Compilescope-button jp-mod-accept"
               disabled={model.pending}
-              onClick={() => model.setWanted({ mode: 'max-autotune' })}
+              onClick={() => model.setRequested({ mode: 'max-autotune' })}
             >
               {trans.__('Set mode to max-autotune')}
             </button>

@@ -15,7 +15,7 @@ export class AutotuneView extends ReportView<Compilation> {
       label: context.trans.__('Autotune'),
       isOfInductor: true
     });
-    context.model.wantedChanged.connect(this.update, this);
+    context.model.requestedChanged.connect(this.update, this);
   }
 
   protected override load(shown: IShown): Promise<Compilation> {

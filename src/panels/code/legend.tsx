@@ -46,8 +46,8 @@ function Legend(
   props: ILegendState & { trans: TranslationBundle }
 ): JSX.Element {
   const { costs, stacked, trans } = props;
-  const [wanted, setWanted] = React.useState<boolean | null>(null);
-  const isOpen = wanted ?? !stacked;
+  const [chosen, setChosen] = React.useState<boolean | null>(null);
+  const isOpen = chosen ?? !stacked;
   const shown = SIDES.filter(side => costs[side] !== null);
   const onSides = (of: (costs: ICosts) => number | null) =>
     shown
@@ -60,7 +60,7 @@ function Legend(
       })
       .join(', ');
   const kinds = KIND_ORDER.filter(kind =>
-    shown.some(side => costs[side]!.kinds.some(each => each.kind === kind))
+    shown.some(side => costs[side]!.kinds.some(sum => sum.kind === kind))
   );
   return (
     <>
@@ -71,7 +71,7 @@ function Legend(
         title={trans.__(
           'Host time, read from a clock between the steps; it excludes work on a device. The whole call was also timed without the clock.'
         )}
-        onClick={() => setWanted(!isOpen)}
+        onClick={() => setChosen(!isOpen)}
       >
         <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
         {trans.__(

@@ -285,12 +285,12 @@ export class CodePanel extends Panel {
     if (selection.key !== null || selection.source !== null) {
       this._texts.moved();
     }
-    const own = selection.origin === this;
-    if (!own) {
+    const isOwn = selection.origin === this;
+    if (!isOwn) {
       this._costs.leave();
     }
-    const seeks = selection.text !== null && !own;
-    this._follower.follow(own ? other(this._lastUsed) : 'left', seeks);
+    const seeks = selection.text !== null && !isOwn;
+    this._follower.follow(isOwn ? other(this._lastUsed) : 'left', seeks);
     if (seeks) {
       this._seek(selection);
     }

@@ -199,9 +199,9 @@ function distinct(
 ): [string, SourceLine][] {
   const byText = new Map<string, SourceLine>();
   // Lines of the user's own cell first: they are the ones that can be changed.
-  const own = sources.filter(source => source.file in files);
+  const inCells = sources.filter(source => source.file in files);
   const others = sources.filter(source => !(source.file in files));
-  for (const source of [...own.reverse(), ...others.reverse()]) {
+  for (const source of [...inCells.reverse(), ...others.reverse()]) {
     byText.set(sourceText(source, files, trans), source);
   }
   return [...byText];

@@ -73,7 +73,7 @@ export function ReproducerPart(props: {
             ? stepText(job, trans)
             : trans.__('Loading…')
           : result?.reproducer
-            ? triedText(result.reproducer, trans)
+            ? result.reproducer.outcome
             : job?.state === 'cancelled'
               ? trans.__('Cancelled.')
               : ''}
@@ -113,15 +113,10 @@ function Program(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { program, trans } = props;
-  const { filename, code, why, unchecked, output } = program;
+  const { filename, code, why, output } = program;
   return (
     <>
       {why && <p>{why}</p>}
-      {unchecked && (
-        <p className="jp-Compilescope-hint">
-          {trans.__('Not everything is compared: %1.', unchecked)}
-        </p>
-      )}
       {output.trim() && (
         <pre tabIndex={0} aria-label={trans.__('Output of the program')}>
           {output.trim()}
@@ -141,31 +136,4 @@ function Program(props: {
       />
     </>
   );
-}
-
-/**
- * How the trial of a program ended.
- */
-function triedText(
-  { tried }: ReproducerFile,
-  trans: TranslationBundle
-): string {
-  switch (tried) {
-    case 'agrees':
-      return trans.__(
-        "Ran in a new process and agrees with torch's operators."
-      );
-    case 'ran':
-      return trans.__('Ran in a new process; nothing is compared.');
-    case 'differs':
-      return trans.__(
-        "Ran in a new process and differs from torch's operators."
-      );
-    case 'fails':
-      return trans.__('Fails in a new process, as in the report.');
-    case 'failed':
-      return trans.__('Failed in a new process.');
-    default:
-      return trans.__('Not tried.');
-  }
 }

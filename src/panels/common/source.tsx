@@ -107,7 +107,7 @@ export function isSelected(
     return false;
   }
   const { source } = model.selection;
-  const isAt = (each: { file: string; line: number }) =>
-    each.line === where.line && each.file === where.file;
+  const isAt = (position: { file: string; line: number }) =>
+    position.line === where.line && position.file === where.file;
   return (source !== null && isAt(source)) || model.linked.sources.some(isAt);
 }

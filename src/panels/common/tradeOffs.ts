@@ -202,14 +202,16 @@ function namesOf(
   theme: IChartTheme
 ): object[] {
   const x = placesOf(
-    points.map(each => each.x),
+    points.map(point => point.x),
     size.width - MARGIN.l - MARGIN.r
   );
   const y = placesOf(
-    points.map(each => each.y),
+    points.map(point => point.y),
     size.height - MARGIN.t - MARGIN.b
   );
-  const taken: IBox[] = points.map(each => around(x(each.x), y(each.y), 12, 8));
+  const taken: IBox[] = points.map(point =>
+    around(x(point.x), y(point.y), 12, 8)
+  );
   const front = points
     .filter(({ isFront, isBest }) => isFront || isBest)
     .sort((a, b) => Number(b.isBest) - Number(a.isBest));
@@ -234,8 +236,8 @@ function namesOf(
     taken.push(around(middle, y(point.y) + side * 15, wide / 2, 7));
     return [
       {
-        x: isLog(points.map(each => each.x)) ? Math.log10(point.x) : point.x,
-        y: isLog(points.map(each => each.y)) ? Math.log10(point.y) : point.y,
+        x: isLog(points.map(({ x }) => x)) ? Math.log10(point.x) : point.x,
+        y: isLog(points.map(({ y }) => y)) ? Math.log10(point.y) : point.y,
         text: asText(text),
         showarrow: false,
         xanchor: isLeft ? 'left' : 'right',

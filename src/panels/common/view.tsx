@@ -49,7 +49,7 @@ export abstract class ReportView<T> extends ReactWidget {
     model.statusChanged.connect(this.refresh, this);
     model.problemChanged.connect(this._rework, this);
     model.jobChanged.connect(this._rework, this);
-    model.wantedChanged.connect(this._rework, this);
+    model.requestedChanged.connect(this._rework, this);
     model.reportChanged.connect(this.refresh, this);
     model.variantChanged.connect(this.refresh, this);
     model.compilationChanged.connect(this.refresh, this);

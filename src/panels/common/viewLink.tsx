@@ -26,7 +26,7 @@ export function ViewLink(props: {
   children?: React.ReactNode;
 }): JSX.Element {
   const { view, of, compilation, isPlain, context } = props;
-  const record = VIEWS.find(each => each.id === resolve(view)?.view);
+  const record = VIEWS.find(({ id }) => id === resolve(view)?.view);
   const label = record?.label(context.trans) ?? view;
   return (
     <button

@@ -66,9 +66,9 @@ export function CompileTimeBody(props: {
   );
   const runs = React.useMemo(
     () =>
-      (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(each =>
+      (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(option =>
         shown.some(compilation =>
-          each === 'cold'
+          option === 'cold'
             ? compilation.phases.length
             : compilation.warm_phases.length
         )
@@ -95,17 +95,17 @@ export function CompileTimeBody(props: {
     setWindow({ start: 0, end: total });
     setPlace(null);
   }
-  const shares = runs.map((each): IRunShares => {
+  const shares = runs.map((name): IRunShares => {
     const { lanes } = chart;
-    const own = sharesOf(
+    const sums = sharesOf(
       lanes
-        .filter(({ of, run }) => of === 'phases' && run === each)
+        .filter(({ of, run }) => of === 'phases' && run === name)
         .map(({ flame }) => flame)
     );
     const { compile_time: cold, warm_compile_time: warm } = data.variant;
-    const measured = (each === 'cold' ? cold : warm)?.total_s ?? 0;
-    const whole = isAll ? Math.max(own.total, measured * 1e6) : own.total;
-    return { run: each, shares: own, whole };
+    const measured = (name === 'cold' ? cold : warm)?.total_s ?? 0;
+    const whole = isAll ? Math.max(sums.total, measured * 1e6) : sums.total;
+    return { run: name, shares: sums, whole };
   });
   const figures = figuresOf(chart, place, trans);
   const middle = (window.start + window.end) / 2;
@@ -129,7 +129,9 @@ export function CompileTimeBody(props: {
             onChange={value => setAll(value === 'all')}
           />
         )}
-        {data.compilations.some(each => each.warm_phases.length > 0) && (
+        {data.compilations.some(
+          ({ warm_phases }) => warm_phases.length > 0
+        ) && (
           <Select
             label={trans.__('Caches')}
             value={run}

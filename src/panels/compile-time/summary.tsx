@@ -36,14 +36,19 @@ export function Shares(props: {
   const kinds = [
     ...new Set(runs.flatMap(({ shares }) => shares.kinds.map(k => k.kind)))
   ].sort(compareKinds);
-  const hasOutside = runs.some(each => outside(each) > 0);
+  const hasOutside = runs.some(runShares => outside(runShares) > 0);
   const hasAlongside = runs.some(({ shares }) =>
-    shares.kinds.some(each => each.alongside > 0)
+    shares.kinds.some(kind => kind.alongside > 0)
   );
   return (
     <div className="jp-Compilescope-timeShares">
-      {runs.map(each => (
-        <StackedBar key={each.run} {...each} longest={longest} trans={trans} />
+      {runs.map(runShares => (
+        <StackedBar
+          key={runShares.run}
+          {...runShares}
+          longest={longest}
+          trans={trans}
+        />
       ))}
       <table>
         <caption className="jp-Compilescope-hidden">
@@ -89,10 +94,10 @@ export function Shares(props: {
                 <span className={kindClass('outside')} aria-hidden="true" />
                 {trans.__('outside torch’s phases')}
               </th>
-              {runs.map(each => (
-                <React.Fragment key={each.run}>
-                  <td>{time(outside(each))}</td>
-                  <td>{share(outside(each), each.whole)}</td>
+              {runs.map(runShares => (
+                <React.Fragment key={runShares.run}>
+                  <td>{time(outside(runShares))}</td>
+                  <td>{share(outside(runShares), runShares.whole)}</td>
                   {hasAlongside && <td />}
                 </React.Fragment>
               ))}

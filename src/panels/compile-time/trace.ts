@@ -58,15 +58,15 @@ export function chromeTrace(
   const events: ITraceEvent[] = [];
   RUNS.forEach((run, index) => {
     const pid = index + 1;
-    const own = threadsOf(run, compilations, kernels);
-    if (own.length === 0) {
+    const threads = threadsOf(run, compilations, kernels);
+    if (threads.length === 0) {
       return;
     }
     events.push(meta('process_name', pid, 0, { name: names.run[run] }));
     events.push(meta('process_sort_index', pid, 0, { sort_index: pid }));
-    const origin = Math.min(...own.map(({ phases }) => earliest(phases)));
+    const origin = Math.min(...threads.map(({ phases }) => earliest(phases)));
     let tid = 0;
-    for (const { id, of, phases } of own) {
+    for (const { id, of, phases } of threads) {
       const { spans, bands, main } = layOut(phases, origin);
       // The first step of a kernel may be one that the call does not wait for.
       const waited = of === 'kernels' ? 0 : main;

@@ -29,21 +29,21 @@ export class CompileTimeView extends ReportView<ICompileTime> {
   protected override async load({ variant }: IShown): Promise<ICompileTime> {
     const { model } = this;
     const report = await model.getVariant(variant);
-    const all = report.compilations;
-    const longest = [...all]
+    const outlines = report.compilations;
+    const longest = [...outlines]
       .sort((a, b) => (b.duration_s ?? 0) - (a.duration_s ?? 0))
       .slice(0, MOST);
-    const wanted = all.filter(
+    const shown = outlines.filter(
       compilation =>
         longest.includes(compilation) || compilation.id === model.compilation
     );
     const compilations = await Promise.all(
-      wanted.map(({ id }) => model.getCompilation(variant, id, ['phases']))
+      shown.map(({ id }) => model.getCompilation(variant, id, ['phases']))
     );
     return {
       variant: report,
       compilations,
-      omitted: all.length - compilations.length
+      omitted: outlines.length - compilations.length
     };
   }
 

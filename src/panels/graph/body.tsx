@@ -74,8 +74,8 @@ export function GraphBody(props: {
         onSplit={split}
         handle={() => handles.current[side]}
         onAll={isOpen =>
-          handles.current.forEach(each =>
-            isOpen ? each?.openAll() : each?.closeAll()
+          handles.current.forEach(handle =>
+            isOpen ? handle?.openAll() : handle?.closeAll()
           )
         }
         onProgram={

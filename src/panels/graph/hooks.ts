@@ -52,11 +52,11 @@ async function launchRegions(
     return [];
   }
   const isBackward = stage.startsWith('backward');
-  const wanted = `${launch.artifact}${isBackward ? '.backward' : ''}`;
+  const preferred = `${launch.artifact}${isBackward ? '.backward' : ''}`;
   const artifacts =
     model.report?.variants
-      .find(each => each.name === variant)
-      ?.compilations.find(each => each.id === compilation)?.artifacts ?? [];
+      .find(summary => summary.name === variant)
+      ?.compilations.find(({ id }) => id === compilation)?.artifacts ?? [];
   const names = artifacts
     .filter(
       artifact => artifact.group === 'code' && artifact.language !== 'text'
@@ -64,8 +64,8 @@ async function launchRegions(
     .map(artifact => artifact.name)
     .filter(name => /python|cpp/.test(name));
   const name =
-    names.find(each => each === wanted) ??
-    names.find(each => each.includes('backward') === isBackward);
+    names.find(candidate => candidate === preferred) ??
+    names.find(candidate => candidate.includes('backward') === isBackward);
   if (!name) {
     return [];
   }
@@ -140,9 +140,13 @@ export function useLayout(
   }, [prepared]);
   const client = React.useRef<LayoutClient | null>(null);
   React.useEffect(() => {
-    const own = new LayoutClient(drawing.input, makeWorker, setFallback);
-    client.current = own;
-    return () => own.dispose();
+    const layoutClient = new LayoutClient(
+      drawing.input,
+      makeWorker,
+      setFallback
+    );
+    client.current = layoutClient;
+    return () => layoutClient.dispose();
   }, [drawing]);
   React.useEffect(() => {
     const { graph, grouping } = prepared;

@@ -59,9 +59,9 @@ export function Pane(props: {
     <Select
       label={trans.__('Stage')}
       value={stage}
-      options={data.stages.map(each => ({
-        value: each,
-        label: stageTitle(each, trans)
+      options={data.stages.map(name => ({
+        value: name,
+        label: stageTitle(name, trans)
       }))}
       onChange={props.onStage}
     />

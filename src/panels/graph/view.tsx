@@ -21,8 +21,8 @@ export class GraphView extends ReportView<IGraphData> {
       ['kernels']
     );
     const summary = this.model.report?.variants
-      .find(each => each.name === variant)
-      ?.compilations.find(each => each.id === compilation);
+      .find(({ name }) => name === variant)
+      ?.compilations.find(({ id }) => id === compilation);
     const stages = inOrder(summary?.stages ?? []);
     return { variant, compilation, stages, absent, kernels };
   }

@@ -84,11 +84,13 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
   const { trans } = context;
   const value =
     (
-      own: (guard: Guard) => number | null,
-      all: (b: IBranch) => number | null
+      ofGuard: (guard: Guard) => number | null,
+      ofBranch: (b: IBranch) => number | null
     ) =>
     (content: Content) =>
-      content.kind === 'guard' ? own(content.entry.guard) : all(content.branch);
+      content.kind === 'guard'
+        ? ofGuard(content.entry.guard)
+        : ofBranch(content.branch);
   const { hits, ...costs } = counts<Content>(options, {
     cost: value(
       guard => guard.cost_ns,

@@ -191,8 +191,8 @@ export class GuardsView extends ReportView<Compilation> {
       return { key: id, name, args };
     }
     const shown = report.variants
-      .find(each => each.name === variant)
-      ?.compilations.find(each => each.id === compilation);
+      .find(summary => summary.name === variant)
+      ?.compilations.find(summary => summary.id === compilation);
     return shown
       ? {
           key: `${id} ${shown.frame}`,

@@ -73,18 +73,18 @@ interface IPartProps {
 function Flat(props: IPartProps): JSX.Element {
   const { entries, keep, trans, columns } = props;
   const [sort, setSort] = React.useState<Sort>(null);
-  const all = React.useMemo(
+  const listColumns = React.useMemo(
     () => tableColumns(columns),
     [columns.scale, columns.hasCosts, columns.hasHits, columns.hasFails]
   );
   const rows = React.useMemo(
-    () => sorted(entries.filter(keep), all, sort),
-    [entries, keep, sort, all]
+    () => sorted(entries.filter(keep), listColumns, sort),
+    [entries, keep, sort, listColumns]
   );
   return (
     <VirtualTable
       label={trans.__('Guards')}
-      columns={all}
+      columns={listColumns}
       rows={rows}
       keyOf={row => row.index}
       sort={sort}

@@ -77,12 +77,12 @@ export function treeOf(
   entries: readonly IEntry[],
   tree: readonly GuardManager[]
 ): readonly IBranch[] {
-  const own = tree.map((): IEntry[] => []);
+  const direct = tree.map((): IEntry[] => []);
   const below = tree.map((): number[] => []);
   const homeless: IEntry[] = [];
   for (const entry of entries) {
     const { manager } = entry.guard;
-    (manager === null ? homeless : (own[manager] ?? homeless)).push(entry);
+    (manager === null ? homeless : (direct[manager] ?? homeless)).push(entry);
   }
   const roots: number[] = [];
   tree.forEach(({ parent }, index) => {
@@ -98,8 +98,8 @@ export function treeOf(
       `m${index}`,
       manager,
       manager.source,
-      own[index],
-      below[index].map(each => branches[each])
+      direct[index],
+      below[index].map(child => branches[child])
     );
   }
   const top = roots.map(index => branches[index]);
@@ -131,11 +131,11 @@ export function prune(
   branches: readonly IBranch[],
   keep: (entry: IEntry) => boolean
 ): readonly IBranch[] {
-  return branches.flatMap(each => {
-    const guards = each.guards.filter(keep);
-    const below = prune(each.branches, keep);
+  return branches.flatMap(child => {
+    const guards = child.guards.filter(keep);
+    const below = prune(child.branches, keep);
     const count = below.reduce((sum, b) => sum + b.count, guards.length);
-    return count > 0 ? [{ ...each, guards, branches: below, count }] : [];
+    return count > 0 ? [{ ...child, guards, branches: below, count }] : [];
   });
 }
 
@@ -155,10 +155,10 @@ export function arrange(
         ? compareSources(a.source, b.source)
         : compareDown(a[order], b[order])
     )
-    .map(each => ({
-      ...each,
-      guards: sortEntries(each.guards, order),
-      branches: arrange(each.branches, order)
+    .map(child => ({
+      ...child,
+      guards: sortEntries(child.guards, order),
+      branches: arrange(child.branches, order)
     }));
 }
 
@@ -237,14 +237,14 @@ export function depthFor(branches: readonly IBranch[], rows: number): number {
   let shown = branches.length;
   let depth = 0;
   while (level.length > 0) {
-    for (const each of level) {
-      shown += each.guards.length + each.branches.length;
+    for (const child of level) {
+      shown += child.guards.length + child.branches.length;
     }
     if (shown > rows) {
       break;
     }
     depth++;
-    level = level.flatMap(each => each.branches);
+    level = level.flatMap(child => child.branches);
   }
   // The root's own children are always there to see.
   return Math.max(1, depth);
@@ -257,13 +257,13 @@ export function pathTo(
   branches: readonly IBranch[],
   index: number
 ): readonly string[] {
-  for (const each of branches) {
-    if (each.guards.some(entry => entry.index === index)) {
-      return [each.key];
+  for (const child of branches) {
+    if (child.guards.some(entry => entry.index === index)) {
+      return [child.key];
     }
-    const path = pathTo(each.branches, index);
+    const path = pathTo(child.branches, index);
     if (path.length > 0) {
-      return [each.key, ...path];
+      return [child.key, ...path];
     }
   }
   return [];
@@ -289,7 +289,10 @@ function branch(
   guards: readonly IEntry[],
   branches: readonly IBranch[]
 ): IBranch {
-  const count = branches.reduce((sum, each) => sum + each.count, guards.length);
+  const count = branches.reduce(
+    (sum, child) => sum + child.count,
+    guards.length
+  );
   return {
     key,
     manager,
@@ -311,5 +314,5 @@ function branch(
  */
 function total(values: readonly (number | null)[]): number | null {
   const known = values.filter(value => value !== null) as number[];
-  return known.length > 0 ? known.reduce((sum, each) => sum + each, 0) : null;
+  return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;
 }

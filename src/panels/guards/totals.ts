@@ -47,7 +47,7 @@ export function summarize({ guards, guard_tree }: Compilation): ISummary {
     .flatMap(({ cost_ns }) => (cost_ns === null ? [] : [cost_ns]))
     .sort((a, b) => b - a);
   const count = Math.min(TOP, Math.floor(costs.length / 2));
-  const top = costs.slice(0, count).reduce((sum, each) => sum + each, 0);
+  const top = costs.slice(0, count).reduce((sum, value) => sum + value, 0);
   return {
     count: guards.length,
     python: guards.filter(({ language }) => language === 'python').length,

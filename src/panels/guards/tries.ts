@@ -45,12 +45,14 @@ export class Tries {
     const id = this._next++;
     const entry: ITry = { id, variant, args, result: null, problem: null };
     const others = this._all.filter(
-      each => each.args !== args || each.variant !== variant
+      attempt => attempt.args !== args || attempt.variant !== variant
     );
     this._set([entry, ...others]);
     return answer =>
       this._set(
-        this._all.map(each => (each.id === id ? { ...each, ...answer } : each))
+        this._all.map(attempt =>
+          attempt.id === id ? { ...attempt, ...answer } : attempt
+        )
       );
   }
 
@@ -61,8 +63,8 @@ export class Tries {
     this._set([]);
   }
 
-  private _set(all: readonly ITry[]): void {
-    this._all = all.slice(0, KEPT);
+  private _set(tries: readonly ITry[]): void {
+    this._all = tries.slice(0, KEPT);
     this._onChange();
   }
 

@@ -80,10 +80,15 @@ export function WhatIf(props: {
           <code aria-hidden="true">)</code>
         </span>
         <datalist id={`${id}-known`}>
-          {[...new Set([...tries.map(each => each.args), names.join(', ')])]
+          {[
+            ...new Set([
+              ...tries.map(attempt => attempt.args),
+              names.join(', ')
+            ])
+          ]
             .filter(Boolean)
-            .map(each => (
-              <option key={each} value={each} />
+            .map(option => (
+              <option key={option} value={option} />
             ))}
         </datalist>
         <button
@@ -138,21 +143,21 @@ export function WhatIf(props: {
             {trans._n('%1 earlier try', '%1 earlier tries', earlier.length)}
           </summary>
           <ul>
-            {earlier.map(each => (
-              <li key={each.id}>
+            {earlier.map(attempt => (
+              <li key={attempt.id}>
                 <button
                   type="button"
                   className="jp-Compilescope-link jp-mod-code"
                   title={trans.__('Try it again')}
                   disabled={!!off}
                   onClick={() => {
-                    setText(each.args);
-                    onTry(each.args);
+                    setText(attempt.args);
+                    onTry(attempt.args);
                   }}
                 >
-                  {each.args}
+                  {attempt.args}
                 </button>
-                <Short tried={each} trans={trans} />
+                <Short tried={attempt} trans={trans} />
               </li>
             ))}
           </ul>

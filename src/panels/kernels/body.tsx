@@ -68,10 +68,10 @@ export function KernelsBody(props: {
       launch
     );
   const isTimed = rows.some(({ kernel }) => kernel.time !== null);
-  const summary = model.report?.variants.find(each => each.name === variant);
+  const summary = model.report?.variants.find(({ name }) => name === variant);
   const target = summary?.target?.title ?? null;
   const conflict = model.report?.overview?.conflicts.find(
-    each => each.variant === variant
+    entry => entry.variant === variant
   );
   const columns = filled(
     columnsOf(context, {
@@ -106,7 +106,7 @@ export function KernelsBody(props: {
           label={trans.__('Language')}
           of={kernels.map(({ language }) => language)}
           title={language => languageTitle(language, trans)}
-          all={trans.__('all')}
+          any={trans.__('all')}
           value={filter.language}
           onChange={language => setFilter({ ...filter, language })}
         />
@@ -114,7 +114,7 @@ export function KernelsBody(props: {
           label={trans.__('Direction')}
           of={kernels.map(({ direction }) => direction)}
           title={direction => directionTitle(direction, trans)}
-          all={trans.__('all')}
+          any={trans.__('all')}
           value={filter.direction}
           onChange={direction => setFilter({ ...filter, direction })}
         />
@@ -293,7 +293,7 @@ function Choice<T extends string>(props: {
   label: string;
   of: readonly T[];
   title: (value: T) => string;
-  all: string;
+  any: string;
   value: string;
   onChange: (value: string) => void;
 }): JSX.Element | null {
@@ -303,7 +303,7 @@ function Choice<T extends string>(props: {
       label={props.label}
       value={props.value}
       options={[
-        { value: '', label: props.all },
+        { value: '', label: props.any },
         ...values.map(value => ({ value, label: props.title(value) }))
       ]}
       onChange={props.onChange}
@@ -350,7 +350,7 @@ function hasSource(
 ): boolean {
   const name = artifactOf(kernel);
   return !!model.report?.variants
-    .find(each => each.name === variant)
+    .find(summary => summary.name === variant)
     ?.compilations.find(({ id }) => id === compilation)
     ?.artifacts.some(artifact => artifact.name === name);
 }

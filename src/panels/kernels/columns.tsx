@@ -123,8 +123,8 @@ export function columnsOf(
     launches: {
       width: '62px',
       from: from(undefined, 390, 800),
-      compare: (a, b) => a.own.length - b.own.length,
-      render: ({ own }) => own.length
+      compare: (a, b) => a.launches.length - b.launches.length,
+      render: ({ launches }) => launches.length
     },
     ...fusionColumns(
       { fused: from(640, 1100, 1360), saved: from(860, 1180, 1440) },

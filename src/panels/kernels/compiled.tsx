@@ -98,8 +98,13 @@ function Configs(props: {
           ]}
         />
         <tbody>
-          {configs.map(each => (
-            <Row key={each.name} config={each} onForm={onForm} trans={trans} />
+          {configs.map(config => (
+            <Row
+              key={config.name}
+              config={config}
+              onForm={onForm}
+              trans={trans}
+            />
           ))}
         </tbody>
       </table>

@@ -10,7 +10,8 @@ import type { IViewContext } from '../views';
 import { Compiled } from './compiled';
 import { Descriptors } from './descriptors';
 import { Estimate } from '../common/estimate';
-import { languageTitle, leastText, resourceText, sumText } from './phrases';
+import { languageTitle, resourceText, sumText } from './phrases';
+import { LeastTime } from './targetColumns';
 import { directionTitle } from '../../words/directions';
 import { Plan } from './plan';
 import { ReproducerPart } from '../common/reproducer';
@@ -94,7 +95,7 @@ export function Details(props: {
         )}
       </header>
       <dl>
-        <Fact label={trans.__('Launches')}>{row.own.length}</Fact>
+        <Fact label={trans.__('Launches')}>{row.launches.length}</Fact>
         {kernel.time && (
           <Fact label={trans.__('Time')}>
             {kernel.time.text.split('\n').join(' · ')}
@@ -102,15 +103,7 @@ export function Details(props: {
         )}
         {target !== null && (
           <Fact label={trans.__('Time on %1', target)}>
-            <Estimate
-              value={row.least.value}
-              exact={formatMicroseconds}
-              isLeast
-              of={leastText(row, trans)}
-              format={formatMicroseconds}
-              why={trans.__('Not estimated for this kernel')}
-              trans={trans}
-            />
+            <LeastTime row={row} trans={trans} />
           </Fact>
         )}
         <Fact label={trans.__('Reads and writes')}>
@@ -258,7 +251,7 @@ function Launches(props: {
   const { launches, onOpen } = props;
   // Launches that are alike are told of once, above.
   const isEach = launches.some(
-    each => each.estimated_bytes !== launches[0].estimated_bytes
+    launch => launch.estimated_bytes !== launches[0].estimated_bytes
   );
   const { trans } = props.context;
   if (launches.length === 0) {

@@ -81,21 +81,21 @@ export function sumText(
           of
         )
       : trans.__('Total of %1 launches', of);
-  const each =
+  const perLaunch =
     least === most
       ? trans.__('%1 each', format(least))
       : trans.__('%1 to %2 each', format(least), format(most));
-  return `${launches}, ${each}`;
+  return `${launches}, ${perLaunch}`;
 }
 
 /**
  * By what the estimated time of a kernel's launches is, and of how many.
  */
 export function leastText(
-  { least, own }: IRow,
+  { least, launches }: IRow,
   trans: TranslationBundle
 ): string {
-  const bounds = new Set(own.map(launch => launch.least_bound));
+  const bounds = new Set(launches.map(launch => launch.least_bound));
   const [bound] = bounds.size === 1 ? bounds : [''];
   const by =
     bound === 'memory'

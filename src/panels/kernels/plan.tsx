@@ -68,18 +68,19 @@ export function Plan(props: {
           <Fact label={trans.__('Threads')}>{tiling.threads}</Fact>
         )}
         {KINDS.map(
-          kind => [kind, baked.filter(each => each.kind === kind)] as const
+          kind =>
+            [kind, baked.filter(constant => constant.kind === kind)] as const
         )
-          .filter(([, own]) => own.length > 0)
-          .map(([kind, own]) => (
+          .filter(([, constants]) => constants.length > 0)
+          .map(([kind, constants]) => (
             <Fact
               key={kind}
               label={kindLabel(kind, trans)}
               title={kindTitle(kind, trans)}
             >
-              <code>{own.slice(0, MOST).map(bakedText).join(', ')}</code>
-              {own.length > MOST &&
-                ` ${trans.__('and %1 more', own.length - MOST)}`}
+              <code>{constants.slice(0, MOST).map(bakedText).join(', ')}</code>
+              {constants.length > MOST &&
+                ` ${trans.__('and %1 more', constants.length - MOST)}`}
             </Fact>
           ))}
       </dl>

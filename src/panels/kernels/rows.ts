@@ -18,7 +18,7 @@ export interface IRow {
   /**
    * The launches in the shown variant's own wrapper.
    */
-  readonly own: readonly Launch[];
+  readonly launches: readonly Launch[];
 
   /**
    * Where the Python and the C++ wrapper launch it.
@@ -100,15 +100,17 @@ export function rowsOf(
     seen.set(name, count + 1);
     const of = (artifact: Launch['artifact']) =>
       kernel.launches.filter(launch => launch.artifact === artifact);
-    const own = kernel.launches.filter(launch => launch.variant === variant);
-    const bytes = estimateOf(kernel, own, 'estimated_bytes');
-    const operations = estimateOf(kernel, own, 'estimated_operations');
+    const launches = kernel.launches.filter(
+      launch => launch.variant === variant
+    );
+    const bytes = estimateOf(kernel, launches, 'estimated_bytes');
+    const operations = estimateOf(kernel, launches, 'estimated_operations');
     const sources = distinct(kernel.sources, files);
     return {
       id: count ? `${name}.${count}` : name,
       kernel,
       index,
-      own,
+      launches,
       bytes,
       operations,
       python: of('python'),
@@ -121,8 +123,8 @@ export function rowsOf(
           ? operations.value / bytes.value
           : null,
       least: sumOf(
-        own,
-        own.flatMap(launch => launch.least_us ?? [])
+        launches,
+        launches.flatMap(launch => launch.least_us ?? [])
       ),
       sources,
       text: [
@@ -199,8 +201,8 @@ export interface ITotals {
  */
 export function totalsOf(rows: readonly IRow[]): ITotals {
   const known = (field: Estimated) =>
-    rows.flatMap(({ own }) => knownOf(own, field));
-  const launches = rows.reduce((count, { own }) => count + own.length, 0);
+    rows.flatMap(row => knownOf(row.launches, field));
+  const launches = rows.reduce((count, row) => count + row.launches.length, 0);
   const bytes = known('estimated_bytes');
   return {
     launches,
@@ -222,24 +224,24 @@ type Estimated = 'estimated_bytes' | 'estimated_operations';
 
 function estimateOf(
   kernel: Kernel,
-  own: readonly Launch[],
+  launches: readonly Launch[],
   field: Estimated
 ): ISum {
   return sumOf(
-    own,
-    own.length
-      ? knownOf(own, field)
+    launches,
+    launches.length
+      ? knownOf(launches, field)
       : [kernel[field]].flatMap(value => value ?? [])
   );
 }
 
-function sumOf(own: readonly Launch[], known: readonly number[]): ISum {
+function sumOf(launches: readonly Launch[], known: readonly number[]): ISum {
   return {
     value: sum(known),
-    least: known.reduce((least, each) => Math.min(least, each), Infinity),
-    most: known.reduce((most, each) => Math.max(most, each), -Infinity),
-    known: own.length ? known.length : 0,
-    of: own.length
+    least: known.reduce((least, value) => Math.min(least, value), Infinity),
+    most: known.reduce((most, value) => Math.max(most, value), -Infinity),
+    known: launches.length ? known.length : 0,
+    of: launches.length
   };
 }
 
@@ -248,7 +250,9 @@ function knownOf(launches: readonly Launch[], field: Estimated): number[] {
 }
 
 function sum(values: readonly number[]): number | null {
-  return values.length ? values.reduce((all, value) => all + value, 0) : null;
+  return values.length
+    ? values.reduce((total, value) => total + value, 0)
+    : null;
 }
 
 /** The innermost lines first, those of the notebook's cells before all others. */

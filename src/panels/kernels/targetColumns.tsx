@@ -12,6 +12,27 @@ import { Estimate } from '../common/estimate';
 import { leastText, limitText } from './phrases';
 import type { IRow } from './rows';
 
+/**
+ * What all launches of a kernel take at least on the target, in a call.
+ */
+export function LeastTime(props: {
+  row: IRow;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { row, trans } = props;
+  return (
+    <Estimate
+      value={row.least.value}
+      exact={formatMicroseconds}
+      isLeast
+      of={leastText(row, trans)}
+      format={formatMicroseconds}
+      why={trans.__('Not estimated for this kernel')}
+      trans={trans}
+    />
+  );
+}
+
 export const NO_TARGET = {
   least: false,
   registers: false,
@@ -54,17 +75,7 @@ export function targetColumns(
     least: {
       width: '82px',
       compare: (a, b) => compareNumbers(a.least.value, b.least.value),
-      render: row => (
-        <Estimate
-          value={row.least.value}
-          exact={formatMicroseconds}
-          isLeast
-          of={leastText(row, trans)}
-          format={formatMicroseconds}
-          why={trans.__('Not estimated for this kernel')}
-          trans={trans}
-        />
-      )
+      render: row => <LeastTime row={row} trans={trans} />
     },
     registers: resource('registers', '48px', 570, value => value),
     spills: resource('spills', '58px', 640, value =>

@@ -27,10 +27,10 @@ export function MemoryBody(props: {
 }): JSX.Element {
   const { memories, shown, context, origin } = props;
   const { model, trans } = context;
-  const [wanted, setWanted] = React.useState(0);
+  const [place, setPlace] = React.useState(0);
   const [sort, setSort] = React.useState<Sort>(null);
   const [chosen, setChosen] = React.useState<number | null>(null);
-  const memory = memories[wanted] ?? memories[0];
+  const memory = memories[place] ?? memories[0];
   const rows = React.useMemo(() => rowsOf(memory), [memory]);
   const figure = React.useMemo(
     () => figureOf(memory, rows, trans),
@@ -73,18 +73,18 @@ export function MemoryBody(props: {
         >
           <Select
             label={trans.__('Graph')}
-            value={`${wanted}`}
+            value={`${place}`}
             options={memories.map(({ direction }, index) => ({
               value: `${index}`,
               label:
                 directionTitle(direction, trans) +
-                (memories.findIndex(each => each.direction === direction) <
+                (memories.findIndex(other => other.direction === direction) <
                 index
                   ? ` ${index + 1}`
                   : '')
             }))}
             onChange={value => {
-              setWanted(Number(value));
+              setPlace(Number(value));
               setChosen(null);
             }}
           />

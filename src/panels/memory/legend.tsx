@@ -13,13 +13,15 @@ export function Legend(props: {
 }): JSX.Element {
   const { rows, trans } = props;
   const kinds = new Set(rows.map(({ buffer }) => buffer.kind));
-  const own = [...kinds].filter(kind => kind !== 'input' && kind !== 'output');
+  const internal = [...kinds].filter(
+    kind => kind !== 'input' && kind !== 'output'
+  );
   return (
     <p className="jp-Compilescope-hint jp-Compilescope-memoryLegend">
-      {own.length > 0 && (
+      {internal.length > 0 && (
         <span>
           <span className="jp-Compilescope-memorySwatch" aria-hidden="true" />
-          {own.map(kind => kindTitle(kind, trans)).join(', ')}
+          {internal.map(kind => kindTitle(kind, trans)).join(', ')}
         </span>
       )}
       {kinds.has('output') && (

@@ -62,7 +62,7 @@ export function LimitCard(props: {
   const { parts } = limit;
   const { model, trans } = context;
   const variant = model.report?.variants.find(
-    each => each.name === limit.variant
+    ({ name }) => name === limit.variant
   );
   const isKnown = limit.basis !== 'unknown';
   return (

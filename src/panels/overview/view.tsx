@@ -58,7 +58,7 @@ export class OverviewView extends ReportView<Overview | null> {
 
   private _try(variant: Variant): void {
     this._tried = { subject: this.model.subject, variant };
-    this.model.setWanted(variant);
+    this.model.setRequested(variant);
   }
 
   private _onJob(): void {

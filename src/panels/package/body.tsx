@@ -107,7 +107,9 @@ function Made(props: {
 }): JSX.Element {
   const { variant, contents, context, origin } = props;
   const { model, trans } = context;
-  const shown = model.report?.variants.find(each => each.name === variant.name);
+  const shown = model.report?.variants.find(
+    ({ name }) => name === variant.name
+  );
   const place = shown?.compilations.find(compilation =>
     compilation.artifacts.some(({ name }) => name === 'aot')
   );
@@ -196,7 +198,7 @@ function Summary(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { contents, onCode, trans } = props;
-  const parts = Object.entries(contents.parts).filter(([, each]) => each > 0);
+  const parts = Object.entries(contents.parts).filter(([, count]) => count > 0);
   const paths = new Set(contents.files.map(({ path }) => path));
   const notes = Object.entries(contents.absent).filter(
     ([key]) => !paths.has(key)
@@ -237,8 +239,8 @@ function Summary(props: {
             `${trans.__('Made in %1', formatSeconds(contents.seconds))}: `}
           {parts
             .map(
-              ([name, each]) =>
-                `${partTitle(name, trans)} ${formatSeconds(each)}`
+              ([name, seconds]) =>
+                `${partTitle(name, trans)} ${formatSeconds(seconds)}`
             )
             .join(', ')}
         </p>

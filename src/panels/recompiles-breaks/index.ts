@@ -30,7 +30,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
     this._count();
     // Who scrolls has taken over.
     for (const event of ['wheel', 'pointerdown', 'keydown']) {
-      this.node.addEventListener(event, () => (this._wanted = null), {
+      this.node.addEventListener(event, () => (this._section = null), {
         capture: true,
         passive: true
       });
@@ -42,7 +42,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
    * place until the reader moves.
    */
   showSection(section: string): void {
-    this._wanted =
+    this._section =
       section === 'breaks' || section === 'shapes' ? section : null;
     this._scroll();
     if (section === 'recompiles') {
@@ -88,7 +88,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   private _scroll(): void {
-    const part = this._wanted && this._parts.get(this._wanted);
+    const part = this._section && this._parts.get(this._section);
     if (part) {
       // The heading sticks: where it belongs is above what it is of.
       const { top } = part.view.node.getBoundingClientRect();
@@ -98,6 +98,6 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   private _parts = new Map<Section, { view: Widget; count: HTMLElement }>();
-  private _wanted: Section | null = null;
+  private _section: Section | null = null;
   private _sizes = new ResizeObserver(() => this._scroll());
 }

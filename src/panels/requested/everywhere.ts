@@ -16,7 +16,7 @@ const MOST_COMPILATIONS = 50;
 export interface IFound<T> {
   readonly variant: string;
   readonly compilation: string;
-  readonly own: T;
+  readonly item: T;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface IFindings<T> {
 /**
  * Read a part of each compilation of some variants.
  *
- * @param take - What is wanted of a compilation: none, one, or several.
+ * @param take - What to read of a compilation: none, one, or several.
  */
 export async function findEverywhere<T>(
   variants: readonly VariantReport[],
@@ -40,15 +40,15 @@ export async function findEverywhere<T>(
 ): Promise<IFindings<T>> {
   let omitted = 0;
   const places = variants.flatMap(({ name, compilations }) => {
-    const wanted = compilations.slice(0, MOST_COMPILATIONS);
-    omitted += compilations.length - wanted.length;
-    return wanted.map(({ id }) => ({ variant: name, compilation: id }));
+    const read = compilations.slice(0, MOST_COMPILATIONS);
+    omitted += compilations.length - read.length;
+    return read.map(({ id }) => ({ variant: name, compilation: id }));
   });
   const perPlace = await Promise.all(
     places.map(async place => {
       const { variant, compilation } = place;
       const answer = await model.getCompilation(variant, compilation, [part]);
-      return take(answer).map(own => ({ ...place, own }));
+      return take(answer).map(item => ({ ...place, item }));
     })
   );
   return { rows: perPlace.flat(), omitted };

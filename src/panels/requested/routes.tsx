@@ -99,8 +99,8 @@ function RoutesTable(props: {
       caption={trans.__('How extern and custom operators are called')}
       heads={declaredHeads('routes', trans)}
     >
-      {alike(props.rows).map((each, index) => (
-        <RouteRow key={index} found={each} context={props.context} />
+      {alike(props.rows).map((rows, index) => (
+        <RouteRow key={index} rows={rows} context={props.context} />
       ))}
     </Figures>
   );
@@ -113,7 +113,7 @@ function RoutesTable(props: {
 function alike(rows: readonly IFound<Route>[]): IFound<Route>[][] {
   const groups = new Map<string, IFound<Route>[]>();
   for (const row of rows) {
-    const key = JSON.stringify([row.variant, { ...row.own, lines: [] }]);
+    const key = JSON.stringify([row.variant, { ...row.item, lines: [] }]);
     const group = groups.get(key);
     if (group) {
       group.push(row);
@@ -125,20 +125,20 @@ function alike(rows: readonly IFound<Route>[]): IFound<Route>[][] {
 }
 
 /**
- * @param props.found - The same call in several compilations of a variant.
+ * @param props.rows - The same call in several compilations of a variant.
  */
 function RouteRow(props: {
-  found: readonly IFound<Route>[];
+  rows: readonly IFound<Route>[];
   context: IViewContext;
 }): JSX.Element {
-  const { found, context } = props;
+  const { rows, context } = props;
   const { trans } = context;
-  const { variant, own: route } = found[0];
+  const { variant, item: route } = rows[0];
   const { direction, interval_us: interval, where } = route;
   const columns = TABLES.routes(trans);
   const [isWhole, setWhole] = React.useState(false);
-  const calls = found.flatMap(({ compilation, own }) =>
-    own.lines.map(line => ({ compilation, line }))
+  const calls = rows.flatMap(({ compilation, item }) =>
+    item.lines.map(line => ({ compilation, line }))
   );
   const shown = isWhole ? calls : calls.slice(0, MOST_LINES);
   return (
@@ -157,7 +157,7 @@ function RouteRow(props: {
               {variant}
               <span className="jp-Compilescope-muted">
                 {' '}
-                {found.map(({ compilation }) => compilation).join(', ')}
+                {rows.map(({ compilation }) => compilation).join(', ')}
                 {direction === 'backward' && ` ${trans.__('backward')}`}
               </span>
             </td>
@@ -189,7 +189,7 @@ function RouteRow(props: {
           ),
           lines: (
             <td className="jp-Compilescope-routeLines">
-              {found.map(({ compilation }) => {
+              {rows.map(({ compilation }) => {
                 const lines = shown
                   .filter(call => call.compilation === compilation)
                   .map(({ line }) => line);
@@ -199,7 +199,7 @@ function RouteRow(props: {
                       key={compilation}
                       className="jp-Compilescope-routeCalls"
                     >
-                      {found.length > 1 && (
+                      {rows.length > 1 && (
                         <span className="jp-Compilescope-muted">
                           {compilation}:{' '}
                         </span>
@@ -269,11 +269,11 @@ async function find(
           kernels.filter(({ language }) => language === 'extern')
         );
   // What somebody wrote comes before what torch has.
-  const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
+  const rank = ({ item }: IFound<Route>) => Number(item.registered === 'torch');
   return {
     rows: [...rows].sort(
       (a, b) =>
-        rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
+        rank(a) - rank(b) || a.item.operator.localeCompare(b.item.operator)
     ),
     omitted,
     isUnrecorded: called !== null && called.rows.length > 0

@@ -95,7 +95,7 @@ function Found(
             {row.variant} <code>{row.compilation}</code>
           </h4>
           <DecisionList
-            decisions={row.own}
+            decisions={row.item}
             aside={decision => (
               <Lines {...row} decision={decision} context={context} />
             )}
@@ -116,7 +116,7 @@ function Found(
  * Where a decision shows in the wrappers.
  */
 function Lines(
-  props: Omit<IFound<Decided>, 'own'> & {
+  props: Omit<IFound<Decided>, 'item'> & {
     decision: Decision;
     context: IViewContext;
   }
@@ -155,14 +155,14 @@ function Lines(
 function devicesOf(
   variants: readonly VariantReport[]
 ): { device: Device; names: string[] }[] {
-  const found = new Map<string, { device: Device; names: string[] }>();
+  const byName = new Map<string, { device: Device; names: string[] }>();
   for (const { name, target } of variants) {
     const { device } = target!;
-    const known = found.get(device.name) ?? { device, names: [] };
+    const known = byName.get(device.name) ?? { device, names: [] };
     known.names.push(name);
-    found.set(device.name, known);
+    byName.set(device.name, known);
   }
-  return [...found.values()];
+  return [...byName.values()];
 }
 
 function rowsOf(
@@ -196,9 +196,9 @@ function rowsOf(
     build(
       trans.__('shared memory per multiprocessor, per block'),
       ({
-        shared_per_multiprocessor_bytes: all,
+        shared_per_multiprocessor_bytes: perMultiprocessor,
         shared_per_block_bytes: block
-      }) => `${formatBytes(all)}, ${formatBytes(block)}`
+      }) => `${formatBytes(perMultiprocessor)}, ${formatBytes(block)}`
     ),
     build(trans.__('L2 cache'), ({ l2_bytes: size }) => formatBytes(size)),
     build(trans.__('memory'), ({ memory_bytes: size }) => formatBytes(size)),
@@ -215,9 +215,11 @@ function rowsOf(
     ),
     row(trans.__('source'), ({ source, build: figures }) =>
       [source, figures?.source]
-        .flatMap(each => (each?.title ? `${each.title}, ${each.date}` : []))
-        .filter((each, index, all) => all.indexOf(each) === index)
-        .map((each, index) => <div key={index}>{each}</div>)
+        .flatMap(document =>
+          document?.title ? `${document.title}, ${document.date}` : []
+        )
+        .filter((line, index, lines) => lines.indexOf(line) === index)
+        .map((line, index) => <div key={index}>{line}</div>)
     )
   ];
 }

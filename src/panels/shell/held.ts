@@ -58,13 +58,13 @@ export class HeldModel implements IDisposable {
   private _hold(name: string, source: AnySignal): AnySignal {
     let held = this._signals.get(name);
     if (!held) {
-      const own = new Signal<unknown, unknown>(this.model);
-      held = own;
-      this._signals.set(name, own);
+      const forwarded = new Signal<unknown, unknown>(this.model);
+      held = forwarded;
+      this._signals.set(name, forwarded);
       if (!this._isDisposed) {
         source.connect((_, args) => {
           if (this._isOpen) {
-            own.emit(args);
+            forwarded.emit(args);
           } else {
             this._waiting.set(name, args);
           }

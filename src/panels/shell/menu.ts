@@ -36,7 +36,7 @@ export class ViewMenu extends Menu {
       this.addItem({ command: view.id });
     }
     if (beside) {
-      const shown = views.find(each => each.id === current)!;
+      const shown = views.find(({ id }) => id === current)!;
       commands.addCommand('beside', {
         label: trans.__('Open %1 Beside', shown.label(trans)),
         caption: trans.__('Open this view in a panel of its own'),

@@ -50,11 +50,11 @@ export function tabsOf(
  * their compilations tell of theirs.
  */
 function filledIn(report: ReportSummary): ReadonlySet<string> {
-  const own = Object.entries(report)
+  const fields = Object.entries(report)
     .filter(([, value]) => value !== null)
     .map(([field]) => field);
   return new Set([
-    ...own,
+    ...fields,
     ...report.variants.flatMap(variant => variant.filled)
   ]);
 }

@@ -28,7 +28,7 @@ export class Pickers extends ReactWidget {
     if (!report || variants.length === 0) {
       return null;
     }
-    const shown = variants.find(each => each.name === variant);
+    const shown = variants.find(({ name }) => name === variant);
     const compilations = shown?.compilations ?? [];
     return (
       <>
@@ -59,9 +59,9 @@ export class Pickers extends ReactWidget {
               this._model.compilation = id;
             }}
           >
-            {compilations.map(each => (
-              <option key={each.id} value={each.id}>
-                {title(each, report.files, trans)}
+            {compilations.map(summary => (
+              <option key={summary.id} value={summary.id}>
+                {title(summary, report.files, trans)}
               </option>
             ))}
           </Picker>

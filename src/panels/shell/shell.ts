@@ -31,7 +31,7 @@ export class ReportShell extends Panel {
     this.addClass('jp-Compilescope-shell');
     this.pickers = new Pickers(model, trans);
     const first = resolve(_options.view);
-    this._current = views.some(each => each.id === first?.view)
+    this._current = views.some(({ id }) => id === first?.view)
       ? first!.view
       : views[0].id;
     this._tabs = new Tabs({

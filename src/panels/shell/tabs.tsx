@@ -57,7 +57,7 @@ function TabRow(
     }
 ): JSX.Element {
   const { views, tabs, current, counts, nothing, trans } = props;
-  const listed = views.filter(each => !tabs.includes(each));
+  const listed = views.filter(view => !tabs.includes(view));
   return (
     <>
       <div
@@ -166,6 +166,6 @@ function classes(
   name: string,
   modifiers: Readonly<Record<string, boolean>>
 ): string {
-  const set = Object.keys(modifiers).filter(each => modifiers[each]);
+  const set = Object.keys(modifiers).filter(modifier => modifiers[modifier]);
   return [name, ...set].join(' ');
 }

@@ -21,7 +21,7 @@ export function Changed(
   }
 ): JSX.Element | null {
   const { state, actions, trans, at } = props;
-  const variant = wantedOf(state);
+  const variant = requestedVariant(state);
   const changed = variant?.changed;
   if (!changed || placeOf(changed) !== at) {
     return null;
@@ -41,9 +41,12 @@ export function Changed(
   );
 }
 
-function wantedOf({ report, wanted }: ISidebarState): VariantSummary | null {
+function requestedVariant({
+  report,
+  requested
+}: ISidebarState): VariantSummary | null {
   const summary = report?.variants.find(variant =>
-    isSameVariant(variant.requested, wanted)
+    isSameVariant(variant.requested, requested)
   );
   return summary ?? null;
 }

@@ -24,14 +24,14 @@ interface IEntry {
  * What several variants have alike is said once.
  */
 function merged(entries: readonly IEntry[]): IEntry[] {
-  const found = new Map<string, IEntry>();
+  const byKey = new Map<string, IEntry>();
   for (const { problem, variant } of entries) {
     const { severity, what, why, remedy, where } = problem;
     const key = JSON.stringify([severity, what, why, remedy, where]);
-    const names = [found.get(key)?.variant, variant].filter(Boolean);
-    found.set(key, { problem, variant: names.join(', ') });
+    const names = [byKey.get(key)?.variant, variant].filter(Boolean);
+    byKey.set(key, { problem, variant: names.join(', ') });
   }
-  return [...found.values()];
+  return [...byKey.values()];
 }
 
 /**
@@ -43,9 +43,9 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const entries = merged([
     ...(problem ? [{ problem, variant: '' }] : []),
     ...(job?.error ? [{ problem: job.error, variant: job.variant }] : []),
-    ...(report?.problems ?? []).map(each => ({ problem: each, variant: '' })),
+    ...(report?.problems ?? []).map(entry => ({ problem: entry, variant: '' })),
     ...(report?.variants ?? []).flatMap(variant =>
-      variant.problems.map(each => ({ problem: each, variant: variant.name }))
+      variant.problems.map(entry => ({ problem: entry, variant: variant.name }))
     )
   ]).sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
   const counts = (report?.overview?.counts ?? []).filter(

@@ -27,7 +27,7 @@ const SIGNS: Record<Subject['kind'], string> = {
 export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
   const { subjects, subject, report } = state;
   const list = React.useRef<HTMLUListElement>(null);
-  const index = subjects.findIndex(each => each.subject.id === subject);
+  const index = subjects.findIndex(summary => summary.subject.id === subject);
   const onKeyDown = (event: React.KeyboardEvent) => {
     const next = {
       ArrowDown: Math.min(index + 1, subjects.length - 1),
@@ -77,15 +77,15 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
         aria-label={trans.__('Inspected subjects')}
         onKeyDown={onKeyDown}
       >
-        {subjects.map((each, position) => (
+        {subjects.map((summary, position) => (
           <Row
-            key={each.subject.id}
+            key={summary.subject.id}
             heading={headingOf(subjects, position, trans)}
-            summary={each}
+            summary={summary}
             files={report?.files ?? {}}
-            isSelected={each.subject.id === subject}
+            isSelected={summary.subject.id === subject}
             isGone={state.status.kind === 'dead'}
-            isEarlier={state.earlier.includes(each.subject.id)}
+            isEarlier={state.earlier.includes(summary.subject.id)}
             isReachable={position === Math.max(index, 0)}
             onSelect={actions.selectSubject}
             trans={trans}

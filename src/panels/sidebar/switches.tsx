@@ -15,9 +15,9 @@ const EAGER = 'eager';
  */
 export function Switches(props: IPartProps): JSX.Element {
   const { state, actions, trans } = props;
-  const { choices, wanted } = state;
-  const isEager = wanted.backend === null;
-  const isOff = isEager || wanted.backend !== 'inductor';
+  const { choices, requested } = state;
+  const isEager = requested.backend === null;
+  const isOff = isEager || requested.backend !== 'inductor';
   const off = isEager
     ? trans.__('Nothing is compiled in eager')
     : trans.__('A setting of the inductor backend');
@@ -46,20 +46,20 @@ export function Switches(props: IPartProps): JSX.Element {
               ? off
               : trans.__('Launch the kernels from C++ instead of Python')
           }
-          isOn={wanted.cpp_wrapper}
+          isOn={requested.cpp_wrapper}
           isDisabled={isOff}
-          onChange={cpp_wrapper => actions.setWanted({ cpp_wrapper })}
+          onChange={cpp_wrapper => actions.setRequested({ cpp_wrapper })}
         />
         <Ready {...props} />
         <Changed {...props} at="cpp_wrapper" />
         <Select
           name="mode"
           title={isOff ? off : trans.__('What Inductor optimises for')}
-          value={wanted.mode ?? 'default'}
+          value={requested.mode ?? 'default'}
           values={choices.modes}
           isDisabled={isOff}
           onChange={mode =>
-            actions.setWanted({ mode: mode === 'default' ? null : mode })
+            actions.setRequested({ mode: mode === 'default' ? null : mode })
           }
         />
         <Changed {...props} at="mode" />
@@ -68,37 +68,37 @@ export function Switches(props: IPartProps): JSX.Element {
           title={trans.__(
             'Dynamic shapes: auto (once a size changes), on or off'
           )}
-          value={wanted.dynamic}
+          value={requested.dynamic}
           values={[
             [null, trans.__('auto')],
             [true, trans.__('on')],
             [false, trans.__('off')]
           ]}
           isDisabled={isEager}
-          onChange={dynamic => actions.setWanted({ dynamic })}
+          onChange={dynamic => actions.setRequested({ dynamic })}
         />
         <Changed {...props} at="dynamic" />
         <Toggle
           name="fullgraph"
           title={trans.__('Make a graph break an error')}
-          isOn={wanted.fullgraph}
+          isOn={requested.fullgraph}
           isDisabled={isEager}
-          onChange={fullgraph => actions.setWanted({ fullgraph })}
+          onChange={fullgraph => actions.setRequested({ fullgraph })}
         />
         <Changed {...props} at="fullgraph" />
         <Select
           name="backend"
           title={trans.__('What compiles the graphs')}
-          value={wanted.backend ?? ''}
+          value={requested.backend ?? ''}
           values={choices.backends}
-          onChange={backend => actions.setWanted({ backend })}
+          onChange={backend => actions.setRequested({ backend })}
         />
         <Changed {...props} at="backend" />
         <TargetSwitch
           choices={choices}
-          value={wanted.target}
+          value={requested.target}
           isOff={isOff ? off : ''}
-          onChange={target => actions.setWanted({ target })}
+          onChange={target => actions.setRequested({ target })}
           trans={trans}
         />
         <Changed {...props} at="target" />
@@ -156,9 +156,9 @@ function Select(
         {(props.empty !== undefined || value === '') && (
           <option value="">{props.empty ?? EAGER}</option>
         )}
-        {listed.map(each => (
-          <option key={each} value={each}>
-            {each}
+        {listed.map(option => (
+          <option key={option} value={option}>
+            {option}
           </option>
         ))}
       </select>

@@ -38,48 +38,17 @@ export function Estimated(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { target, trans } = props;
-  const { estimate } = target;
+  const { estimate, estimated } = target;
+  const details = estimated.join('\n');
   if (!estimate || estimate.call_us === null) {
     return (
-      <span
-        className="jp-Compilescope-muted"
-        title={trans.__(
-          'Nothing runs on %1, so nothing is timed.',
-          target.title
-        )}
-      >
+      <span className="jp-Compilescope-muted" title={details}>
         {trans.__('never run')}
       </span>
     );
   }
-  const details = [
-    trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
-    estimate.kernels_us > estimate.launch_us &&
-      trans.__(
-        'Kernels: at least %1.',
-        formatMicroseconds(estimate.kernels_us)
-      ),
-    trans._n(
-      'The CPU takes about %2 for %1 launch; the longer of the two sets the latency.',
-      'The CPU takes about %2 for %1 launches; the longer of the two sets the latency.',
-      estimate.launches,
-      formatMicroseconds(estimate.launch_us)
-    ),
-    estimate.unknown > 0 &&
-      trans._n(
-        '%1 launch is not in it: its size is not known.',
-        '%1 launches are not in it: their size is not known.',
-        estimate.unknown
-      ),
-    estimate.how,
-    estimate.figures,
-    estimate.overhead
-  ];
   return (
-    <span
-      className="jp-Compilescope-estimate"
-      title={details.filter(Boolean).join('\n')}
-    >
+    <span className="jp-Compilescope-estimate" title={details}>
       <span aria-hidden="true">≈ </span>
       <span className="jp-Compilescope-hidden">
         {trans.__('estimated, about')}{' '}
@@ -99,7 +68,7 @@ export function Checked(props: {
   target: TargetSummary;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { checks, kernels } = props.target;
+  const { checks, kernels, checked } = props.target;
   const { trans } = props;
   const differs = checks.differs ?? 0;
   const agrees = checks.agrees ?? 0;
@@ -107,30 +76,23 @@ export function Checked(props: {
     return (
       <span
         className="jp-Compilescope-muted"
-        title={trans.__('Its kernels are not checked.')}
+        title={checked || trans.__('Its kernels are not checked.')}
       >
         –
       </span>
     );
   }
-  const text = [
-    trans.__('Interpreted and compared with eager, without the device:'),
-    trans.__('%1 of %2 kernels agree', agrees, kernels),
-    differs > 0 && trans.__('%1 differ', differs)
-  ]
-    .filter(Boolean)
-    .join(' ');
   return (
     <span
       className={
         differs > 0 ? 'jp-mod-bad' : agrees < kernels ? '' : 'jp-mod-ok'
       }
-      title={text}
+      title={checked}
     >
       <span aria-hidden="true">
         {differs > 0 ? '✗' : agrees < kernels ? `${agrees}/${kernels}` : '✓'}
       </span>
-      <span className="jp-Compilescope-hidden">{text}</span>
+      <span className="jp-Compilescope-hidden">{checked}</span>
     </span>
   );
 }

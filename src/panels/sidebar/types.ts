@@ -42,7 +42,7 @@ export interface ISidebarState {
   readonly choices: Choices;
   readonly report: ReportSummary | null;
   readonly sides: ISides;
-  readonly wanted: Variant;
+  readonly requested: Variant;
   readonly pending: boolean;
   readonly job: JobState | null;
   readonly jobSince: number;
@@ -57,7 +57,7 @@ export interface ISidebarState {
  */
 export interface ISidebarActions {
   selectSubject(id: string): void;
-  setWanted(change: Partial<Variant>): void;
+  setRequested(change: Partial<Variant>): void;
   showVariant(name: string): void;
   goTo(where: SourceLine): void;
   run(): void;

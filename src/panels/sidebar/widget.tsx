@@ -73,7 +73,7 @@ export class Sidebar extends ReactWidget {
         this._model.subject = id;
       }
     },
-    setWanted: change => this._model?.setWanted(change),
+    setRequested: change => this._model?.setRequested(change),
     showVariant: name => {
       this._model?.showVariant(name);
     },

@@ -65,7 +65,9 @@ export function SweepBody(props: {
           duration={durationOf(plan.cells, form.seconds, sweep, variants)}
           modes={model.choices.modes}
           name={subject?.name ?? ''}
-          own={(subject?.arguments ?? []).map(argumentName).filter(Boolean)}
+          parameters={(subject?.arguments ?? [])
+            .map(argumentName)
+            .filter(Boolean)}
           call={subject?.arguments ?? []}
           obstacle={obstacleOf(model, trans)}
           isOn={isOn}

@@ -52,7 +52,7 @@ export function Details(props: {
               'Set the switches to this variant, and see its code'
             )}
             onClick={() => {
-              model.setWanted(cell.variant);
+              model.setRequested(cell.variant);
               context.open('code');
             }}
           >
@@ -143,16 +143,18 @@ function Effectives(props: {
     <div>
       <h4>{trans.__('Not as requested')}</h4>
       <ul>
-        {effective.map((each, index) => (
+        {effective.map((setting, index) => (
           <li key={index}>
-            <code>{each.setting}</code>
+            <code>{setting.setting}</code>
             {': '}
             {trans.__(
               '%1 requested, %2 effective.',
-              each.requested,
-              each.actual
+              setting.requested,
+              setting.actual
             )}{' '}
-            <Prose text={[each.why, each.remedy].filter(Boolean).join(' ')} />
+            <Prose
+              text={[setting.why, setting.remedy].filter(Boolean).join(' ')}
+            />
           </li>
         ))}
       </ul>

@@ -49,7 +49,7 @@ export function SweepForm(props: {
    * The subject's name, its arguments' names, and its call in words.
    */
   name: string;
-  own: readonly string[];
+  parameters: readonly string[];
   call: readonly string[];
 
   /**
@@ -115,18 +115,18 @@ export function SweepForm(props: {
         <Select
           label={trans.__('measure a cell for')}
           value={String(form.seconds)}
-          options={SECONDS.map(each => ({
-            value: String(each),
-            label: trans.__('%1 s', each)
+          options={SECONDS.map(seconds => ({
+            value: String(seconds),
+            label: trans.__('%1 s', seconds)
           }))}
           onChange={value => set({ seconds: Number(value) })}
         />
         <Select
           label={trans.__('time limit')}
           value={String(form.timeout)}
-          options={TIMEOUTS.map(each => ({
-            value: String(each * 60),
-            label: trans.__('%1 min', each)
+          options={TIMEOUTS.map(minutes => ({
+            value: String(minutes * 60),
+            label: trans.__('%1 min', minutes)
           }))}
           onChange={value => set({ timeout: Number(value) })}
         />
@@ -212,7 +212,7 @@ export function SweepForm(props: {
           <span>{trans.__('shapes')}</span>
           <Shapes
             name={props.name}
-            own={props.own}
+            parameters={props.parameters}
             call={props.call}
             shapes={form.shapes}
             onChange={shapes => set({ shapes })}
@@ -239,18 +239,18 @@ function Values<T>(props: {
       <code aria-hidden="true">{name}</code>
       <fieldset>
         <legend className="jp-Compilescope-hidden">{name}</legend>
-        {values.map(each => (
+        {values.map(option => (
           <Check
-            key={each.label}
-            label={each.label}
-            isOn={chosen.includes(each.value)}
+            key={option.label}
+            label={option.label}
+            isOn={chosen.includes(option.value)}
             onChange={on =>
               // In the order in which they are shown, however they were ticked.
               onChange(
                 values
                   .map(({ value }) => value)
                   .filter(value =>
-                    value === each.value ? on : chosen.includes(value)
+                    value === option.value ? on : chosen.includes(value)
                   )
               )
             }

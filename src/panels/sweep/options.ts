@@ -62,5 +62,5 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
 function parts(line: string): string[] {
   const matches =
     line.match(/(?:\[[^\]]*\]|"[^"]*"|'[^']*'|[^,[\]"']+)+/g) ?? [];
-  return matches.filter(each => each.trim());
+  return matches.filter(part => part.trim());
 }

@@ -74,7 +74,7 @@ const DEFAULT_MODE = 'default';
 export function firstForm(modes: readonly string[]): IForm {
   const first = [DEFAULT_MODE, 'max-autotune-no-cudagraphs'];
   return {
-    modes: first.filter(each => each === DEFAULT_MODE || modes.includes(each)),
+    modes: first.filter(mode => mode === DEFAULT_MODE || modes.includes(mode)),
     wrappers: [false, true],
     dynamics: [null],
     options: '',
@@ -125,7 +125,7 @@ export function planOf(form: IForm, trans: TranslationBundle): IPlan {
     sets.length > 1 &&
       trans._n('%1 set of options', '%1 sets of options', sets.length),
     shapes.length > 1 && trans._n('%1 shape', '%1 shapes', shapes.length)
-  ].filter((each): each is string => !!each);
+  ].filter((part): part is string => !!part);
   return {
     variants,
     shapes: Object.fromEntries(
@@ -147,8 +147,8 @@ function whyNot(form: IForm, trans: TranslationBundle): string {
   if (names.includes('') || texts.includes('')) {
     return trans.__('Every shape needs a name and arguments.');
   }
-  const twice = (all: readonly string[]) =>
-    all.find((each, index) => all.indexOf(each) < index);
+  const twice = (values: readonly string[]) =>
+    values.find((text, index) => values.indexOf(text) < index);
   const same = twice(names) ?? twice(texts);
   return same === undefined ? '' : trans.__('“%1” is listed twice.', same);
 }

@@ -12,7 +12,7 @@ export function Shapes(props: {
    * What the call is of, and its own arguments by name.
    */
   name: string;
-  own: readonly string[];
+  parameters: readonly string[];
 
   /**
    * The report's call in words, one line an argument.
@@ -22,15 +22,18 @@ export function Shapes(props: {
   onChange: (shapes: readonly IShape[]) => void;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { name, own, call, shapes, onChange, trans } = props;
+  const { name, parameters, call, shapes, onChange, trans } = props;
   const set = (place: number, change: Partial<IShape>) =>
     onChange(
-      shapes.map((each, at) => (at === place ? { ...each, ...change } : each))
+      shapes.map((shape, at) =>
+        at === place ? { ...shape, ...change } : shape
+      )
     );
   const add = () => {
     // The report's own call stays one of them.
-    const first = { name: trans.__('as called'), args: own.join(', ') };
-    const before = shapes.length === 0 && own.length > 0 ? [first] : shapes;
+    const first = { name: trans.__('as called'), args: parameters.join(', ') };
+    const before =
+      shapes.length === 0 && parameters.length > 0 ? [first] : shapes;
     onChange([...before, { name: '', args: '' }]);
   };
   return (

@@ -19,7 +19,7 @@ export function TargetEstimates(props: {
   const { context } = props;
   const { trans } = context;
   const variants = props.variants.filter(({ target }) => target !== null);
-  const isPartial = variants.some(each => each.target!.estimate?.unknown);
+  const isPartial = variants.some(variant => variant.target!.estimate?.unknown);
   const estimates = variants.flatMap(({ target }) => target!.estimate ?? []);
   // What variants have in common is said once: the device, or how it is called.
   const notes = new Set([
@@ -40,7 +40,7 @@ export function TargetEstimates(props: {
           { label: trans.__('variant') },
           { label: trans.__('device') },
           { label: trans.__('a call'), isNumber: true },
-          { label: trans.__('limited by') },
+          { label: trans.__('limit') },
           { label: trans.__('launches'), isNumber: true },
           ...(isPartial
             ? [
@@ -109,13 +109,7 @@ function Row(props: {
         />
       </td>
       <td title={verdict?.evidence}>
-        {!estimate || estimate.call_us === null ? (
-          <Absent why={why} />
-        ) : estimate.launch_us >= estimate.kernels_us ? (
-          trans.__('launches')
-        ) : (
-          trans.__('kernels')
-        )}
+        {verdict ? verdict.title : <Absent why={why} />}
       </td>
       <td className="jp-mod-number">
         {estimate ? estimate.launches : <Absent why={why} />}

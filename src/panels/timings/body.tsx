@@ -61,13 +61,13 @@ export function TimingsBody(props: {
   const summaries = (model.report?.variants ?? []).filter(
     variant => !variant.recorded
   );
-  const wanted = summaries.filter(
+  const chosen = summaries.filter(
     summary => !whyNot(summary, trans) && !excluded.has(summary.name)
   );
   // One that goes on makes way for another at its next round.
   const start = (again: boolean) =>
     void model.startMeasure({
-      variants: wanted.map(variant => variant.name),
+      variants: chosen.map(variant => variant.name),
       seconds,
       again
     });
@@ -75,7 +75,7 @@ export function TimingsBody(props: {
   const isMeasured =
     state.isOn || (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
   useNewcomers(
-    wanted.map(variant => variant.name),
+    chosen.map(variant => variant.name),
     isMeasured ? () => start(false) : null
   );
   const compiled = variants.filter(
@@ -99,7 +99,7 @@ export function TimingsBody(props: {
             }
             setExcluded(next);
           }}
-          measured={measurement?.series.map(each => each.name) ?? []}
+          measured={measurement?.series.map(({ name }) => name) ?? []}
           seconds={seconds}
           onSeconds={setSeconds}
           onStart={start}
@@ -176,7 +176,7 @@ const MEASURING: ReadonlySet<Measurement['state']> = new Set([
  * Have variants that appear while others are measured take part, each once: one
  * that cannot be built is not tried again.
  *
- * @param join - Starts with all that are wanted; null while nothing is measured.
+ * @param join - Starts with all that are requested; null while nothing is measured.
  */
 function useNewcomers(
   names: readonly string[],
@@ -202,12 +202,12 @@ function Times(props: {
   const { rows, context } = props;
   const { model, trans } = context;
   const [isLog, setLog] = React.useState<boolean | null>(null);
-  const sampled = rows.filter(each => each.samples.length > 0);
+  const sampled = rows.filter(row => row.samples.length > 0);
   const distribution = React.useMemo(
     () => distributionOf(sampled, isLog, trans),
     [rows, isLog]
   );
-  const baseline = rows.find(each => each.isBaseline && each.isInTurns);
+  const baseline = rows.find(row => row.isBaseline && row.isInTurns);
   const ratios = React.useMemo(() => {
     const lines = sampled.filter(
       row => baseline && row.isInTurns && row.running.length > 0
@@ -217,7 +217,7 @@ function Times(props: {
       make: ratiosOf(lines, baseline?.name ?? BASELINE, trans)
     };
   }, [rows]);
-  if (rows.every(each => each.median === null)) {
+  if (rows.every(row => row.median === null)) {
     return (
       <p className="jp-Compilescope-hint jp-mod-first">
         {isOnlyForTargets(model.report?.variants ?? [])
@@ -233,8 +233,8 @@ function Times(props: {
     );
   }
   const announcement = rows
-    .filter(each => each.median !== null)
-    .map(each => `${each.name}: ${comparison(each, trans)}`)
+    .filter(row => row.median !== null)
+    .map(row => `${row.name}: ${comparison(row, trans)}`)
     .join('; ');
   const height = distributionHeight(sampled.length);
   return (

@@ -36,7 +36,7 @@ export function Controls(props: {
 }): JSX.Element {
   const { state, seconds, excluded, trans } = props;
   const { isOn, hasRounds, obstacle } = state;
-  const goesOn = hasRounds && !props.measured.some(each => excluded.has(each));
+  const goesOn = hasRounds && !props.measured.some(name => excluded.has(name));
   const reason = React.useId();
   const compiled = props.variants.filter(variant => variant.name !== BASELINE);
   const isNone = compiled.every(
@@ -92,12 +92,12 @@ export function Controls(props: {
       <Select
         label={trans.__('for')}
         value={String(seconds)}
-        options={SECONDS.map(each => ({
-          value: String(each),
+        options={SECONDS.map(option => ({
+          value: String(option),
           label:
-            each < 60
-              ? trans.__('%1 s', each)
-              : trans.__('%1 min', Math.round(each / 60))
+            option < 60
+              ? trans.__('%1 s', option)
+              : trans.__('%1 min', Math.round(option / 60))
         }))}
         onChange={value => props.onSeconds(Number(value))}
       />

@@ -72,10 +72,10 @@ export function distributionOf(
     const isNarrow = width < 480;
     // Room for `at least 3.00× faster`; where it is narrow, `too noisy to judge`.
     const [left, right] = [isNarrow ? 124 : 148, 44];
-    const axis = [scale.low, scale.high].map(each => each / scale.factor);
+    const axis = [scale.low, scale.high].map(limit => limit / scale.factor);
     return {
-      traces: sorted.flatMap((each, place) =>
-        tracesOf(each.row, each.sorted, -place, scale, theme, trans)
+      traces: sorted.flatMap((series, place) =>
+        tracesOf(series.row, series.sorted, -place, scale, theme, trans)
       ),
       layout: {
         margin: { l: left, r: right, t: 6, b: AXIS - 8 },
@@ -110,8 +110,8 @@ export function distributionOf(
           y1: -place - 0.4,
           line: { color: fade(theme.line, 0.5), width: 1 }
         })),
-        annotations: sorted.flatMap((each, place) =>
-          beyond(each.sorted, -place, scale, theme, trans)
+        annotations: sorted.flatMap((series, place) =>
+          beyond(series.sorted, -place, scale, theme, trans)
         )
       }
     };
@@ -135,7 +135,7 @@ function logTicks(
   const choices = [[1, 2, 5], [1, 3], [1]].map(steps =>
     decades
       .flatMap(decade => steps.map(step => step * decade))
-      .filter(each => each >= low && each <= high)
+      .filter(tick => tick >= low && tick <= high)
   );
   const room = Math.max(2, Math.floor(width / 56));
   const ticks =
@@ -195,12 +195,12 @@ function tracesOf(
   ]);
   if (density) {
     const floor = base + 0.04;
-    const x = density.x.map(each => over(back(each)));
+    const x = density.x.map(value => over(back(value)));
     traces.push({
       type: 'scatter',
       mode: 'lines',
       x: [x[0], ...x, x[x.length - 1]],
-      y: [floor, ...density.y.map(each => floor + 0.5 * each), floor],
+      y: [floor, ...density.y.map(value => floor + 0.5 * value), floor],
       fill: 'toself',
       fillcolor: fade(colour, 0.22),
       line: { color: colour, width: 1.2 },
@@ -223,7 +223,7 @@ function tracesOf(
       const y = base - 0.2 + 0.13 * jitter(place);
       return [y, y + DOT];
     }),
-    text: texts.flatMap(each => [each, each, '']),
+    text: texts.flatMap(text => [text, text, '']),
     hoverinfo: 'text',
     line: { color: fade(colour, 0.5), width: 3.6, simplify: false }
   });
@@ -271,7 +271,7 @@ function beyond(
   theme: IChartTheme,
   trans: TranslationBundle
 ): object[] {
-  const count = sorted.filter(each => each > scale.high).length;
+  const count = sorted.filter(sample => sample > scale.high).length;
   if (count === 0) {
     return [];
   }

@@ -184,22 +184,22 @@ function LayersTable(props: {
             {layerTitle(kind)}
           </th>
           {stacks.map(stack => {
-            const own = stack.layers.layers.filter(
+            const ofKind = stack.layers.layers.filter(
               layer => layer.kind === kind
             );
-            const us = own.reduce((sum, layer) => sum + layer.us, 0);
+            const us = ofKind.reduce((sum, layer) => sum + layer.us, 0);
             return (
               <React.Fragment key={titleOf(stack, trans)}>
                 <td
                   className="jp-mod-number"
-                  title={own
+                  title={ofKind
                     .map(layer => hover(layer, stack.layers, trans))
                     .join('\n')}
                 >
-                  {own.length > 0 ? formatMicroseconds(us) : '–'}
+                  {ofKind.length > 0 ? formatMicroseconds(us) : '–'}
                 </td>
                 <td className="jp-mod-number jp-Compilescope-muted">
-                  {own.length > 0 ? share(us, stack.layers) : ''}
+                  {ofKind.length > 0 ? share(us, stack.layers) : ''}
                 </td>
               </React.Fragment>
             );

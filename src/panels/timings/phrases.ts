@@ -8,9 +8,9 @@ import type { ITimed } from './rows';
 export function formatRatioInterval(
   interval: readonly [number, number]
 ): string {
-  const isNear = interval.some(each => Math.abs(each - 1) < 0.01);
-  const [low, high] = interval.map(each =>
-    each.toFixed(isNear ? 3 : each < 10 ? 2 : 0)
+  const isNear = interval.some(limit => Math.abs(limit - 1) < 0.01);
+  const [low, high] = interval.map(limit =>
+    limit.toFixed(isNear ? 3 : limit < 10 ? 2 : 0)
   );
   return low === high ? `${high}×` : `${low}–${high}×`;
 }

@@ -50,7 +50,7 @@ export function ratiosOf(
     const right = 14 + 6.6 * Math.max(...texts.map(text => text.length));
     const margin = { l: 56, r: right, t: 10, b: 48 };
     return {
-      traces: shown.flatMap(each => tracesOf(each, theme, trans)),
+      traces: shown.flatMap(row => tracesOf(row, theme, trans)),
       layout: {
         margin,
         xaxis: {
@@ -133,7 +133,7 @@ function rangeOf(shown: readonly ITimed[], rounds: number): [number, number] {
     return row.running
       .filter(round => round.rounds >= rounds * SETTLED)
       .flatMap(({ ratio, interval: [low, high] }) => [low, ratio, high])
-      .map(each => Math.min(Math.max(each, value / WIDEST), value * WIDEST));
+      .map(limit => Math.min(Math.max(limit, value / WIDEST), value * WIDEST));
   });
   const [low, high] = [Math.min(1, ...values), Math.max(1, ...values)];
   const margin = Math.max(0.08 * (high - low), 0.02);

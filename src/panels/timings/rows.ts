@@ -82,31 +82,31 @@ export function rowsOf(
   const others = variants.filter(({ name }) => name !== baseline);
   const colourOf = (name: string) =>
     others.findIndex(other => other.name === name);
-  const measured = (measurement?.series ?? []).map((each): ITimed => ({
-    name: each.name,
-    isBaseline: each.name === baseline,
-    samples: each.samples_us,
-    first: each.first,
-    median: each.median_us,
-    interval: each.interval_us,
-    few: each.few,
-    ratio: each.ratio,
-    ratioInterval: each.ratio_interval,
-    running: runningOf(each, each.first + each.samples_us.length),
-    speedup: each.speedup,
-    calls: each.calls_per_sample,
-    warmup: each.warmup_calls,
-    settled: each.settled,
-    device: each.device,
-    host: each.host_us,
-    deviceTime: each.device_us,
+  const measured = (measurement?.series ?? []).map((series): ITimed => ({
+    name: series.name,
+    isBaseline: series.name === baseline,
+    samples: series.samples_us,
+    first: series.first,
+    median: series.median_us,
+    interval: series.interval_us,
+    few: series.few,
+    ratio: series.ratio,
+    ratioInterval: series.ratio_interval,
+    running: runningOf(series, series.first + series.samples_us.length),
+    speedup: series.speedup,
+    calls: series.calls_per_sample,
+    warmup: series.warmup_calls,
+    settled: series.settled,
+    device: series.device,
+    host: series.host_us,
+    deviceTime: series.device_us,
     isInTurns: true,
-    timing: variants.find(({ name }) => name === each.name)?.timing ?? null,
-    colour: colourOf(each.name)
+    timing: variants.find(({ name }) => name === series.name)?.timing ?? null,
+    colour: colourOf(series.name)
   }));
-  const hasSamples = measured.some(each => each.samples.length > 0);
+  const hasSamples = measured.some(row => row.samples.length > 0);
   const timed = variants.flatMap(({ name, timing }): ITimed[] => {
-    const known = measured.find(each => each.name === name);
+    const known = measured.find(row => row.name === name);
     if (!timing || (known && (hasSamples || known.median !== null))) {
       return [];
     }
@@ -139,7 +139,7 @@ export function rowsOf(
     ];
   });
   const rows = [
-    ...measured.filter(({ name }) => !timed.some(each => each.name === name)),
+    ...measured.filter(({ name }) => !timed.some(row => row.name === name)),
     ...timed
   ];
   const place = ({ name, isBaseline }: ITimed) =>

@@ -23,9 +23,9 @@ export function TimesTable(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { rows, trans } = props;
-  const baseline = rows.find(each => each.isBaseline)?.name ?? 'eager';
+  const baseline = rows.find(row => row.isBaseline)?.name ?? 'eager';
   const hasDevice = rows.some(
-    each => each.host !== null || each.deviceTime !== null
+    row => row.host !== null || row.deviceTime !== null
   );
   return (
     <>

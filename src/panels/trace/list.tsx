@@ -72,18 +72,18 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
   const [filter, setKept] = React.useState('all');
   const [text, setText] = React.useState('');
   const [least, setLeast] = React.useState('');
-  const all = React.useMemo(
+  const allRows = React.useMemo(
     () => (report ? rowsOf(report, trans.__('cell')) : []),
     [report]
   );
   const isAlone = report?.variants.length === 1;
-  const columns = filled(columnsOf(trans), all).filter(
+  const columns = filled(columnsOf(trans), allRows).filter(
     ({ id }) => id !== 'process' || !isAlone
   );
   const rows = React.useMemo(
     () =>
       sorted(
-        all.filter(
+        allRows.filter(
           row =>
             KEEPS[filter](row) &&
             (row.place.includes(text) || row.path.includes(text)) &&
@@ -92,22 +92,22 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
         columns,
         sort
       ),
-    [all, filter, text, least, sort]
+    [allRows, filter, text, least, sort]
   );
   return (
     <section>
       <h3>
-        {rows.length === all.length
+        {rows.length === allRows.length
           ? trans._n(
               '%2 compilation',
               '%2 compilations',
-              all.length,
-              formatCount(all.length)
+              allRows.length,
+              formatCount(allRows.length)
             )
           : trans.__(
               '%1 of %2 compilations',
               formatCount(rows.length),
-              formatCount(all.length)
+              formatCount(allRows.length)
             )}
       </h3>
       <div className="jp-Compilescope-traceControls">

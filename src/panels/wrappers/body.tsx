@@ -25,9 +25,9 @@ export function WrappersBody(props: {
   const { pair, reasons } = wrappers;
   const { model, trans } = context;
   const graphs = graphsOf(wrappers);
-  const [wanted, setWanted] = React.useState('');
+  const [graphName, setGraphName] = React.useState('');
   const [chosen, setChosen] = React.useState<string | null>(null);
-  const graph = graphs.find(each => each.name === wanted) ?? graphs[0];
+  const graph = graphs.find(({ name }) => name === graphName) ?? graphs[0];
   const { python, cpp } = graph;
   const rows = React.useMemo(
     () => align(python?.steps ?? [], cpp?.steps ?? []),
@@ -84,7 +84,7 @@ export function WrappersBody(props: {
                   ? directionTitle(direction, trans)
                   : `${directionTitle(direction, trans)} ${number}`
             }))}
-            onChange={setWanted}
+            onChange={setGraphName}
           />
         )}
         <StudyButton

@@ -17,11 +17,11 @@ export function pairOf(
   name: string,
   variants: readonly VariantSummary[]
 ): IPair {
-  const own = variants.find(variant => variant.name === name);
-  if (!own) {
+  const shown = variants.find(variant => variant.name === name);
+  if (!shown) {
     return { python: null, cpp: null };
   }
-  const { requested } = own;
+  const { requested } = shown;
   const isCpp = requested.cpp_wrapper;
   const others = variants.filter(
     variant =>
@@ -29,9 +29,9 @@ export function pairOf(
       variant.requested.cpp_wrapper !== isCpp &&
       variant.requested.target === requested.target
   );
-  const wanted = { ...requested, cpp_wrapper: !isCpp };
+  const counterpart = { ...requested, cpp_wrapper: !isCpp };
   const other =
-    others.find(variant => isSameVariant(variant.requested, wanted)) ??
+    others.find(variant => isSameVariant(variant.requested, counterpart)) ??
     others[0];
   const partner = other?.name ?? null;
   return isCpp

@@ -171,12 +171,12 @@ interface IKind {
  */
 function kindsOf(python: Steps | null, cpp: Steps | null): readonly IKind[] {
   const sumOf = (steps: Steps | null, kind: Step['kind']) =>
-    steps?.kinds.find(each => each.kind === kind) ?? null;
+    steps?.kinds.find(sum => sum.kind === kind) ?? null;
   return KIND_ORDER.map(kind => ({
     kind,
     python: sumOf(python, kind),
     cpp: sumOf(cpp, kind)
-  })).filter(each => each.python ?? each.cpp);
+  })).filter(row => row.python ?? row.cpp);
 }
 
 function Stack(props: {

@@ -29,7 +29,7 @@ export class WrappersView extends ReportView<IWrappers> {
       artifact: Steps['artifact']
     ) => {
       const summary = model.report?.variants.find(
-        each => each.name === variant
+        ({ name }) => name === variant
       );
       const has = summary?.compilations.some(
         compilation => compilation.id === shown.compilation

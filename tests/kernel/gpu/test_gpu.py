@@ -6,20 +6,11 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Report, VariantReport
-from torch import nn
 from torch._inductor.async_compile import AsyncCompile
 
+from .mlp_block import Block
+
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
-
-class Block(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
 
 
 @pytest.fixture(scope="module")

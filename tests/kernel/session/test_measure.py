@@ -16,10 +16,10 @@ from compilescope.builds import built_variants, repeatable_state
 from compilescope.builds.live_measurement import compared, headline
 from compilescope.inspection.inspection import Inspection
 from compilescope.isolation.user_state import Snapshot
-from compilescope.jobs import kept_subjects
 from compilescope.progress.progress import Monitor
 from compilescope.report import Timing
 from compilescope.session import requests
+from compilescope.session import subjects as session_subjects
 from compilescope.session.session import Session
 from compilescope.torch_api.dynamo import compile_variant
 from compilescope.views import wording
@@ -424,7 +424,7 @@ def test_what_is_built_goes_with_a_subject_that_is_forgotten() -> None:
 
 
 def test_only_the_latest_subjects_keep_what_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_subjects, "BUILT", 1)
+    monkeypatch.setattr(session_subjects, "BUILT", 1)
     session, first = inspected(run=True)
     second = session.inspect(subjects.plain, (X[:2],), variants=QUICK).subject.id
     with compiled_frames() as frames:

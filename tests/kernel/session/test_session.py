@@ -9,10 +9,10 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
-from compilescope.jobs import kept_subjects
 from compilescope.progress.progress import Progress
 from compilescope.report import IN_CELL, Report
 from compilescope.report.errors import CompilescopeError
+from compilescope.session import subjects as session_subjects
 from compilescope.session.session import Session
 from compilescope.watching.running_code import watching
 
@@ -63,7 +63,7 @@ def test_a_variant_gets_no_name_that_another_one_has() -> None:
 
 
 def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_subjects, "MOST", 2)
+    monkeypatch.setattr(session_subjects, "MOST", 2)
     session = Session()
     results = [
         session.inspect(subjects.plain, (torch.ones(2, size),), variants="eager", run=False)

@@ -48,19 +48,13 @@ x = torch.randn(32, 64)`,
 ];
 
 /**
- * Store a notebook and open it.
- *
- * @returns Its path.
+ * A notebook's file, as an object.
  */
-export async function openNotebook(
-  page: IJupyterLabPageFixture,
-  folder: string,
-  name: string,
+export function notebookOf(
   cells: readonly string[],
   kernel: KernelName = 'python3'
-): Promise<string> {
-  const path = `${folder}/${name}`;
-  const notebook = {
+): object {
+  return {
     cells: cells.map((source, index) => ({
       cell_type: 'code',
       execution_count: null,
@@ -79,7 +73,23 @@ export async function openNotebook(
     nbformat: 4,
     nbformat_minor: 5
   };
-  await page.contents.uploadContent(JSON.stringify(notebook), 'text', path);
+}
+
+/**
+ * Store a notebook and open it.
+ *
+ * @returns Its path.
+ */
+export async function openNotebook(
+  page: IJupyterLabPageFixture,
+  folder: string,
+  name: string,
+  cells: readonly string[],
+  kernel: KernelName = 'python3'
+): Promise<string> {
+  const path = `${folder}/${name}`;
+  const notebook = JSON.stringify(notebookOf(cells, kernel));
+  await page.contents.uploadContent(notebook, 'text', path);
   await open(page, path);
   return path;
 }

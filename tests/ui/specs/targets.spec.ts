@@ -10,7 +10,13 @@ import {
   sidebar,
   variants
 } from '../helpers/compilescope';
-import { cell, openNotebook, runAll, start } from '../helpers/notebook';
+import {
+  cell,
+  openNotebook,
+  runAll,
+  start,
+  SUBJECT
+} from '../helpers/notebook';
 import { PICTURES, takeDarkPicture, takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
 import { SHARED, shutDown } from '../helpers/shared';
@@ -20,16 +26,7 @@ import { expect, test } from '../helpers/test';
 const KERNEL = 'triton_per_fused__softmax_add_gelu_prepare_softmax_online_0';
 
 const CELLS = [
-  '%load_ext compilescope',
-  [
-    'import torch',
-    '',
-    'def attend(x, y):',
-    '    scores = torch.relu(x @ y)',
-    '    return scores.softmax(-1)',
-    '',
-    'x, y = torch.randn(16, 32), torch.randn(32, 16)'
-  ].join('\n'),
+  ...SUBJECT.slice(0, 2),
   '%%compile --no-run --variants python --target h100\nattend(x, y)',
   '%%compile --no-run --variants python --target h100,mi300x\nattend(x, y)'
 ];

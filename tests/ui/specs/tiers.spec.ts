@@ -38,9 +38,9 @@ test('tiers are followed and pinned in the panel, and kept in a page', async ({
     await expect(graph).toHaveCount(1);
     await expect(graph).toContainText('0/0 inference');
     await expect(graph).toContainText('served by the Python wrapper');
-    await expect(graph).toContainText(/Python wrapper compiled in .* s/);
+    await expect(graph).toContainText(/Python wrapper: compiled in .* s/);
     await expect(graph).toContainText(
-      /C\+\+ wrapper built in .* s, checked at the next call/
+      /C\+\+ wrapper: built in .* s, checked at the next call/
     );
   });
 
@@ -48,7 +48,7 @@ test('tiers are followed and pinned in the panel, and kept in a page', async ({
     await run(page, 2);
     await expect(graph).toContainText('served by the C++ wrapper');
     await expect(graph).toContainText(
-      /C\+\+ wrapper built in .* s, swapped in after .* s/
+      /C\+\+ wrapper: built in .* s, swapped in after .* s/
     );
     await expect(graph).toContainText(/µs → .*µs per call/);
   });

@@ -1,5 +1,6 @@
 import type { FrameLocator, Page } from '@playwright/test';
 import { expect, test } from '@playwright/test';
+import { notebookOf, SUBJECT } from '../helpers/notebook';
 import { takePicture } from '../helpers/pictures';
 import { shutDown } from '../helpers/shared';
 
@@ -11,33 +12,14 @@ import { shutDown } from '../helpers/shared';
 const NOTEBOOK = 'widget.ipynb';
 
 const CELLS = [
-  '%load_ext compilescope',
-  `import torch
-
-def attend(x, y):
-    scores = torch.relu(x @ y)
-    return scores.softmax(-1)
-
-x, y = torch.randn(16, 32), torch.randn(32, 16)`,
+  ...SUBJECT.slice(0, 2),
   '%%compile --no-run --variants python --panel\nout = attend(x, y)'
 ];
 
 test.use({ viewport: { width: 1500, height: 1200 } });
 
 test.beforeEach(async ({ request }) => {
-  const content = {
-    cells: CELLS.map((source, index) => ({
-      cell_type: 'code',
-      execution_count: null,
-      id: `cell-${index}`,
-      metadata: {},
-      outputs: [],
-      source
-    })),
-    metadata: { kernelspec: { display_name: 'python3', name: 'python3' } },
-    nbformat: 4,
-    nbformat_minor: 5
-  };
+  const content = notebookOf(CELLS);
   await request.put(`api/contents/${NOTEBOOK}`, {
     data: { type: 'notebook', format: 'json', content }
   });

@@ -17,6 +17,7 @@ from ...report.contents import (
 from ..figures.counts import recompile_count
 from ..figures.intervals import known_interval
 from ..problems.breaks import frame_name
+from ..target.estimate_words import checked, estimate_lines, nothing_ran
 from .texts import listed
 
 
@@ -73,6 +74,8 @@ def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
         kernels=len(kernels),
         compiled=sum(bool(kernel.assembly) for kernel in kernels),
         checks=dict(Counter(kernel.check.outcome for kernel in kernels if kernel.check)),
+        estimated=[nothing_ran(target), *estimate_lines(variant)],
+        checked=checked(variant),
     )
 
 

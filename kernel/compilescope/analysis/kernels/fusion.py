@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...report import Fusion, Kernel, Node
 from ..graphs.operation_counts import is_product, operator_name
-from ..text.sizes import Hints, UnknownSize
-from .work import Traffic, library_nodes
+from ..text.sizes import UnknownSize
+from .work import KernelGraph, Traffic
 
 ALONE = "It has a single operator, so no intermediate result stays inside the kernel."
 BETWEEN = "It has a single operator between extern kernels, and Inductor fuses nothing into those."
@@ -36,22 +36,8 @@ _NAMELESS = re.compile(r"_fused_\d+$")
 _FOREACH = ("foreach", "combo")
 
 
-def add_fusions(
-    kernels: Sequence[Kernel],
-    groups: Mapping[str, Sequence[str]],
-    nodes: Sequence[Node],
-    hints: Hints,
-) -> None:
+def add_fusions(graph: KernelGraph) -> None:
     """Fill in ``fusion`` of the kernels of one graph.
-
-    Parameters
-    ----------
-    groups
-        A launch's key → the nodes that it computes.
-    nodes
-        The graph's, after the post-grad passes.
-    hints
-        The values that symbols had when torch compiled.
 
     Notes
     -----
@@ -59,17 +45,17 @@ def add_fusions(
     traffic: intermediate values are neither written nor read, and an input that several operators
     use is read once.
     """
-    external = library_nodes(kernels, groups)
-    fused = Traffic(nodes, groups.values(), hints)
-    single = Traffic(nodes, [[node.name] for node in nodes], hints)
+    external = graph.library_nodes()
+    fused = graph.traffic()
+    single = Traffic(graph.nodes, [[node.name] for node in graph.nodes], graph.hints)
     libraries = _products(external, fused)
-    for kernel in kernels:
+    for kernel in graph.kernels:
         if kernel.language == "extern":
             kernel.fusion = Fusion(nodes=1, saved_bytes=0.0, kind="library call", why=LIBRARY)
             continue
         fusion = Fusion(kind=kind_of(kernel))
         for launch in kernel.launches[:1]:
-            named = [name for name in groups.get(launch.key, ()) if name in fused.nodes]
+            named = [name for name in graph.groups.get(launch.key, ()) if name in fused.nodes]
             if not named and not _NAMELESS.search(kernel.name):
                 kernel.absent["fusion"] = UNMAPPED
                 continue

@@ -8,6 +8,7 @@ buffers once.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ...report import Kernel, Node
 from ..graphs.operation_counts import GATHERS, VIEWS, is_product, operations, operator_name
@@ -26,54 +27,53 @@ _ITEM = ("operator.getitem", "_operator.getitem")
 _WRITES_BACK = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
-def library_nodes(kernels: Sequence[Kernel], groups: Mapping[str, Sequence[str]]) -> set[str]:
-    """The nodes that calls of libraries compute; ``groups`` has the nodes of a launch's key."""
-    return {
-        name
-        for kernel in kernels
-        if kernel.language == "extern"
-        for launch in kernel.launches
-        for name in groups.get(launch.key, ())
-    }
+@dataclass(frozen=True)
+class KernelGraph:
+    """The kernels of one graph, with the nodes that their launches compute."""
+
+    kernels: Sequence[Kernel]
+    groups: Mapping[str, Sequence[str]]
+    """A launch's key → the nodes that it computes."""
+    nodes: Sequence[Node]
+    """The graph's, after the post-grad passes."""
+    hints: Hints
+    """The values that symbols had when torch compiled."""
+
+    def library_nodes(self) -> set[str]:
+        """The nodes that calls of libraries compute."""
+        return {
+            name
+            for kernel in self.kernels
+            if kernel.language == "extern"
+            for launch in kernel.launches
+            for name in self.groups.get(launch.key, ())
+        }
+
+    def traffic(self) -> Traffic:
+        """What its launches read, write and compute."""
+        return Traffic(self.nodes, self.groups.values(), self.hints)
 
 
-def estimate(
-    kernels: Sequence[Kernel],
-    groups: Mapping[str, Sequence[str]],
-    nodes: Sequence[Node],
-    hints: Hints,
-) -> None:
-    """Fill in ``estimated_bytes`` and ``estimated_operations`` of launches and kernels.
-
-    Parameters
-    ----------
-    kernels
-        Of one graph; changed in place.
-    groups
-        A launch's key → the nodes that it computes.
-    nodes
-        The graph's, after the post-grad passes.
-    hints
-        The values that symbols had when torch compiled.
-    """
-    extern = library_nodes(kernels, groups)
-    graph = Traffic(nodes, groups.values(), hints)
-    for kernel in kernels:
-        graph.used = {}
+def estimate(graph: KernelGraph) -> None:
+    """Fill in ``estimated_bytes`` and ``estimated_operations`` of launches and kernels."""
+    extern = graph.library_nodes()
+    traffic = graph.traffic()
+    for kernel in graph.kernels:
+        traffic.used = {}
         for launch in kernel.launches:
-            named = [name for name in groups.get(launch.key, ()) if name in graph.nodes]
+            named = [name for name in graph.groups.get(launch.key, ()) if name in traffic.nodes]
             names = (
-                graph.called(named, kernel.name)
+                traffic.called(named, kernel.name)
                 if kernel.language == "extern"
-                else graph.computed(named, extern)
+                else traffic.computed(named, extern)
             )
             if named and not names:
                 kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(named[0]))
-            launch.estimated_bytes = _estimate(graph.bytes_of, names, kernel, "estimated_bytes")
+            launch.estimated_bytes = _estimate(traffic.bytes_of, names, kernel, "estimated_bytes")
             launch.estimated_operations = _estimate(
-                graph.operations_of, names, kernel, "estimated_operations"
+                traffic.operations_of, names, kernel, "estimated_operations"
             )
-        kernel.estimated_for = graph.used
+        kernel.estimated_for = traffic.used
         summarize(kernel)
 
 

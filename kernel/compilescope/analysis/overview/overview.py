@@ -21,6 +21,7 @@ from ..figures.counts import break_count, counts, recompile_count
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
+from ..target.estimate_words import limiter
 from .conflicts import conflicts
 from .limit import limit
 from .suggestions import suggestions
@@ -147,8 +148,8 @@ def _target(variant: VariantReport) -> TargetResult:
         target_result.text = variant.absent.get("estimate", "No estimate.")
     else:
         target_result.call_us = estimate.call_us
-        limit = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-        target_result.text = f"about {duration(estimate.call_us)} per call, limited by {limit}"
+        by = limiter(estimate)
+        target_result.text = f"about {duration(estimate.call_us)} per call, limited by {by}"
     return target_result
 
 

@@ -115,6 +115,8 @@ class ReproducerFile(Message):
     unchecked: str = ""
     """Why it compares nothing, or not everything, as a clause; empty if it compares everything."""
     output: str = ""
+    outcome: str = ""
+    """How the trial ended, in a sentence, with what was not compared."""
 
 
 class Cancel(Message):

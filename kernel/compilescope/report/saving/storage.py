@@ -144,6 +144,9 @@ def complete(report: Report) -> None:
         completing["bound"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
+    for graph in report.tiers:
+        if not graph.lines:
+            completing["tiers"](graph)
     if report.sweep is not None and not report.sweep.status:
         completing["sweep"](report.sweep)
 

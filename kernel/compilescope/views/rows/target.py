@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...analysis.target.estimate_words import checked, estimate_lines, nothing_ran
 from ...analysis.wrapper.launches import launches_of
 from ...report import (
     FORMS,
@@ -157,49 +158,6 @@ def device(target: TargetReport) -> str:
     return " · ".join(parts)
 
 
-def nothing_ran(target: TargetReport) -> str:
-    """Return the sentence above all figures of a target."""
-    note = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
-    return (
-        f"{note}The code is what torch generates for this device. Nothing ran there: times are "
-        "estimates."
-    )
-
-
-def estimated(variant: VariantReport) -> str:
-    """Return a variant's estimate in a few words; empty if there is none."""
-    estimate = variant.target.estimate if variant.target is not None else None
-    if estimate is None or not estimate.launches:
-        return ""
-    if estimate.unknown == estimate.launches:
-        return "unknown"
-    launches = f"launches \u2248 {wording.duration(estimate.launch_us)}"
-    kernels = f"kernels \u2265 {wording.duration(estimate.kernels_us)}"
-    # Kernels that take less than their launches add nothing to a call.
-    hidden = estimate.launch_us >= estimate.kernels_us
-    if estimate.call_us is None:
-        return launches if hidden else f"{kernels}, {launches}"
-    why = ", limited by launches" if hidden else f" ({kernels}, {launches})"
-    return f"\u2248 {wording.duration(estimate.call_us)} a call{why}"
-
-
-def estimate_lines(variant: VariantReport) -> Iterator[str]:
-    """Yield the estimate, its method, and the bounding resource."""
-    estimate = variant.target.estimate if variant.target is not None else None
-    if estimate is None:
-        return
-    work = [wording.count(estimate.launches, "launch", "launches")]
-    work.append(quantity(estimate.bytes, "B"))
-    work.append(quantity(estimate.operations, "operations"))
-    missing = f", {estimate.unknown} not counted" if estimate.unknown else ""
-    if estimate.launches:
-        yield f"{estimated(variant)} ({', '.join(work)}{missing})"
-    if variant.verdict is not None and variant.verdict.estimated:
-        yield variant.verdict.evidence
-    if estimate.how:
-        yield " ".join(filter(None, [estimate.how, estimate.figures, estimate.overhead]))
-
-
 def lines(variant: VariantReport, target: TargetReport) -> list[str]:
     """Return lines about a variant for a target besides its kernels and decisions."""
     return [
@@ -250,26 +208,6 @@ def reasons(choice: Decided) -> Iterator[str]:
         yield choice.decision.rule
     if choice.decision.instead:
         yield f"On the device: {choice.decision.instead}"
-
-
-def checked(variant: VariantReport) -> str:
-    """Return how many kernels were checked, and the outcomes; empty if none was."""
-    checks = [
-        kernel.check
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-        if kernel.check is not None
-    ]
-    if not checks:
-        return ""
-    outcomes = [check.outcome for check in checks]
-    counts = [
-        f"{outcomes.count(outcome)} {words}"
-        for outcome, words in _OUTCOMES.items()
-        if outcome in outcomes
-    ]
-    how = next((check.how for check in checks if check.how), "")
-    return f"Kernels checked without the device: {', '.join(counts)}" + (f" ({how})" if how else "")
 
 
 def forms(kernel: Kernel) -> list[str]:
@@ -351,7 +289,3 @@ def _check(check: KernelCheck | None) -> str:
     if check.outcome == "agrees":
         return "agrees" if check.error is None else f"agrees, within {check.error:.1e}"
     return f"{check.outcome}: {check.why}" if check.why else check.outcome
-
-
-_OUTCOMES = {"agrees": "agree", "differs": "differ", "not checked": "not checked"}
-"""Outcome → the words for several."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...analysis.target.estimate_words import estimated
 from ...report import Report, VariantReport
 from .. import wording
 from ..wrapper_pairs import compared
-from . import target
 from .table import Column, Table
 
 TABLE = Table(
@@ -73,7 +73,7 @@ def _row(report: Report, variant: VariantReport) -> tuple[str, ...]:
         stage=wording.stage(variant),
         median="" if timing is None else wording.duration(timing.median_us),
         interval="" if timing is None else wording.interval(timing),
-        estimated=target.estimated(variant),
+        estimated=estimated(variant),
         speedup=_speedup(variant),
         compile=wording.seconds(variant),
         accurate=wording.accuracy(variant),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...analysis.target.estimate_words import checked, estimate_lines, nothing_ran
 from ...report import TargetReport, VariantReport
 from .. import wording
 from ..rows import target as target_rows
@@ -19,12 +20,11 @@ def head(variant: VariantReport, target: TargetReport) -> str:
 
 def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, str]]:
     """Yield lines about a variant on its target, each with its indentation."""
-    yield "  ", target_rows.nothing_ran(target)
-    for line in target_rows.estimate_lines(variant):
+    yield "  ", nothing_ran(target)
+    for line in estimate_lines(variant):
         yield "  ", line
-    checked = target_rows.checked(variant)
-    if checked:
-        yield "  ", checked
+    if checks := checked(variant):
+        yield "  ", checks
     decisions = target_rows.decisions(variant)
     for decision in decisions[:_SHOWN_DECISIONS]:
         yield "  decided: ", target_rows.decided(decision)

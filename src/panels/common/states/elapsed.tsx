@@ -60,10 +60,10 @@ export function formatWaiting(
   if (seconds > about) {
     return elapsed;
   }
-  const all = formatElapsed(about, trans);
+  const usualTime = formatElapsed(about, trans);
   return elapsed
-    ? trans.__('%1 of about %2', elapsed, all)
-    : trans.__('about %1', all);
+    ? trans.__('%1 of about %2', elapsed, usualTime)
+    : trans.__('about %1', usualTime);
 }
 
 /**

@@ -19,7 +19,7 @@ export function whyNothing(
   if (!report) {
     return whyNoReport(model, trans);
   }
-  const variant = report.variants.find(each => each.name === shown.variant);
+  const variant = report.variants.find(({ name }) => name === shown.variant);
   if (!variant || (!isOfVariant && !shown.compilation)) {
     const { job } = model;
     if (model.pending || (isActive(job) && job?.subject === model.subject)) {
@@ -84,7 +84,7 @@ export function whyOnlyInductor(
   name: string,
   trans: TranslationBundle
 ): Extract<ViewState<never>, { kind: 'empty' }> | null {
-  const variant = report?.variants.find(each => each.name === name);
+  const variant = report?.variants.find(summary => summary.name === name);
   const backend = variant?.requested.backend ?? 'inductor';
   return backend === 'inductor'
     ? null

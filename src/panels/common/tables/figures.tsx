@@ -77,10 +77,10 @@ export function Figures(props: {
   foot?: React.ReactNode;
 }): JSX.Element {
   const { label, name, caption, heads, foot } = props;
-  const own = name ? ` jp-mod-${name}` : '';
+  const modifier = name ? ` jp-mod-${name}` : '';
   return (
     <Wide label={label}>
-      <table className={`jp-Compilescope-figures${own}`}>
+      <table className={`jp-Compilescope-figures${modifier}`}>
         {caption && (
           <caption className="jp-Compilescope-hidden">{caption}</caption>
         )}

@@ -126,9 +126,9 @@ export function VirtualTable<T>(props: {
   }, [revealKey]);
   const width = useWidth(list.ref);
   const columns = props.columns.filter(
-    each => width === 0 || width >= (each.from ?? 0)
+    column => width === 0 || width >= (column.from ?? 0)
   );
-  const template = columns.map(each => each.width).join(' ');
+  const template = columns.map(column => column.width).join(' ');
   const choose = (row: T) => {
     setActive(keyOf(row));
     props.onSelect?.(row);

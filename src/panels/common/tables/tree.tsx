@@ -83,9 +83,9 @@ export function VirtualTree<T>(props: {
   }, [revealKey]);
   const width = useWidth(list.ref);
   const columns = props.columns.filter(
-    each => width === 0 || width >= (each.from ?? 0)
+    column => width === 0 || width >= (column.from ?? 0)
   );
-  const template = columns.map(each => each.width).join(' ');
+  const template = columns.map(column => column.width).join(' ');
   const goTo = (index: number) => {
     if (index >= 0) {
       setActive(items[index].key);

@@ -39,21 +39,24 @@ export class Palette {
    * The colours as they are now.
    */
   read(): IPaint {
-    const own = getComputedStyle(this._host);
+    const style = getComputedStyle(this._host);
     const styles = new Map(
-      [...this._swatches].map(([kind, each]) => [kind, getComputedStyle(each)])
+      [...this._swatches].map(([kind, swatch]) => [
+        kind,
+        getComputedStyle(swatch)
+      ])
     );
     const probe = (name: string) =>
       getComputedStyle(this._probes.get(name)!).color;
     return {
-      text: own.color,
+      text: style.color,
       muted: probe('muted'),
       line: probe('line'),
       accent: probe('accent'),
-      background: own.backgroundColor,
-      font: `${own.fontSize} ${own.fontFamily}`,
-      fill: kind => styles.get(kind)?.backgroundColor ?? own.color,
-      edge: kind => styles.get(kind)?.borderLeftColor ?? own.color
+      background: style.backgroundColor,
+      font: `${style.fontSize} ${style.fontFamily}`,
+      fill: kind => styles.get(kind)?.backgroundColor ?? style.color,
+      edge: kind => styles.get(kind)?.borderLeftColor ?? style.color
     };
   }
 

@@ -124,16 +124,16 @@ function lane(
 export function areFarApart(
   compilations: readonly { readonly phases: readonly Phase[] }[]
 ): boolean {
-  const own = compilations
+  const runs = compilations
     .map(({ phases }) => phases)
     .filter(phases => phases.length > 0);
-  if (own.length < 2) {
+  if (runs.length < 2) {
     return false;
   }
-  const ends = own.map(phases =>
+  const ends = runs.map(phases =>
     Math.max(...phases.map(phase => phase.start_us + phase.duration_us))
   );
-  const starts = own.map(earliest);
+  const starts = runs.map(earliest);
   const busy = ends.reduce((sum, end, index) => sum + end - starts[index], 0);
   return Math.max(...ends) - Math.min(...starts) > 4 * busy;
 }

@@ -211,17 +211,17 @@ function covered(spans: readonly IMutable[], span: IMutable): number {
 /** Give the spans of a track their rows, below the bands there are. */
 function stack(
   spans: readonly IMutable[],
-  own: readonly IMutable[],
+  track: readonly IMutable[],
   bands: IBand[]
 ): void {
   const heights = new Map<IMutable, number>();
-  for (const span of own) {
+  for (const span of track) {
     const top = spans[span.top];
     heights.set(top, Math.max(heights.get(top) ?? 0, span.depth + 1));
   }
   const open: { end: number; rows: number; members: IMutable[] }[] = [];
   for (const top of [...heights.keys()].sort((a, b) => a.start - b.start)) {
-    let band = open.find(each => each.end <= top.start + EPSILON);
+    let band = open.find(candidate => candidate.end <= top.start + EPSILON);
     if (!band) {
       band = { end: 0, rows: 0, members: [] };
       open.push(band);
@@ -237,9 +237,9 @@ function stack(
       member.row = row;
       member.band = bands.length;
     });
-    bands.push({ track: own[0].track, row, rows });
+    bands.push({ track: track[0].track, row, rows });
   }
-  for (const span of own) {
+  for (const span of track) {
     const top = spans[span.top];
     span.band = top.band;
     span.row = bands[top.band].row + span.depth;

@@ -97,7 +97,8 @@ export function ticks(
     return { at: [], step: 0 };
   }
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5].find(each => each * power >= rough) ?? 10) * power;
+  const step =
+    ([1, 2, 5].find(factor => factor * power >= rough) ?? 10) * power;
   const at: number[] = [];
   for (let n = Math.ceil(start / step - 1e-9); n * step <= end + 1e-9; n++) {
     at.push(n * step);

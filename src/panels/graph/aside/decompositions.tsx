@@ -55,7 +55,7 @@ export function Decompositions(props: {
               {decompositions.map((decomposition, index) => (
                 <li key={index}>
                   <Entry
-                    each={decomposition}
+                    decomposition={decomposition}
                     context={context}
                     data={data}
                     go={go}
@@ -71,43 +71,50 @@ export function Decompositions(props: {
 }
 
 function Entry(props: {
-  each: Decomposition;
+  decomposition: Decomposition;
   context: IViewContext;
   data: IGraphData;
   go: (stage: string, node: string) => void;
 }): JSX.Element {
-  const { each, context, data, go } = props;
+  const { decomposition, context, data, go } = props;
   const { trans } = context;
-  const has = data.stages.includes(each.stage);
+  const has = data.stages.includes(decomposition.stage);
   return (
     <details>
       <summary>
-        <code>{each.operator || trans.__('nothing')}</code>
+        <code>{decomposition.operator || trans.__('nothing')}</code>
         {' → '}
-        <code>{each.into.join(', ') || trans.__('nothing')}</code>{' '}
-        <Badge>{byTitle(each.by, trans)}</Badge>
-        {each.count > 1 && <span> ×{each.count}</span>}
+        <code>{decomposition.into.join(', ') || trans.__('nothing')}</code>{' '}
+        <Badge>{byTitle(decomposition.by, trans)}</Badge>
+        {decomposition.count > 1 && <span> ×{decomposition.count}</span>}
       </summary>
       <p className="jp-Compilescope-muted">
-        {trans.__('Seen in: %1', stageTitle(each.stage, trans))}
-        {each.why && `. ${each.why}`}
+        {trans.__('Seen in: %1', stageTitle(decomposition.stage, trans))}
+        {decomposition.why && `. ${decomposition.why}`}
       </p>
       <p>
-        {each.became.slice(0, MOST).map(name => (
+        {decomposition.became.slice(0, MOST).map(name => (
           <button
             key={name}
             type="button"
             className="jp-Compilescope-link jp-mod-code"
             disabled={!has}
-            onClick={() => go(each.stage, name)}
+            onClick={() => go(decomposition.stage, name)}
           >
             {name}
           </button>
         ))}
-        {each.became.length > MOST && <span>+{each.became.length - MOST}</span>}
+        {decomposition.became.length > MOST && (
+          <span>+{decomposition.became.length - MOST}</span>
+        )}
       </p>
-      {each.sources.slice(0, 3).map((where, index) => (
-        <SourceLink key={index} where={where} context={context} origin={each} />
+      {decomposition.sources.slice(0, 3).map((where, index) => (
+        <SourceLink
+          key={index}
+          where={where}
+          context={context}
+          origin={decomposition}
+        />
       ))}
     </details>
   );

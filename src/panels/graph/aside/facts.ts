@@ -138,6 +138,6 @@ export function nodeFacts(
  * Names of the other kernels that compute a node's value for themselves.
  */
 function otherKernels({ fusions }: IPrepared, index: number): string[] {
-  const all = fusions.filter(fusion => fusion.nodes.includes(index));
-  return [...new Set(all.slice(1).map(({ kernel }) => kernel.name))];
+  const ofNode = fusions.filter(fusion => fusion.nodes.includes(index));
+  return [...new Set(ofNode.slice(1).map(({ kernel }) => kernel.name))];
 }

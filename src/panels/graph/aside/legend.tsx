@@ -31,9 +31,9 @@ export function Legend(props: {
   const { colouring, prepared, context } = props;
   const { trans } = context;
   // Null until the user says.
-  const [wanted, setWanted] = React.useState<boolean | null>(null);
+  const [chosen, setChosen] = React.useState<boolean | null>(null);
   const [isNarrow, setNarrow] = React.useState(false);
-  const isOpen = wanted ?? !isNarrow;
+  const isOpen = chosen ?? !isNarrow;
   const [isAll, setAll] = React.useState(false);
   const id = React.useId();
   const ref = React.useRef<HTMLDivElement>(null);
@@ -69,7 +69,7 @@ export function Legend(props: {
         type="button"
         aria-expanded={isOpen}
         aria-controls={id}
-        onClick={() => setWanted(!isOpen)}
+        onClick={() => setChosen(!isOpen)}
       >
         <Caret.react tag="span" width="14px" height="14px" />
         {modeTitle(mode, trans)}

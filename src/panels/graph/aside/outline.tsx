@@ -171,7 +171,7 @@ function outlineRows(
   const rows: IOutlineRow[] = [];
   const add = (group: number, depth: number) => {
     const { nodes, groups } = grouping.groups[group];
-    const items = [...nodes, ...groups.map(each => count + each)].sort(
+    const items = [...nodes, ...groups.map(child => count + child)].sort(
       (a, b) => placeOf(a) - placeOf(b)
     );
     items.forEach((item, i) => {

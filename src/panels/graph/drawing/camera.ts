@@ -103,8 +103,8 @@ export class Camera implements IViewport {
     if (isIn && this.scale >= READABLE) {
       return false;
     }
-    const wanted = this.scale < READABLE ? 0.7 : this.scale;
-    this.scale = Math.min(wanted, wholly(box, width, height));
+    const scale = this.scale < READABLE ? 0.7 : this.scale;
+    this.scale = Math.min(scale, wholly(box, width, height));
     this.centre(box.x + box.width / 2, box.y + box.height / 2, width, height);
     return true;
   }

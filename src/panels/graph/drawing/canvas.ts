@@ -162,11 +162,11 @@ export class GraphCanvas {
       return;
     }
     const first = scene.box(items[0]);
-    const all = scene.bounds(items);
+    const bounds = scene.bounds(items);
     const { camera, _width: width, _height: height } = this;
     const isMoved =
-      all && camera.holds(all, width, height)
-        ? camera.frame(all, width, height)
+      bounds && camera.holds(bounds, width, height)
+        ? camera.frame(bounds, width, height)
         : first && camera.reveal(first, width, height);
     if (isMoved) {
       this._moved();

@@ -94,17 +94,17 @@ export function Drawing(props: {
   const latest = React.useRef({ choose, toggle });
   latest.current = { choose, toggle };
   React.useEffect(() => {
-    const own = new GraphCanvas(host.current!, {
+    const graphCanvas = new GraphCanvas(host.current!, {
       onSelect: item => latest.current.choose(item),
       onToggle: item => latest.current.toggle(item),
       onHover: (item, x, y) => setHover(item === null ? null : { item, x, y }),
       onScale: setScale,
       isFitted: props.isFitted
     });
-    canvas.current = own;
+    canvas.current = graphCanvas;
     // For the benchmark, which measures frames in the browser.
-    Object.assign(host.current!, { compilescopeCanvas: own });
-    return () => own.dispose();
+    Object.assign(host.current!, { compilescopeCanvas: graphCanvas });
+    return () => graphCanvas.dispose();
   }, []);
   React.useEffect(() => {
     if (picture) {
@@ -131,15 +131,15 @@ export function Drawing(props: {
   );
   React.useEffect(() => {
     const { node } = selection;
-    const own =
+    const selected =
       node?.stage === stage ? (graph.at.get(node.name) ?? null) : null;
-    if (own !== null) {
-      setFocus(own);
+    if (selected !== null) {
+      setFocus(selected);
     } else if (lit.size > 0 || selection.origin !== origin) {
       setFocus(now => (now !== null && now < count ? null : now));
     }
     if (selection.origin !== origin || node?.stage !== stage) {
-      revealMarked(own);
+      revealMarked(selected);
     }
   }, [selection, lit]);
   React.useEffect(() => {
@@ -157,8 +157,8 @@ export function Drawing(props: {
    */
   function revealMarked(first: number | null): void {
     const nodes = [...lit].sort((a, b) => a - b);
-    const all = first === null ? nodes : [first, ...nodes];
-    const items = new Set(all.map(node => scene?.seen(node) ?? node));
+    const marked = first === null ? nodes : [first, ...nodes];
+    const items = new Set(marked.map(node => scene?.seen(node) ?? node));
     if (scene) {
       canvas.current?.reveal(...items);
     } else if (items.size > 0 && !props.isFitted) {

@@ -105,8 +105,8 @@ function GroupTip(props: {
  */
 function allNodes({ grouping }: IPrepared, group: number): number[] {
   const { nodes, groups } = grouping.groups[group];
-  const inner = groups.flatMap(each =>
-    allNodes({ grouping } as IPrepared, each)
+  const inner = groups.flatMap(child =>
+    allNodes({ grouping } as IPrepared, child)
   );
   return [...nodes, ...inner];
 }

@@ -88,9 +88,9 @@ export function BreakCard(props: {
         <dd>
           {eager.length > 0 ? (
             <ul>
-              {eager.map((each, index) => (
+              {eager.map((call, index) => (
                 <li key={index}>
-                  <code>{each}</code>
+                  <code>{call}</code>
                 </li>
               ))}
             </ul>

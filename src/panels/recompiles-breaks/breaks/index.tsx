@@ -52,11 +52,11 @@ export class BreaksView extends ReportView<VariantReport> {
 
   protected present(variant: VariantReport): JSX.Element {
     const { trans } = this;
-    const all = variant.breaks;
-    const shown = this._isWhole ? all : all.slice(0, CARDS);
+    const breaks = variant.breaks;
+    const shown = this._isWhole ? breaks : breaks.slice(0, CARDS);
     return (
       <>
-        {this._summary(all)}
+        {this._summary(breaks)}
         <div className="jp-Compilescope-cards">
           {shown.map((distinctBreak, index) => (
             <BreakCard
@@ -69,7 +69,7 @@ export class BreaksView extends ReportView<VariantReport> {
           ))}
           <ShowAll
             shown={shown.length}
-            total={all.length}
+            total={breaks.length}
             onClick={() => {
               this._isWhole = true;
               this.update();
@@ -81,21 +81,21 @@ export class BreaksView extends ReportView<VariantReport> {
     );
   }
 
-  private _summary(all: readonly DistinctBreak[]): JSX.Element {
+  private _summary(breaks: readonly DistinctBreak[]): JSX.Element {
     const { trans } = this;
-    const met = all.reduce(
+    const met = breaks.reduce(
       (sum, distinctBreak) => sum + distinctBreak.count,
       0
     );
-    const costs = all.flatMap(distinctBreak => distinctBreak.cost_us ?? []);
-    const cost = costs.reduce((sum, each) => sum + each, 0);
+    const costs = breaks.flatMap(distinctBreak => distinctBreak.cost_us ?? []);
+    const cost = costs.reduce((sum, value) => sum + value, 0);
     return (
       <div className="jp-Compilescope-controls">
         <p>
           <strong>
-            {trans._n('%1 graph break', '%1 graph breaks', all.length)}
+            {trans._n('%1 graph break', '%1 graph breaks', breaks.length)}
           </strong>
-          {met > all.length && `, ${trans.__('%1 occurrences', met)}`}
+          {met > breaks.length && `, ${trans.__('%1 occurrences', met)}`}
           {costs.length > 0 &&
             `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
         </p>

@@ -85,10 +85,10 @@ export function RecompileCard(props: {
       {became_dynamic.length > 0 && (
         <p>
           {trans.__('Dynamic from here on:')}{' '}
-          {became_dynamic.map((each, index) => (
+          {became_dynamic.map((name, index) => (
             <React.Fragment key={index}>
               {index > 0 && ', '}
-              <code>{each}</code>
+              <code>{name}</code>
             </React.Fragment>
           ))}
         </p>
@@ -99,8 +99,13 @@ export function RecompileCard(props: {
           <SourceLink where={call} context={context} origin={view} isWithCode />
         </p>
       )}
-      {advice.map((each, index) => (
-        <AdviceCard key={index} advice={each} context={context} view={view} />
+      {advice.map((suggestion, index) => (
+        <AdviceCard
+          key={index}
+          advice={suggestion}
+          context={context}
+          view={view}
+        />
       ))}
       <footer>
         {previous && (

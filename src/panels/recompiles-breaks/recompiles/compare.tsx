@@ -36,9 +36,11 @@ export function Compare(props: {
     node.current?.focus({ preventScroll: true });
   }, []);
   const artifacts = commonArtifacts(context, variant, from, to);
-  const [wanted, setWanted] = React.useState('');
+  const [chosen, setChosen] = React.useState('');
   const name =
-    [wanted, ...FIRST].find(each => artifacts.some(a => a.name === each)) ??
+    [chosen, ...FIRST].find(candidate =>
+      artifacts.some(a => a.name === candidate)
+    ) ??
     artifacts[0]?.name ??
     '';
   const load = (id: string) => model.getArtifact(variant, id, name);
@@ -76,7 +78,7 @@ export function Compare(props: {
             value: artifact.name,
             label: artifact.label
           }))}
-          onChange={setWanted}
+          onChange={setChosen}
           disabled={artifacts.length === 0}
         />
         <IconButton
@@ -118,10 +120,10 @@ function commonArtifacts(
   from: string,
   to: string
 ): readonly Artifact[] {
-  const all = model.report?.variants.find(each => each.name === variant);
+  const summary = model.report?.variants.find(({ name }) => name === variant);
   const artifactsOf = (id: string) =>
-    all?.compilations.find(compilation => compilation.id === id)?.artifacts ??
-    [];
+    summary?.compilations.find(compilation => compilation.id === id)
+      ?.artifacts ?? [];
   const names = new Set(artifactsOf(to).map(artifact => artifact.name));
   return artifactsOf(from).filter(artifact => names.has(artifact.name));
 }

@@ -42,7 +42,10 @@ export function Failures(props: {
         />
         <tbody>
           {mergeFailures(
-            failures.map(each => ({ ...each, where: placeOf(each, frame) }))
+            failures.map(failure => ({
+              ...failure,
+              where: placeOf(failure, frame)
+            }))
           ).map(({ failure, compilations }, index) => (
             <tr key={index}>
               <th scope="row" title={failure.guard}>

@@ -35,20 +35,20 @@ export function framesOf(
   compilations: readonly Compilation[]
 ): readonly IFrame[] {
   const frames = new Map<string, Compilation[]>();
-  for (const each of inTime(compilations)) {
-    const key = frameOf(each.id);
+  for (const compilation of inTime(compilations)) {
+    const key = frameOf(compilation.id);
     const frame = frames.get(key) ?? [];
-    frame.push(each);
+    frame.push(compilation);
     frames.set(key, frame);
   }
-  return [...frames].map(([key, all]) => {
-    const again = all.filter(isRecompile);
+  return [...frames].map(([key, ofFrame]) => {
+    const again = ofFrame.filter(isRecompile);
     return {
       key,
-      where: all.find(compilation => compilation.frame)?.frame ?? null,
-      compilations: all,
+      where: ofFrame.find(compilation => compilation.frame)?.frame ?? null,
+      compilations: ofFrame,
       recompiles: again.length,
-      cost: durationOf(all),
+      cost: durationOf(ofFrame),
       recompileCost: durationOf(again)
     };
   });
@@ -85,7 +85,7 @@ function durationOf(compilations: readonly Compilation[]): number | null {
   const known = compilations.flatMap(({ duration_s }) =>
     duration_s === null ? [] : [duration_s]
   );
-  return known.length > 0 ? known.reduce((sum, each) => sum + each, 0) : null;
+  return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
 /**

@@ -43,12 +43,12 @@ export class RecompilesView extends ReportView<VariantReport> {
   }
 
   protected present({ compilations, name }: VariantReport): JSX.Element {
-    const all = this._framesOf(compilations);
-    const again = all.filter(each => each.recompiles > 0);
-    const frames = this._isOnly && again.length > 0 ? again : all;
+    const allFrames = this._framesOf(compilations);
+    const again = allFrames.filter(({ recompiles }) => recompiles > 0);
+    const frames = this._isOnly && again.length > 0 ? again : allFrames;
     const key = frameOf(this.model.compilation);
     const frame =
-      frames.find(each => each.key === key) ?? again[0] ?? frames[0];
+      frames.find(candidate => candidate.key === key) ?? again[0] ?? frames[0];
     const shown = frame.compilations.some(
       compilation => compilation.id === this.model.compilation
     )
@@ -56,7 +56,7 @@ export class RecompilesView extends ReportView<VariantReport> {
       : '';
     return (
       <>
-        {this._summary(all, again)}
+        {this._summary(allFrames, again)}
         {again.length > 0 && (
           <>
             <Timeline
@@ -83,13 +83,13 @@ export class RecompilesView extends ReportView<VariantReport> {
   }
 
   private _summary(
-    all: readonly IFrame[],
+    allFrames: readonly IFrame[],
     again: readonly IFrame[]
   ): JSX.Element {
     const { trans, model } = this;
     const count = again.reduce((sum, frame) => sum + frame.recompiles, 0);
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
-    const cost = costs.reduce((sum, each) => sum + each, 0);
+    const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
     const isOneCall = kind !== 'watch' && kind !== 'trace';
     return (
@@ -112,7 +112,7 @@ export class RecompilesView extends ReportView<VariantReport> {
               {trans._n(
                 'One frame, compiled once.',
                 'Each of %1 frames was compiled once.',
-                all.length
+                allFrames.length
               )}{' '}
               {isOneCall && (
                 <span className="jp-Compilescope-muted">
@@ -125,7 +125,7 @@ export class RecompilesView extends ReportView<VariantReport> {
             </>
           )}
         </p>
-        {again.length > 0 && again.length < all.length && (
+        {again.length > 0 && again.length < allFrames.length && (
           <Check
             label={trans.__('Only frames that recompiled')}
             isOn={this._isOnly}

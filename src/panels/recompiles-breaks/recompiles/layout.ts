@@ -41,18 +41,21 @@ const GAP = 6;
  * has room for, the time line is wider.
  */
 export function layOut(frames: readonly IFrame[], width: number): ITimeline {
-  const all = inTime(frames.flatMap(frame => frame.compilations));
-  const total = all.reduce((sum, each) => sum + (each.duration_s ?? 0), 0);
+  const inOrder = inTime(frames.flatMap(frame => frame.compilations));
+  const total = inOrder.reduce(
+    (sum, compilation) => sum + (compilation.duration_s ?? 0),
+    0
+  );
   // Half of the width tells of cost, the other half is room to read.
   const scale = total > 0 ? width / 2 / total : 0;
-  const fair = width / 2 / Math.max(1, all.length) - GAP;
+  const fair = width / 2 / Math.max(1, inOrder.length) - GAP;
   const least = Math.max(LEAST, Math.min(MOST, fair));
   const places = new Map<Compilation, { left: number; width: number }>();
   let left = 0;
-  for (const each of all) {
-    const own = Math.max(BAR, (each.duration_s ?? 0) * scale);
-    places.set(each, { left, width: own });
-    left += Math.max(own, least) + GAP;
+  for (const compilation of inOrder) {
+    const barWidth = Math.max(BAR, (compilation.duration_s ?? 0) * scale);
+    places.set(compilation, { left, width: barWidth });
+    left += Math.max(barWidth, least) + GAP;
   }
   const whole = Math.max(width, left);
   return {

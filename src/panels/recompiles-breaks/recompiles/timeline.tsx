@@ -55,9 +55,11 @@ export function Timeline(props: {
         }
         const step =
           event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-        const all = frames[row]?.compilations ?? [];
-        const place = all.findIndex(compilation => compilation.id === selected);
-        const next = all[place + step] as Compilation | undefined;
+        const ofRow = frames[row]?.compilations ?? [];
+        const place = ofRow.findIndex(
+          compilation => compilation.id === selected
+        );
+        const next = ofRow[place + step] as Compilation | undefined;
         if (step && next) {
           event.preventDefault();
           onSelect(next.id);
@@ -204,9 +206,9 @@ function nearest(
   selected: string,
   to: number
 ): string {
-  const own = rows[from]?.find(each => each.compilation.id === selected);
-  const distance = (mark: IMark) => Math.abs(mark.left - (own?.left ?? 0));
-  return rows[to].reduce((best, each) =>
-    distance(each) < distance(best) ? each : best
+  const current = rows[from]?.find(mark => mark.compilation.id === selected);
+  const distance = (mark: IMark) => Math.abs(mark.left - (current?.left ?? 0));
+  return rows[to].reduce((best, mark) =>
+    distance(mark) < distance(best) ? mark : best
   ).compilation.id;
 }

@@ -32,7 +32,7 @@ export class ShapesView extends ReportView<Compilation> {
   ): IEmpty | null {
     const { trans, model } = this;
     const { stage } =
-      model.report?.variants.find(each => each.name === variant) ?? {};
+      model.report?.variants.find(({ name }) => name === variant) ?? {};
     return symbols.length + shape_decisions.length > 0
       ? null
       : {

@@ -1,0 +1,81 @@
+"""What was estimated and checked for a target, in words: for the panel, a cell and a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ...report import Estimate, TargetReport, VariantReport
+from ...report.units import duration, quantity
+from ..figures.wording import count
+
+_OUTCOMES = {"agrees": "agree", "differs": "differ", "not checked": "not checked"}
+"""Outcome → the words for several."""
+
+
+def nothing_ran(target: TargetReport) -> str:
+    """Return the sentence above all figures of a target."""
+    note = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
+    return (
+        f"{note}The code is what torch generates for this device. Nothing ran there: times are "
+        "estimates."
+    )
+
+
+def limiter(estimate: Estimate) -> Literal["launches", "kernels"]:
+    """Return which takes longer and sets the time of a call."""
+    # Kernels that take less than their launches add nothing to a call.
+    return "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
+
+
+def estimated(variant: VariantReport) -> str:
+    """Return a variant's estimate in a few words; empty if there is none."""
+    estimate = variant.target.estimate if variant.target is not None else None
+    if estimate is None or not estimate.launches:
+        return ""
+    if estimate.unknown == estimate.launches:
+        return "unknown"
+    launches = f"launches \u2248 {duration(estimate.launch_us)}"
+    kernels = f"kernels \u2265 {duration(estimate.kernels_us)}"
+    by_launches = limiter(estimate) == "launches"
+    if estimate.call_us is None:
+        return launches if by_launches else f"{kernels}, {launches}"
+    why = ", limited by launches" if by_launches else f" ({kernels}, {launches})"
+    return f"\u2248 {duration(estimate.call_us)} a call{why}"
+
+
+def estimate_lines(variant: VariantReport) -> Iterator[str]:
+    """Yield the estimate, its method, and the bounding resource."""
+    estimate = variant.target.estimate if variant.target is not None else None
+    if estimate is None:
+        return
+    work = [count(estimate.launches, "launch", "launches")]
+    work.append(quantity(estimate.bytes, "B"))
+    work.append(quantity(estimate.operations, "operations"))
+    missing = f", {estimate.unknown} not counted" if estimate.unknown else ""
+    if estimate.launches:
+        yield f"{estimated(variant)} ({', '.join(work)}{missing})"
+    if variant.verdict is not None and variant.verdict.estimated:
+        yield variant.verdict.evidence
+    if estimate.how:
+        yield " ".join(filter(None, [estimate.how, estimate.figures, estimate.overhead]))
+
+
+def checked(variant: VariantReport) -> str:
+    """Return how many kernels were checked, and the outcomes; empty if none was."""
+    checks = [
+        kernel.check
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if kernel.check is not None
+    ]
+    if not checks:
+        return ""
+    outcomes = [check.outcome for check in checks]
+    counts = [
+        f"{outcomes.count(outcome)} {words}"
+        for outcome, words in _OUTCOMES.items()
+        if outcome in outcomes
+    ]
+    how = next((check.how for check in checks if check.how), "")
+    return f"Kernels checked without the device: {', '.join(counts)}" + (f" ({how})" if how else "")
