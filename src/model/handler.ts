@@ -22,7 +22,10 @@ const INSPECTION = /^\s*%%compile\b/;
  * mentions the package.
  */
 export class KernelHandler implements IDisposable {
-  constructor(private _context: ISessionContext) {
+  constructor(
+    private _context: ISessionContext,
+    private _connects = true
+  ) {
     this._context.kernelChanged.connect(this._onKernel, this);
     this._context.iopubMessage.connect(this._onMessage, this);
   }
@@ -40,7 +43,7 @@ export class KernelHandler implements IDisposable {
    * Connect to the kernel, now and whenever it changes.
    */
   activate(): void {
-    if (!this._isActive && !this._isDisposed) {
+    if (this._connects && !this._isActive && !this._isDisposed) {
       this._isActive = true;
       this._connect(this._context.session?.kernel ?? null);
     }

@@ -86,7 +86,10 @@ export class Compilescope implements ICompilescope {
     if (known) {
       return known;
     }
-    const handler = new KernelHandler(widget.sessionContext);
+    const handler = new KernelHandler(
+      widget.sessionContext,
+      this._options.connects
+    );
     this._handlers.set(widget, handler);
     handler.model.inspected.connect(() => this._inspected.emit(widget));
     // Trackers tell of a new widget only after it has become the current one.
@@ -169,6 +172,11 @@ export namespace Compilescope {
     notebooks: INotebookTracker;
     consoles: IConsoleTracker | null;
     shell: JupyterFrontEnd.IShell;
+
+    /**
+     * Whether kernels are connected.
+     */
+    connects: boolean;
   }
 }
 

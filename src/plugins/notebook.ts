@@ -1,4 +1,5 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ILabShell } from '@jupyterlab/application';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -18,13 +19,17 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Marks the lines of a notebook that the selection comes from.',
   autoStart: true,
   requires: [ICompilescope, INotebookTracker],
-  optional: [ITranslator],
+  optional: [ILabShell, ITranslator],
   activate: (
     app,
     service: ICompilescope,
     notebooks: INotebookTracker,
+    labShell: ILabShell | null,
     translator: ITranslator | null
   ) => {
+    if (!labShell) {
+      return;
+    }
     const trans = (translator ?? nullTranslator).load(
       'jupyterlab_compilescope'
     );

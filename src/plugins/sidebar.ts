@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ILayoutRestorer } from '@jupyterlab/application';
+import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addModelCommands, CommandIDs, NO_ARGUMENTS } from './modelCommands';
@@ -18,11 +18,12 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The sidebar: subjects, switches, variants and problems.',
   autoStart: true,
   requires: [ICompilescope],
-  optional: [ICommandPalette, ILayoutRestorer, ITranslator],
+  optional: [ICommandPalette, ILabShell, ILayoutRestorer, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     service: ICompilescope,
     palette: ICommandPalette | null,
+    labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     translator: ITranslator | null
   ) => {
@@ -30,6 +31,10 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load(
       'jupyterlab_compilescope'
     );
+    addModelCommands(commands, service, trans);
+    if (!labShell) {
+      return;
+    }
     const sidebar = new Sidebar({
       service,
       translator: translator ?? undefined,
@@ -48,7 +53,6 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     shell.add(sidebar, 'right', { rank: 600, type: 'Compilescope' });
     restorer?.add(sidebar, sidebar.id);
 
-    addModelCommands(commands, service, trans);
     commands.addCommand(CommandIDs.showSidebar, {
       label: trans.__('Show the Compilescope Sidebar'),
       caption: trans.__('Subjects, switches, variants and problems'),

@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ILayoutRestorer } from '@jupyterlab/application';
+import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import type { NotebookPanel } from '@jupyterlab/notebook';
@@ -36,17 +36,27 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The views of a report beside the notebook.',
   autoStart: true,
   requires: [ICompilescope, INotebookTracker, IEditorLanguageRegistry],
-  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ITranslator],
+  optional: [
+    ICommandPalette,
+    ILabShell,
+    ILayoutRestorer,
+    ISettingRegistry,
+    ITranslator
+  ],
   activate: (
     app: JupyterFrontEnd,
     service: ICompilescope,
     notebooks: INotebookTracker,
     languages: IEditorLanguageRegistry,
     palette: ICommandPalette | null,
+    labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     settings: ISettingRegistry | null,
     translatorOrNull: ITranslator | null
   ) => {
+    if (!labShell) {
+      return;
+    }
     const { commands, shell } = app;
     const translator = translatorOrNull ?? nullTranslator;
     const trans = translator.load('jupyterlab_compilescope');

@@ -52,6 +52,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
     if options.panel and (missed := extras.missed("anywidget")):
         raise UsageError(f"--panel: {missed}")
+    from ..panel import has_front_end
     from ..session import requests
     from ..session.session import get_session
     from ..views.display import Display
@@ -70,12 +71,15 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     report = None
+    has_widgets = not (options.no_widget or options.panel)
+    has_own_panel = has_widgets and has_front_end()
     display = Display(
         session,
         name=options.name,
-        switches=not (options.no_widget or options.panel),
+        switches=has_widgets and not has_own_panel,
         panel=_has_panel,
         output=Report.panel if options.panel else None,
+        below=Report.panel if has_own_panel else None,
     )
     try:
         with display:

@@ -70,8 +70,12 @@ def _parser() -> Any:
     )
     study_names = ", ".join(STUDIES)
     add("--study", metavar="NAMES", help=f"then run these studies: names of {study_names}")
-    add("--panel", action="store_true", help="show the live panel in the cell's output")
-    add("--no-widget", action="store_true", help="show the report without its switches")
+    add("--panel", action="store_true", help="show the live panel as the cell's only output")
+    add(
+        "--no-widget",
+        action="store_true",
+        help="show the report alone, also where no panel of JupyterLab is connected",
+    )
     add(
         "--name",
         default=LAST,

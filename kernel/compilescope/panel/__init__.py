@@ -27,5 +27,12 @@ def panel(report: Report) -> PanelWidget:
     return opening.widget(report)
 
 
+def has_front_end() -> bool:
+    """Whether `Report.panel` has what it takes: anywidget, and compilescope's front end."""
+    from ..views import page
+
+    return not extras.missed("anywidget") and page.relay() is not None
+
+
 # `Report.panel` stands below and cannot import this: importing this package is what gives it one.
 panels["widget"] = panel

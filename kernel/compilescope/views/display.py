@@ -45,6 +45,9 @@ class Display:
         the summary. Called for every output, since a panel may connect later.
     output
         Creates the output that a notebook shows for the report.
+    below
+        Creates a panel, which is shown below the report if none is connected by then. The report
+        remains where widgets do not run.
     """
 
     def __init__(
@@ -55,12 +58,14 @@ class Display:
         switches: bool = True,
         panel: Callable[[], bool] = lambda: False,
         output: Callable[[Report], Any] | None = None,
+        below: Callable[[Report], Any] | None = None,
     ) -> None:
         self._session = session
         self._name = name
         self._kernel = shell.kernel() is not None
         self._panel = panel
         self._output = output
+        self._below = below
         self._switches = switches and self._kernel and not panel()
         self._line = Line()
         self._shown = False
@@ -97,6 +102,8 @@ class Display:
         )
         if first and self._switches and not panel:
             self._box.fill(report, self._session, self.show)
+        if first and self._below is not None and not panel:
+            _display(self._below(report))
 
     def __exit__(
         self,

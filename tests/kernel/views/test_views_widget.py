@@ -231,6 +231,31 @@ def test_a_panel_that_comes_during_the_work_shows_the_rest(
     assert place._box.children == ()
 
 
+@pytest.mark.parametrize("connected", [False, True])
+def test_a_panel_stands_below_the_report_unless_one_is_connected(
+    session: FakeSession, published: list[tuple[str, dict[str, Any]]], *, connected: bool
+) -> None:
+    below = {"application/x-panel": "mine"}
+    with display.Display(
+        session, switches=False, panel=lambda: connected, below=lambda shown: Bundle(below)
+    ) as place:
+        place.show(session.report)
+        place.show(session.report)
+    panels = [data for kind, data in published if kind == "display"][1:]
+    assert [panel["application/x-panel"] for panel in panels] == ([] if connected else ["mine"])
+    assert "text/html" in published[-1][1]
+
+
+class Bundle:
+    """Displays itself as given."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return self._data
+
+
 def test_switches_that_are_missing_are_told(
     session: FakeSession,
     published: list[tuple[str, dict[str, Any]]],

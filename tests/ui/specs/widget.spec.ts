@@ -5,15 +5,15 @@ import { takePicture } from '../helpers/pictures';
 import { shutDown } from '../helpers/shared';
 
 /**
- * The panel in a cell's output: where JupyterLab's extension is not, and in
- * Notebook.
+ * The panel below the report of a cell, by itself: where JupyterLab's extension is
+ * not, and in Notebook.
  */
 
 const NOTEBOOK = 'widget.ipynb';
 
 const CELLS = [
   ...SUBJECT.slice(0, 2),
-  '%%compile --no-run --variants python --panel\nout = attend(x, y)'
+  '%%compile --no-run --variants python\nout = attend(x, y)'
 ];
 
 test.use({ viewport: { width: 1500, height: 1200 } });
