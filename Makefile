@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json \
 	scripts/build_page.mjs
 
-.PHONY: help setup setup-tests lab check test test-quick test-gpu docs pictures dist clean
+.PHONY: help setup setup-tests lab check test test-quick test-gpu docs links pictures dist clean
 
 help:
 	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
@@ -40,6 +40,7 @@ help:
 	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH=, TORCH_INDEX=)'
 	@echo 'make check   formatters, linters, types, import contracts; no tests'
 	@echo 'make docs    the documentation, in build/site/'
+	@echo 'make links   whether the links of the documentation to the web work'
 	@echo 'make pictures    the pictures of views and symptoms in docs/images/'
 	@echo 'make dist    the wheel and the sdist, in dist/'
 	@echo 'make clean   remove what was built; the venv and node_modules too'
@@ -73,6 +74,10 @@ test-gpu: $(STAMPS)/linked
 docs: setup
 	sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/site
 	@echo 'Open build/site/index.html'
+
+# Those of the web: `docs` checks those within the site.
+links: setup
+	sphinx-build -q --keep-going -b linkcheck -d build/doctrees docs build/links
 
 # The reports first, which takes some minutes; then each picture that docs/pictures.json lists.
 pictures: setup-tests
