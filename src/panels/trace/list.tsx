@@ -156,6 +156,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           label={trans.__('Compilations')}
           columns={columns}
           rows={rows}
+          all={all}
           keyOf={row => row.key}
           sort={sort}
           onSort={setSort}
@@ -247,6 +248,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       id: 'place',
       label: trans.__('Function'),
       width: 'minmax(90px, 2fr)',
+      text: row => row.place,
       render: row => <code title={row.path}>{row.place}</code>,
       compare: (a, b) => a.place.localeCompare(b.place)
     },
@@ -280,6 +282,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       id: 'caches',
       label: trans.__('Caches'),
       width: 'minmax(120px, 2fr)',
+      text: cachesOf,
       from: 640,
       hasValue: row => Object.keys(row.caches).length > 0,
       render: row => <span title={cachesOf(row)}>{cachesOf(row)}</span>,
