@@ -3,13 +3,20 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ILayoutRestorer } from '@jupyterlab/application';
-import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ICommandPalette,
+  ISessionContextDialogs,
+  SessionContextDialogs,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { IMainMenu } from '@jupyterlab/mainmenu';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
+import { addKernelUser } from './kernelMenu';
 import { CommandIDs } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
 import { keepInView } from '../notebook/anchor';
@@ -36,7 +43,14 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The views of a report beside the notebook.',
   autoStart: true,
   requires: [ICompilescope, INotebookTracker, IEditorLanguageRegistry],
-  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ITranslator],
+  optional: [
+    ICommandPalette,
+    ILayoutRestorer,
+    ISettingRegistry,
+    ITranslator,
+    IMainMenu,
+    ISessionContextDialogs
+  ],
   activate: (
     app: JupyterFrontEnd,
     service: ICompilescope,
@@ -45,7 +59,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
     settings: ISettingRegistry | null,
-    translatorOrNull: ITranslator | null
+    translatorOrNull: ITranslator | null,
+    menu: IMainMenu | null,
+    dialogs: ISessionContextDialogs | null
   ) => {
     const { commands, shell } = app;
     const translator = translatorOrNull ?? nullTranslator;
@@ -198,6 +214,18 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           : undefined;
       }
     });
+
+    if (menu) {
+      addKernelUser({
+        menu,
+        commands,
+        dialogs: dialogs ?? new SessionContextDialogs({ translator }),
+        trans,
+        current: () => shell.currentWidget,
+        notebookOf: widget =>
+          tracker.find(reportWidget => reportWidget === widget)?.notebook
+      });
+    }
 
     void restorer?.restore(tracker, {
       command: CommandIDs.openView,
