@@ -346,6 +346,23 @@ describe('RecompilesView', () => {
     expect(all('.jp-Compilescope-compare')).toHaveLength(0);
   });
 
+  it('leads to the recompiles of the cell where the variant has none', async () => {
+    const cell = variantSummary(
+      'in the cell',
+      {},
+      { recompiles: 3, recorded: true }
+    );
+    model.report = report('f', { variants: [cell, variantSummary('python')] });
+    model.variant = 'python';
+    await show([compiled('0/0', 1)]);
+    expect(view.node.textContent).toContain('No recompiles');
+    const link = all('button').find(
+      each => each.textContent === '3 recompiles in the cell'
+    )!;
+    await click(link);
+    expect(model.variant).toBe('in the cell');
+  });
+
   it('says that nothing was compiled again, and how to see a loop', async () => {
     await show([compiled('0/0', 1), compiled('1/0', 2)]);
     expect(view.node.textContent).toContain('No recompiles');

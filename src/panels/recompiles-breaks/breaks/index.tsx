@@ -5,6 +5,8 @@ import { ReportView, ShowAll } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
+import { causesOf } from '../../../words/causes';
+import { Elsewhere } from '../elsewhere';
 
 /**
  * So many breaks are shown at once.
@@ -46,7 +48,13 @@ export class BreaksView extends ReportView<VariantReport> {
               'None of the %1 compilations has a graph break.',
               compilations.length
             )
-          : trans.__('Nothing was compiled.')
+          : trans.__('Nothing was compiled.'),
+      elsewhere: (
+        <Elsewhere
+          count={causesOf(this.model, trans).breaks}
+          model={this.model}
+        />
+      )
     };
   }
 

@@ -10,6 +10,8 @@ import { Compare } from './compare';
 import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
+import { causesOf } from '../../../words/causes';
+import { Elsewhere } from '../elsewhere';
 
 /**
  * So many cards of a frame are shown at once.
@@ -124,6 +126,7 @@ export class RecompilesView extends ReportView<VariantReport> {
               )}
             </>
           )}
+          <Elsewhere count={causesOf(model, trans).recompiles} model={model} />
         </p>
         {again.length > 0 && again.length < allFrames.length && (
           <Check
