@@ -193,6 +193,14 @@ describe('AutotuneBody', () => {
     expect(page.all('button')).toEqual([]);
   });
 
+  it('leads to the variant that was tuned', () => {
+    const tuned = variantSummary('tuned', {}, { filled: ['autotunings'] });
+    model.report = report('f', { variants: [variantSummary('python'), tuned] });
+    show([]);
+    page.click(page.button(/Show tuned/));
+    expect(model.variant).toBe('tuned');
+  });
+
   it('says that tuning comes with the build', () => {
     model.report = report('f', {
       variants: [variantSummary('python', { mode: 'max-autotune' })]

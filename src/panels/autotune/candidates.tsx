@@ -76,7 +76,7 @@ export function Candidates(props: {
                     formatMicroseconds(choice.time_us)
                   )}
                 </td>
-                <td className="jp-mod-number">
+                <td className="jp-mod-number" title={choice.why || undefined}>
                   {ratio !== null && best !== null
                     ? ratio === 1
                       ? trans.__('best')
@@ -93,8 +93,9 @@ export function Candidates(props: {
                   </td>
                 ))}
               </tr>
-              {/* In a column of its own it would be out of sight. */}
-              {choice.why && (
+              {/* Of one that was timed, its ratio says it. In a column of its own it
+                  would be out of sight. */}
+              {choice.why && ratio === null && (
                 <tr className="jp-mod-why">
                   <td colSpan={count}>
                     <div>{choice.why}</div>

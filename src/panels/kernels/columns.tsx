@@ -183,8 +183,8 @@ export function columnsOf(
       )
     },
     grid: {
-      width: 'minmax(56px, 1fr)',
-      from: from(1530, 1780, 1810),
+      width: 'minmax(112px, 1fr)',
+      from: from(1720, 1900, 1920),
       hasValue: ({ kernel }) => kernel.grid !== '',
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>

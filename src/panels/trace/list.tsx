@@ -208,9 +208,10 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
     {
       id: 'process',
       label: trans.__('Process'),
-      width: '110px',
+      width: 'minmax(110px, 1fr)',
+      text: row => row.process,
       from: 500,
-      render: row => row.process,
+      render: row => <span title={row.process}>{row.process}</span>,
       compare: (a, b) =>
         a.process.localeCompare(b.process, undefined, { numeric: true })
     },
