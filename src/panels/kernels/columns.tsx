@@ -133,7 +133,7 @@ export function columnsOf(
       render: ({ launches }) => launches.length
     },
     ...fusionColumns(
-      { fused: from(640, 1100, 1360), saved: from(860, 1180, 1440) },
+      { fused: from(640, 1100, 1360), saved: from(960, 1180, 1440) },
       trans
     ),
     ...(isTimed ? timeColumns(latencyUs, trans) : NO_TIMES),
