@@ -156,7 +156,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           label={trans.__('Compilations')}
           columns={columns}
           rows={rows}
-          all={all}
+          all={allRows}
           keyOf={row => row.key}
           sort={sort}
           onSort={setSort}
