@@ -51,7 +51,8 @@ export function isSameVariant(a: Variant, b: Variant): boolean {
 /**
  * The variants to show left and right: what was chosen, as far as the report
  * has it; else a Python wrapper left and a C++ wrapper right, or another variant
- * where there is none (code for two devices, say).
+ * where there is none (code for two devices, say). Variants of the call come before
+ * what the cell compiled as it ran: the Overview is of those.
  */
 export function chooseSides(
   chosen: ISides,
@@ -59,11 +60,15 @@ export function chooseSides(
 ): ISides {
   const compiled = variants.filter(isCompiled);
   const has = (name: string) => compiled.some(variant => variant.name === name);
+  const ordered = [
+    ...compiled.filter(variant => !variant.recorded),
+    ...compiled.filter(variant => variant.recorded)
+  ];
   const first = (isCpp: boolean) =>
-    compiled.find(variant => variant.requested.cpp_wrapper === isCpp)?.name;
-  const any = compiled[0]?.name ?? '';
+    ordered.find(variant => variant.requested.cpp_wrapper === isCpp)?.name;
+  const any = ordered[0]?.name ?? '';
   const left = has(chosen.left) ? chosen.left : (first(false) ?? any);
-  const other = compiled.find(variant => variant.name !== left)?.name ?? any;
+  const other = ordered.find(variant => variant.name !== left)?.name ?? any;
   const right = has(chosen.right) ? chosen.right : (first(true) ?? other);
   return { left, right };
 }

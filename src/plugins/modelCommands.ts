@@ -31,6 +31,12 @@ export namespace CommandIDs {
   export const openTrace = 'compilescope:open-trace';
   export const openAsked = 'compilescope:open-asked-trace';
   export const doctor = 'compilescope:doctor';
+  export const interruptKernel = 'compilescope:interrupt-kernel';
+  export const restartKernel = 'compilescope:restart-kernel';
+  export const clearOutputs = 'compilescope:clear-outputs';
+  export const reconnectKernel = 'compilescope:reconnect-to-kernel';
+  export const changeKernel = 'compilescope:change-kernel';
+  export const shutdownKernel = 'compilescope:shutdown-kernel';
 }
 
 /**

@@ -8,6 +8,7 @@ import { cellOf, runAgain } from '../notebook/again';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
 import { onOpen } from '../notebook/outputs';
+import { endProgress } from '../notebook/progress';
 import { ICompilescope } from '../tokens';
 
 /**
@@ -37,6 +38,7 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       const model = service.modelOf(notebook, false);
       const link = new NotebookLink(notebook, model);
       const breaks = new BreakMarks(notebook, model, trans);
+      endProgress(notebook, trans);
       onOpen(notebook, subject => {
         // After a restart the kernel does not know it: the panel says so.
         if (model.subjects.some(summary => summary.subject.id === subject)) {

@@ -3,13 +3,20 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
-import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ICommandPalette,
+  ISessionContextDialogs,
+  SessionContextDialogs,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { IMainMenu } from '@jupyterlab/mainmenu';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
+import { addKernelUser } from './kernelMenu';
 import { CommandIDs } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
 import { keepInView } from '../notebook/anchor';
@@ -41,7 +48,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     ILabShell,
     ILayoutRestorer,
     ISettingRegistry,
-    ITranslator
+    ITranslator,
+    IMainMenu,
+    ISessionContextDialogs
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -52,7 +61,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     settings: ISettingRegistry | null,
-    translatorOrNull: ITranslator | null
+    translatorOrNull: ITranslator | null,
+    menu: IMainMenu | null,
+    dialogs: ISessionContextDialogs | null
   ) => {
     if (!labShell) {
       return;
@@ -208,6 +219,18 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           : undefined;
       }
     });
+
+    if (menu) {
+      addKernelUser({
+        menu,
+        commands,
+        dialogs: dialogs ?? new SessionContextDialogs({ translator }),
+        trans,
+        current: () => shell.currentWidget,
+        notebookOf: widget =>
+          tracker.find(reportWidget => reportWidget === widget)?.notebook
+      });
+    }
 
     void restorer?.restore(tracker, {
       command: CommandIDs.openView,

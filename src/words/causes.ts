@@ -11,11 +11,18 @@ export interface ICount {
    * What is counted, for who hovers or hears it.
    */
   readonly text: string;
+
+  /**
+   * The variant that it is of, where that is not the shown one: what the cell
+   * compiled as it ran, where the shown variant has none.
+   */
+  readonly of?: string;
 }
 
 /**
  * How often the shown variant was compiled again, and how many distinct graph
- * breaks it has. The report's summary tells.
+ * breaks it has; where it has none, those of the cell, as on the Overview. The
+ * report's summary tells.
  */
 export function causesOf(
   model: ISubjectModel,
@@ -24,15 +31,30 @@ export function causesOf(
   const variant = model.report?.variants.find(
     ({ name }) => name === model.variant
   );
-  const { recompiles, breaks } = variant ?? { recompiles: 0, breaks: 0 };
+  const record = model.report?.variants.find(
+    each => each.recorded && each.name !== model.variant
+  );
+  const count = (
+    cause: 'recompiles' | 'breaks',
+    text: (count: number) => string
+  ): ICount => {
+    const own = variant?.[cause] ?? 0;
+    const recorded = record?.[cause] ?? 0;
+    return own === 0 && record && recorded > 0
+      ? {
+          count: recorded,
+          // Its name reads so: “in the cell”, “as written”.
+          text: `${text(recorded)} ${record.name}`,
+          of: record.name
+        }
+      : { count: own, text: text(own) };
+  };
   return {
-    recompiles: {
-      count: recompiles,
-      text: trans._n('%1 recompile', '%1 recompiles', recompiles)
-    },
-    breaks: {
-      count: breaks,
-      text: trans._n('%1 graph break', '%1 graph breaks', breaks)
-    }
+    recompiles: count('recompiles', number =>
+      trans._n('%1 recompile', '%1 recompiles', number)
+    ),
+    breaks: count('breaks', number =>
+      trans._n('%1 graph break', '%1 graph breaks', number)
+    )
   };
 }

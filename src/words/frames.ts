@@ -1,14 +1,16 @@
 import type { ISubjectModel } from '../tokens';
 
 /**
- * The name of the frame of one of the shown variant's compilations; empty where
- * torch did not say.
+ * The name of the frame of one of a variant's compilations; empty where torch did
+ * not say.
  */
-export function frameName(model: ISubjectModel, id: string): string {
-  const variant = model.report?.variants.find(
-    ({ name }) => name === model.variant
-  );
+export function frameName(
+  model: ISubjectModel,
+  variant: string,
+  id: string
+): string {
+  const summary = model.report?.variants.find(({ name }) => name === variant);
   return (
-    variant?.compilations.find(compilation => compilation.id === id)?.name ?? ''
+    summary?.compilations.find(compilation => compilation.id === id)?.name ?? ''
   );
 }

@@ -114,7 +114,9 @@ describe('AutotuneBody', () => {
       />
     );
   const rows = () =>
-    page.all('tbody tr').map(row => row.querySelector('th')!.textContent);
+    page
+      .all('tbody tr:has(th)')
+      .map(row => row.querySelector('th')!.textContent);
 
   it('lists the candidates of the first one, the chosen one marked in words', () => {
     show([tuning(CHOICES), tuning([], { operator: 'addmm', skipped: 'tiny' })]);
@@ -123,7 +125,14 @@ describe('AutotuneBody', () => {
       '2 autotunings, 3.00 s spent measuring, 1 skip'
     );
     expect(page.text()).toContain('1.50× faster than the library');
-    expect(page.text()).toContain('out of shared memory');
+    // Below its candidate, as wide as the table.
+    const reason = page
+      .all('tbody tr:not(:has(th))')
+      .find(row => row.textContent === 'out of shared memory')!;
+    expect(reason.previousElementSibling!.textContent).toContain('big');
+    expect(reason.querySelector('td')!.colSpan).toBe(
+      page.all('thead tr > *').length
+    );
     page.click(page.button(/addmm/));
     expect(page.text()).toContain('Nothing was measured: tiny');
   });
@@ -182,6 +191,14 @@ describe('AutotuneBody', () => {
     show([]);
     expect(page.text()).toContain('mode="max-autotune"');
     expect(page.all('button')).toEqual([]);
+  });
+
+  it('leads to the variant that was tuned', () => {
+    const tuned = variantSummary('tuned', {}, { filled: ['autotunings'] });
+    model.report = report('f', { variants: [variantSummary('python'), tuned] });
+    show([]);
+    page.click(page.button(/Show tuned/));
+    expect(model.variant).toBe('tuned');
   });
 
   it('says that tuning comes with the build', () => {

@@ -100,6 +100,12 @@ describe('rowsOf', () => {
     ]);
   });
 
+  it('begins with the line itself, not with what called it', () => {
+    const lines = [3, 20].map(line => ({ ...RELU.sources[0], line }));
+    const [row] = rowsOf([{ ...RELU, sources: lines }], 'python', {});
+    expect(row.sources.map(({ line }) => line)).toEqual([3, 20]);
+  });
+
   it('reckons no intensity without both estimates', () => {
     expect(rows.map(({ intensity }) => intensity)).toEqual([0.25, 0.25, null]);
   });

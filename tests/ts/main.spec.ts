@@ -1,9 +1,13 @@
+import type { ISessionContextDialogs } from '@jupyterlab/apputils';
+import { SemanticCommand } from '@jupyterlab/apputils';
+import type { IMainMenu } from '@jupyterlab/mainmenu';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../../src/model/subject';
+import { addKernelUser } from '../../src/plugins/kernelMenu';
 import { ReportWidget } from '../../src/plugins/reportWidget';
 import type { IViewContext } from '../../src/panels/views';
 
@@ -33,5 +37,55 @@ describe('ReportWidget', () => {
     widget.dispose();
     model.dispose();
     notebook.dispose();
+  });
+});
+
+describe('addKernelUser', () => {
+  const trans = nullTranslator.load('');
+
+  it('acts on the kernel of the panel’s notebook, and of no other widget', async () => {
+    const users = {
+      interruptKernel: new SemanticCommand(),
+      restartKernel: new SemanticCommand(),
+      clearWidget: new SemanticCommand(),
+      reconnectToKernel: new SemanticCommand(),
+      changeKernel: new SemanticCommand(),
+      shutdownKernel: new SemanticCommand()
+    };
+    const kernel = { interrupt: jest.fn(), reconnect: jest.fn() };
+    const sessionContext = { session: { kernel }, shutdown: jest.fn() };
+    const notebook = { sessionContext } as unknown as NotebookPanel;
+    const dialogs = {
+      restart: jest.fn().mockResolvedValue(true),
+      selectKernel: jest.fn()
+    };
+    const [panel, other] = [new Widget(), new Widget()];
+    let current: Widget | null = other;
+    const commands = new CommandRegistry();
+    addKernelUser({
+      menu: { kernelMenu: { kernelUsers: users } } as unknown as IMainMenu,
+      commands,
+      dialogs: dialogs as unknown as ISessionContextDialogs,
+      trans,
+      current: () => current,
+      notebookOf: widget => (widget === panel ? notebook : undefined)
+    });
+    for (const user of Object.values(users)) {
+      expect(user.getActiveCommandId(other)).toBeNull();
+      expect(commands.isEnabled(user.getActiveCommandId(panel)!)).toBe(false);
+    }
+    current = panel;
+    const run = (user: SemanticCommand) =>
+      commands.execute(user.getActiveCommandId(panel)!);
+    await run(users.interruptKernel);
+    expect(kernel.interrupt).toHaveBeenCalledTimes(1);
+    await expect(run(users.restartKernel)).resolves.toBe(true);
+    expect(dialogs.restart).toHaveBeenCalledWith(sessionContext);
+    await run(users.reconnectToKernel);
+    expect(kernel.reconnect).toHaveBeenCalledTimes(1);
+    await run(users.changeKernel);
+    expect(dialogs.selectKernel).toHaveBeenCalledWith(sessionContext);
+    await run(users.shutdownKernel);
+    expect(sessionContext.shutdown).toHaveBeenCalledTimes(1);
   });
 });

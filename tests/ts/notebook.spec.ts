@@ -1,7 +1,12 @@
 import type { Cell } from '@jupyterlab/cells';
-import type { Notebook } from '@jupyterlab/notebook';
+import type { IOutput } from '@jupyterlab/nbformat';
+import type { Notebook, NotebookPanel } from '@jupyterlab/notebook';
+import { OutputAreaModel } from '@jupyterlab/outputarea';
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
 import { cellsWith, fileOf } from '../../src/notebook/cells';
 import { isLinked } from '../../src/notebook/lines';
+import { endProgress } from '../../src/notebook/progress';
 import type { Region } from '../../src/protocol/types';
 import type { ISubjectModel } from '../../src/tokens';
 import { report, variantSummary } from './fakes';
@@ -82,5 +87,55 @@ describe('isLinked', () => {
     expect(getArtifact.mock.calls.map(call => call[2])).not.toContain(
       'graph.post_grad'
     );
+  });
+});
+
+describe('endProgress', () => {
+  const output = (html: string, metadata = {}): IOutput => ({
+    output_type: 'display_data',
+    data: { 'text/html': html },
+    metadata
+  });
+  const PROGRESS = output('<progress>', { compilescope: 'unfinished' });
+  const REPORT = output('<table>');
+
+  function notebook(...outputs: IOutput[]) {
+    const area = new OutputAreaModel({ values: outputs, trusted: true });
+    const context = {
+      statusChanged: new Signal<object, string>({}),
+      kernelChanged: new Signal<object, { oldValue: object | null }>({})
+    };
+    const panel = {
+      content: { model: { cells: [{ type: 'code', outputs: area }] } },
+      sessionContext: context
+    };
+    endProgress(
+      panel as unknown as NotebookPanel,
+      nullTranslator.load('jupyterlab_compilescope')
+    );
+    return { ...context, outputs: () => area.toJSON() };
+  }
+
+  it.each([
+    ['restarting', 'The kernel was restarted before'],
+    ['autorestarting', 'The kernel died before'],
+    ['dead', 'The kernel died before']
+  ])('says so in the output when a kernel is %s', (status, text) => {
+    const { statusChanged, outputs } = notebook(REPORT, PROGRESS);
+    statusChanged.emit('busy');
+    expect(outputs()).toEqual([REPORT, PROGRESS]);
+    statusChanged.emit(status);
+    const [report, ended] = outputs();
+    expect(report).toEqual(REPORT);
+    expect(ended.data).toEqual({ 'text/plain': expect.stringContaining(text) });
+    expect(ended.metadata).toEqual({});
+  });
+
+  it('ends it with the kernel that was shut down, not as a page connects', () => {
+    const { kernelChanged, outputs } = notebook(PROGRESS);
+    kernelChanged.emit({ oldValue: null });
+    expect(outputs()).toEqual([PROGRESS]);
+    kernelChanged.emit({ oldValue: {} });
+    expect(JSON.stringify(outputs())).toContain('was shut down before');
   });
 });

@@ -346,6 +346,30 @@ describe('RecompilesView', () => {
     expect(all('.jp-Compilescope-compare')).toHaveLength(0);
   });
 
+  it('shows the recompiles of the cell where the variant has none', async () => {
+    const cell = variantSummary(
+      'in the cell',
+      {},
+      { recompiles: 3, recorded: true }
+    );
+    model.report = report('f', { variants: [cell, variantSummary('python')] });
+    model.variant = 'python';
+    model.getVariant.mockImplementation(name =>
+      Promise.resolve(
+        variantReport(name, {
+          compilations: name === 'in the cell' ? LOOP : [compiled('0/0', 1)]
+        })
+      )
+    );
+    view = new RecompilesView(context);
+    await attach(view);
+    expect(view.node.textContent).toContain('3 recompiles in the cell');
+    expect(view.node.textContent).toContain('python has none.');
+    // What is selected from then on is of the cell.
+    await click(all('article button')[0]);
+    expect(model.variant).toBe('in the cell');
+  });
+
   it('says that nothing was compiled again, and how to see a loop', async () => {
     await show([compiled('0/0', 1), compiled('1/0', 2)]);
     expect(view.node.textContent).toContain('No recompiles');

@@ -1,4 +1,5 @@
 import type { IColumn } from '../../src/panels/common';
+import { lengthsOf, tracksOf } from '../../src/panels/common/tables/table';
 import { columnsOf as kernelColumns } from '../../src/panels/kernels/columns';
 import { columnsOf as memoryColumns } from '../../src/panels/memory/columns';
 import type { Memory } from '../../src/protocol/types';
@@ -48,5 +49,31 @@ describe.each([
       .map(width => [width, leastWidth(columns, width)])
       .filter(([width, least]) => least > width);
     expect(tooNarrow).toEqual([]);
+  });
+});
+
+describe('tracksOf', () => {
+  const column = (
+    id: string,
+    width: string,
+    text?: (row: string) => string
+  ): IColumn<string> => ({ id, label: id, width, text, render: row => row });
+  const tracks = (columns: IColumn<string>[], rows: string[]) =>
+    tracksOf(columns, lengthsOf(columns, rows));
+  const name = column('name', 'minmax(200px, 3fr)', row => row);
+
+  it('gives a column the width of its longest text, the rest to another', () => {
+    const rest = column('rest', 'minmax(80px, 1fr)');
+    expect(tracks([name, column('n', '40px'), rest], ['mm', 'addmm'])).toBe(
+      'minmax(min(200px, 7ch), 7ch) 40px minmax(80px, 1fr)'
+    );
+    expect(tracks([name, rest], [])).toContain('6ch');
+  });
+
+  it('keeps one column that takes the rest', () => {
+    const source = column('source', 'minmax(84px, 1fr)', () => 'cell:1');
+    expect(tracks([name, source], ['mm'])).toBe(
+      'minmax(200px, 3fr) minmax(min(84px, 8ch), 8ch)'
+    );
   });
 });

@@ -178,6 +178,14 @@ describe('the Code view', () => {
       left: 'python',
       right: 'cpp'
     });
+    // What the cell compiled by itself comes first in a report.
+    const recorded = variantSummary('in the cell', {}, { recorded: true });
+    expect(chooseSides({ left: '', right: '' }, [recorded, ...both]).left).toBe(
+      'python'
+    );
+    expect(chooseSides({ left: '', right: '' }, [recorded]).left).toBe(
+      'in the cell'
+    );
   });
 
   it('notes estimates as such, and decisions at their lines', () => {

@@ -133,7 +133,7 @@ class Suggestion(Struct):
     compilation: str = ""
     """The compilation to open in the view; empty for the first."""
     of: str = ""
-    """The variant to open in the view, if it is not the overview's own variant."""
+    """The variant that it is of, which the view opens; empty if it is of all of them."""
 
 
 class Count(Struct):

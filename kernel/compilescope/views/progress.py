@@ -21,6 +21,10 @@ _TICK_S = 0.1
 _CLOCK_S = 1.0
 """How often the elapsed time is updated within a step."""
 
+UNFINISHED = {"compilescope": "unfinished"}
+"""The metadata of the output while it shows progress: the front end ends what has them once the
+kernel that would have replaced it is gone (``src/notebook/progress.ts``)."""
+
 
 class Line:
     """The line. Use it as a context around the work; it disappears afterwards.
@@ -52,7 +56,7 @@ class Line:
 
             handle: Any = display.DisplayHandle  # without types in IPython
             self.handle = handle()
-            self.handle.display(_bundle("starting", None), raw=True)
+            self.handle.display(_bundle("starting", None), raw=True, metadata=UNFINISHED)
             self.clock.start()
 
     def __enter__(self) -> Line:
@@ -72,7 +76,8 @@ class Line:
         elapsed = 0.0 if now.began is None else self._ticked - now.began
         time_text = waiting(elapsed, now.usual)
         if self.handle is not None:
-            self.handle.update(_bundle(step, now.fraction, time_text), raw=True)
+            bundle = _bundle(step, now.fraction, time_text)
+            self.handle.update(bundle, raw=True, metadata=UNFINISHED)
         elif sys.stderr.isatty():
             shown = f"{step} ({time_text})" if time_text else step
             sys.stderr.write(f"\r\033[K{shown} …")

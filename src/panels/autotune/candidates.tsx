@@ -12,6 +12,11 @@ import { TableHead } from '../common/tables/figures';
 const MOST = 25;
 
 /**
+ * The columns before those of configurations.
+ */
+const FIRST_COLUMNS = 5;
+
+/**
  * The candidates of an autotuning, the fastest first.
  */
 export function Candidates(props: {
@@ -23,7 +28,7 @@ export function Candidates(props: {
   const { candidates, columns, differing, best } = table;
   const [isWhole, setWhole] = React.useState(false);
   const shown = isWhole ? candidates : withChosen(candidates);
-  const isWhy = candidates.some(({ choice }) => choice.why);
+  const count = FIRST_COLUMNS + columns.length;
   return (
     <div className="jp-Compilescope-candidatesWide">
       <table className="jp-Compilescope-candidates">
@@ -45,53 +50,59 @@ export function Candidates(props: {
                 className: 'jp-mod-same',
                 title: trans.__('The same in all candidates')
               })
-            })),
-            isWhy && trans.__('Reason')
+            }))
           ]}
         />
         <tbody>
           {shown.map(({ choice, ratio, bar }, index) => (
-            <tr
-              key={index}
-              className={choice.chosen ? 'jp-mod-chosen' : undefined}
-            >
-              <th scope="row">
-                {choice.chosen && (
-                  <>
-                    <span aria-hidden="true">✓ </span>
-                    <span className="jp-Compilescope-hidden">
-                      {trans.__('chosen:')}{' '}
-                    </span>
-                  </>
-                )}
-                <code>{choice.name}</code>
-              </th>
-              <td>{kindTitle(choice.kind, trans)}</td>
-              <td className="jp-mod-number">
-                {choice.time_us === null ? (
-                  <Absent why={choice.why || trans.__('Not measured')} />
-                ) : (
-                  formatMicroseconds(choice.time_us)
-                )}
-              </td>
-              <td className="jp-mod-number">
-                {ratio !== null && best !== null
-                  ? ratio === 1
-                    ? trans.__('best')
-                    : formatRatio(ratio)
-                  : ''}
-              </td>
-              <td>{choice.time_us !== null && <Bar share={bar} />}</td>
-              {columns.map((name, place) => (
-                <td
-                  key={name}
-                  className={place < differing ? undefined : 'jp-mod-same'}
-                >
-                  <code>{choice.config[name] ?? ''}</code>
+            <React.Fragment key={index}>
+              <tr className={choice.chosen ? 'jp-mod-chosen' : undefined}>
+                <th scope="row">
+                  {choice.chosen && (
+                    <>
+                      <span aria-hidden="true">✓ </span>
+                      <span className="jp-Compilescope-hidden">
+                        {trans.__('chosen:')}{' '}
+                      </span>
+                    </>
+                  )}
+                  <code>{choice.name}</code>
+                </th>
+                <td>{kindTitle(choice.kind, trans)}</td>
+                <td className="jp-mod-number">
+                  {choice.time_us === null ? (
+                    <Absent why={choice.why || trans.__('Not measured')} />
+                  ) : (
+                    formatMicroseconds(choice.time_us)
+                  )}
                 </td>
-              ))}
-              {isWhy && <td className="jp-mod-why">{choice.why}</td>}
-            </tr>
+                <td className="jp-mod-number" title={choice.why || undefined}>
+                  {ratio !== null && best !== null
+                    ? ratio === 1
+                      ? trans.__('best')
+                      : formatRatio(ratio)
+                    : ''}
+                </td>
+                <td>{choice.time_us !== null && <Bar share={bar} />}</td>
+                {columns.map((name, place) => (
+                  <td
+                    key={name}
+                    className={place < differing ? undefined : 'jp-mod-same'}
+                  >
+                    <code>{choice.config[name] ?? ''}</code>
+                  </td>
+                ))}
+              </tr>
+              {/* Of one that was timed, its ratio says it. In a column of its own it
+                  would be out of sight. */}
+              {choice.why && ratio === null && (
+                <tr className="jp-mod-why">
+                  <td colSpan={count}>
+                    <div>{choice.why}</div>
+                  </td>
+                </tr>
+              )}
+            </React.Fragment>
           ))}
         </tbody>
       </table>

@@ -26,10 +26,26 @@ export function NothingTuned(props: {
   const mode = shown?.requested.mode ?? 'default';
   const isAsked =
     TUNING.test(mode) || shown?.requested.options.max_autotune === true;
+  const tuned = model.report?.variants.find(
+    ({ name, filled }) => name !== variant && filled.includes('autotunings')
+  );
   if (!isAsked) {
     return (
       <div>
         <Empty
+          elsewhere={
+            tuned && (
+              <button
+                type="button"
+                className="jp-Compilescope-link"
+                onClick={() => {
+                  model.variant = tuned.name;
+                }}
+              >
+                {trans.__('Show %1, which was autotuned', tuned.name)}
+              </button>
+            )
+          }
           what={trans.__('Nothing was autotuned')}
           why={why || trans.__('%1 was compiled in %2 mode.', variant, mode)}
           remedy={trans.__(

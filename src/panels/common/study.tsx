@@ -109,16 +109,31 @@ export function Part(props: {
  * The part of a view that a study fills, with its button.
  */
 export function StudyPart(
-  props: IStudyProps & { title: string; children: React.ReactNode }
+  props: IStudyProps & {
+    title: string;
+
+    /**
+     * Whether it has not run. What it would tell is of use where it can be run.
+     */
+    isEmpty?: boolean;
+    children: React.ReactNode;
+  }
 ): JSX.Element {
-  const { title, children, ...button } = props;
+  const { title, isEmpty, children, ...button } = props;
+  const { model, trans } = button.context;
   return (
     <Part
       name={button.study}
       title={title}
       action={<StudyButton {...button} />}
     >
-      {children}
+      {isEmpty && !model.isLive ? (
+        <p className="jp-Compilescope-hint">
+          {trans.__('Not measured in this report.')}
+        </p>
+      ) : (
+        children
+      )}
     </Part>
   );
 }

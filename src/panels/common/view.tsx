@@ -85,6 +85,13 @@ export abstract class ReportView<T> extends ReactWidget {
     return this.context.model;
   }
 
+  /**
+   * The variant that is shown: the selected one.
+   */
+  protected get variant(): string {
+    return this.model.variant;
+  }
+
   protected get trans(): TranslationBundle {
     return this.context.trans;
   }
@@ -103,7 +110,7 @@ export abstract class ReportView<T> extends ReactWidget {
     const compilation = isOfVariant ? '' : model.compilation;
     const shown: IShown = {
       subject: model.subject ?? '',
-      variant: isOfReport ? '' : model.variant,
+      variant: isOfReport ? '' : this.variant,
       compilation
     };
     const nothing =

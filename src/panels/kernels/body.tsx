@@ -233,6 +233,7 @@ export function KernelsBody(props: {
           label={trans.__('Kernels')}
           columns={columns}
           rows={shown}
+          all={rows}
           keyOf={({ id }) => id}
           sort={sort}
           onSort={setSort}

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { KernelTime, Launch } from '../../protocol/types';
+import type { KernelTime, Launch, SourceLine } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
@@ -8,6 +8,7 @@ import { Elided } from '../common/tables/elided';
 import {
   formatBytes,
   formatMicroseconds,
+  formatPlace,
   formatQuantity,
   formatShare
 } from '../../words/format';
@@ -61,6 +62,8 @@ export function columnsOf(
   const from = (plain: number | undefined, timed?: number, aimed = timed) =>
     target !== null ? aimed : isTimed ? timed : plain;
   const unknown = trans.__('Not estimated for this kernel');
+  const placeOf = (source: SourceLine) =>
+    formatPlace(source, context.model.report?.files ?? {}, trans.__('cell'));
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
@@ -82,6 +85,8 @@ export function columnsOf(
   return declaredColumns<IRow, 'kernels'>('kernels', trans, {
     name: {
       width: 'minmax(200px, 3fr)',
+      text: ({ kernel }) =>
+        kernel.descriptors.length > 0 ? `TMA   ${kernel.name}` : kernel.name,
       compare: byText(({ kernel }) => kernel.name),
       render: ({ kernel }) => (
         <div className="jp-Compilescope-kernelName">
@@ -115,6 +120,7 @@ export function columnsOf(
     ops: {
       width: 'minmax(120px, 2fr)',
       from: from(980, 1460, 1550),
+      hasValue: ({ kernel }) => kernel.ops.length > 0,
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -127,7 +133,7 @@ export function columnsOf(
       render: ({ launches }) => launches.length
     },
     ...fusionColumns(
-      { fused: from(640, 1100, 1360), saved: from(860, 1180, 1440) },
+      { fused: from(640, 1100, 1360), saved: from(960, 1180, 1440) },
       trans
     ),
     ...(isTimed ? timeColumns(latencyUs, trans) : NO_TIMES),
@@ -135,6 +141,7 @@ export function columnsOf(
     bytes: {
       width: '80px',
       from: from(700, 600, 960),
+      hasValue: ({ bytes }) => bytes.value !== null,
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
         <Estimate
@@ -149,6 +156,7 @@ export function columnsOf(
     operations: {
       width: '96px',
       from: from(1240, 1580, 1660),
+      hasValue: ({ operations }) => operations.value !== null,
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
         <Estimate
@@ -163,6 +171,7 @@ export function columnsOf(
     intensity: {
       width: '74px',
       from: from(1380, 1680, 1740),
+      hasValue: ({ intensity }) => intensity !== null,
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
         <Estimate
@@ -174,8 +183,9 @@ export function columnsOf(
       )
     },
     grid: {
-      width: 'minmax(56px, 1fr)',
-      from: from(1530, 1780, 1810),
+      width: 'minmax(112px, 1fr)',
+      from: from(1720, 1900, 1920),
+      hasValue: ({ kernel }) => kernel.grid !== '',
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>
         kernel.grid ? (
@@ -186,7 +196,9 @@ export function columnsOf(
     },
     source: {
       width: 'minmax(84px, 1fr)',
+      text: ({ sources: [first] }) => (first ? placeOf(first) : ''),
       from: from(420, 700, 1050),
+      hasValue: ({ sources }) => sources.length > 0,
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
       ),

@@ -43,7 +43,8 @@ export interface IRow {
   readonly least: ISum;
 
   /**
-   * Lines of the user's code, each once, those of the notebook first.
+   * Lines of the user's code, each once, those of the notebook first; what called
+   * a line comes after it.
    */
   readonly sources: readonly SourceLine[];
 
@@ -255,13 +256,13 @@ function sum(values: readonly number[]): number | null {
     : null;
 }
 
-/** The innermost lines first, those of the notebook's cells before all others. */
+/** In their order, those of the notebook's cells before all others. */
 function distinct(
   sources: readonly SourceLine[],
   files: Readonly<Record<string, string>>
 ): SourceLine[] {
   const byPlace = new Map<string, SourceLine>();
-  for (const source of [...sources].reverse()) {
+  for (const source of sources) {
     const place = JSON.stringify([source.file, source.line]);
     if (!byPlace.has(place)) {
       byPlace.set(place, source);

@@ -19,6 +19,7 @@ export function columnsOf(
       id: 'name',
       label: trans.__('Buffer'),
       width: 'minmax(80px, 1fr)',
+      text: ({ buffer }) => buffer.name,
       render: ({ buffer }) => <code title={buffer.name}>{buffer.name}</code>
     },
     {
@@ -48,10 +49,11 @@ export function columnsOf(
       id: 'shape',
       label: trans.__('Shape'),
       width: 'minmax(130px, 2fr)',
+      text: ({ buffer }) => shapeOf(buffer),
       from: 580,
       render: ({ buffer }) => (
         <code title={trans.__('Strides (%1)', buffer.stride.join(', '))}>
-          {`${buffer.dtype}[${buffer.shape.join(', ')}]`}
+          {shapeOf(buffer)}
         </code>
       )
     },
@@ -96,6 +98,10 @@ export function columnsOf(
       )
     }
   ];
+}
+
+function shapeOf({ dtype, shape }: Buffer): string {
+  return `${dtype}[${shape.join(', ')}]`;
 }
 
 /**

@@ -31,8 +31,20 @@ export function RequestedBody(props: {
       {settings.length === 0 ? (
         <Empty
           what={trans.__('The effective settings are not known')}
-          why={reasons.map(([name, why]) => `${name}: ${why}`).join('\n')}
-          remedy={buildRemedy(model, trans)}
+          {...(variants.every(({ recorded }) => recorded)
+            ? {
+                why: trans.__(
+                  'They are read where compilescope builds a variant itself.'
+                ),
+                remedy: trans.__(
+                  'To see them, put %1 at the top of a cell that makes the call.',
+                  '%%compile'
+                )
+              }
+            : {
+                why: reasons.map(([name, why]) => `${name}: ${why}`).join('\n'),
+                remedy: buildRemedy(model, trans)
+              })}
         />
       ) : (
         <>

@@ -25,6 +25,11 @@ import { ProblemCard } from '../common/states/problemCard';
 const RATIO_HEIGHT = 200;
 
 /**
+ * From how many rounds on a ratio has an interval.
+ */
+const ROUNDS = 8;
+
+/**
  * All that is known of how long calls take, while it is measured and after.
  */
 export function TimingsBody(props: {
@@ -136,6 +141,9 @@ export function TimingsBody(props: {
               title={trans.__('Where one call’s time goes')}
               label={trans.__('Break down the time')}
               variants={studied}
+              isEmpty={here.every(
+                ({ layers, absent }) => layers.length === 0 && !absent.layers
+              )}
               context={context}
             >
               <LayersPart variants={here} trans={trans} />
@@ -145,6 +153,10 @@ export function TimingsBody(props: {
               title={trans.__('Cold and warm start')}
               label={trans.__('Measure first calls')}
               variants={studied}
+              isEmpty={here.every(
+                ({ startups, absent }) =>
+                  startups.length === 0 && !absent.startups
+              )}
               context={context}
             >
               <StartupsPart variants={here} trans={trans} />
@@ -154,6 +166,7 @@ export function TimingsBody(props: {
               title={trans.__('Accuracy')}
               label={trans.__('Check in higher precision')}
               variants={studied}
+              isEmpty={here.every(({ accuracy }) => accuracy.length === 0)}
               context={context}
             >
               <AccuracyPart variants={here} context={context} origin={origin} />
@@ -267,7 +280,8 @@ function Times(props: {
           <Part name="ratios" title={trans.__('Speedup by round')}>
             {ratios.isEmpty ? (
               <p className="jp-Compilescope-hint">
-                {model.isLive
+                {model.isLive ||
+                sampled.every(each => each.samples.length < ROUNDS)
                   ? trans.__('Shown from the eighth round on.')
                   : trans.__('This report has no speedup by round.')}
               </p>

@@ -156,6 +156,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
           label={trans.__('Compilations')}
           columns={columns}
           rows={rows}
+          all={allRows}
           keyOf={row => row.key}
           sort={sort}
           onSort={setSort}
@@ -207,9 +208,10 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
     {
       id: 'process',
       label: trans.__('Process'),
-      width: '110px',
+      width: 'minmax(110px, 1fr)',
+      text: row => row.process,
       from: 500,
-      render: row => row.process,
+      render: row => <span title={row.process}>{row.process}</span>,
       compare: (a, b) =>
         a.process.localeCompare(b.process, undefined, { numeric: true })
     },
@@ -247,6 +249,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       id: 'place',
       label: trans.__('Function'),
       width: 'minmax(90px, 2fr)',
+      text: row => row.place,
       render: row => <code title={row.path}>{row.place}</code>,
       compare: (a, b) => a.place.localeCompare(b.place)
     },
@@ -280,6 +283,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       id: 'caches',
       label: trans.__('Caches'),
       width: 'minmax(120px, 2fr)',
+      text: cachesOf,
       from: 640,
       hasValue: row => Object.keys(row.caches).length > 0,
       render: row => <span title={cachesOf(row)}>{cachesOf(row)}</span>,

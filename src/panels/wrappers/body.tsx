@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { Step, Steps } from '../../protocol/types';
-import { Select, VirtualTable } from '../common';
+import { filled, Select, VirtualTable } from '../common';
 import { directionTitle } from '../../words/directions';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
@@ -54,13 +54,16 @@ export function WrappersBody(props: {
     });
     context.open('code');
   };
-  const columns = columnsOf(
-    graph,
-    { python: pair.python ?? '', cpp: pair.cpp ?? '' },
-    rows,
-    context,
-    origin,
-    onLine
+  const columns = filled(
+    columnsOf(
+      graph,
+      { python: pair.python ?? '', cpp: pair.cpp ?? '' },
+      rows,
+      context,
+      origin,
+      onLine
+    ),
+    rows
   );
   const isMarked = ({ python, cpp }: IRow) =>
     [python, cpp].some(

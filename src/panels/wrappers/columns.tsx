@@ -1,10 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Step, Steps } from '../../protocol/types';
+import type { SourceLine, Step, Steps } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Bar, SourceLink } from '../common';
-import { formatMicroseconds } from '../../words/format';
-import { formatInterval } from '../../words/format';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatPlace
+} from '../../words/format';
 import type { IViewContext } from '../views';
 import type { IRow } from './align';
 import { kindClass, kindTitle } from '../../words/steps';
@@ -25,6 +28,8 @@ export function columnsOf(
   onLine: (row: IRow, side: Steps['artifact'], step: Step) => void
 ): IColumn<IRow>[] {
   const { trans } = context;
+  const placeOf = (where: SourceLine) =>
+    formatPlace(where, context.model.report?.files ?? {}, trans.__('cell'));
   const longest = Math.max(
     0,
     ...rows.flatMap(({ python, cpp }) => [python?.us ?? 0, cpp?.us ?? 0])
@@ -74,8 +79,9 @@ export function columnsOf(
       id: 'kind',
       label: trans.__('Step'),
       width: 'minmax(112px, 1fr)',
-      render: ({ python, cpp }) => {
-        const kind = (python ?? cpp)!.kind;
+      text: row => `  ${kindTitle(kindOf(row))}`,
+      render: row => {
+        const kind = kindOf(row);
         return (
           <>
             <span className={kindClass(kind)} aria-hidden="true" />
@@ -96,16 +102,29 @@ export function columnsOf(
     {
       id: 'source',
       label: trans.__('Source'),
-      width: '104px',
+      width: 'minmax(104px, 1fr)',
+      text: row => {
+        const where = sourceOf(row);
+        return where ? placeOf(where) : '';
+      },
       from: 900,
-      render: ({ python, cpp }) => {
-        const where = (python?.sources.length ? python : cpp)?.sources[0];
+      hasValue: row => sourceOf(row) !== undefined,
+      render: row => {
+        const where = sourceOf(row);
         return where ? (
           <SourceLink where={where} context={context} origin={origin} isInRow />
         ) : null;
       }
     }
   ];
+}
+
+function kindOf({ python, cpp }: IRow): Step['kind'] {
+  return (python ?? cpp)!.kind;
+}
+
+function sourceOf({ python, cpp }: IRow): SourceLine | undefined {
+  return (python?.sources.length ? python : cpp)?.sources[0];
 }
 
 function Label(props: { row: IRow }): JSX.Element | null {

@@ -79,14 +79,16 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown: list[str] = []
+    marks: list[dict[str, str]] = []
     ticked = threading.Event()
 
     class Handle:
         def __init__(self) -> None:
             self.display = self.update
 
-        def update(self, bundle: dict[str, str], raw: bool) -> None:
+        def update(self, bundle: dict[str, str], raw: bool, metadata: dict[str, str]) -> None:
             shown.append(bundle["text/plain"])
+            marks.append(metadata)
             if len(shown) > 3:
                 ticked.set()
 
@@ -101,6 +103,8 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     line.clear()
     assert shown[0] == "starting …"
     assert shown[1] == shown[-1] == "building, 12 s of about 40 s …"
+    # By this the front end finds it after a restart.
+    assert all(mark == {"compilescope": "unfinished"} for mark in marks)
     count = len(shown)
     line.clock.join()
     assert len(shown) == count

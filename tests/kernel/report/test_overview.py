@@ -332,7 +332,7 @@ def test_breaks_in_what_the_cell_compiled_are_counted_where_the_call_has_fewer()
     report = cs.load(REPORTS / "recompiles.compilescope.json")
     cell = report.variant("in the cell")
     (none,) = [each for each in overview(report).counts if each.view == "breaks"]
-    assert (none.text, none.of, none.warning) == ("0 graph breaks", "", False)
+    assert (none.text, none.of, none.warning) == ("0 graph breaks", "python", False)
     cell.breaks = cs.load(REPORTS / "breaks.compilescope.json").variants[0].breaks
     (count,) = [each for each in overview(report).counts if each.view == "breaks"]
     assert count.text.startswith(f"{len(cell.breaks)} graph breaks")

@@ -93,6 +93,23 @@ test('the stop button of the notebook stops %%compile', async ({ page }) => {
   fs.rmSync(HOLD);
   await run(page, 3);
   await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
+
+  await test.step('a restart from the panel ends the progress in the cell', async () => {
+    fs.writeFileSync(HOLD, '');
+    await start(page, 2);
+    await expect(progress(page, /building/)).toBeVisible();
+    await expect(cell(page, 2).locator('progress')).toBeVisible();
+    await openCode(page);
+    await command(page, 'kernelmenu:restart');
+    await page.locator('.jp-Dialog .jp-mod-accept').click();
+    await expect(cell(page, 2)).toContainText(
+      'The kernel was restarted before the inspection finished.'
+    );
+    await expect(cell(page, 2).locator('progress')).toHaveCount(0);
+    fs.rmSync(HOLD);
+    await cell(page, 2).locator('.jp-InputPrompt').first().click();
+    await waitForKernel(page);
+  });
 });
 
 test('a busy kernel still answers the panel', async ({ page }) => {
@@ -147,8 +164,8 @@ test('a restarted kernel is followed, and a dead one leaves its report', async (
   await expect(editors(page)).toHaveCount(2);
 
   await test.step('a dead kernel leaves its last report to read', async () => {
-    // The menu's command is for the notebook in front.
-    await cell(page, 2).locator('.jp-InputPrompt').first().click();
+    // The menu acts on the panel's notebook while the panel is in front.
+    await openCode(page);
     await command(page, 'kernelmenu:shutdown');
     await expect(panel.getByRole('status').first()).toContainText(
       /last report/

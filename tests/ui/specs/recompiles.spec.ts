@@ -10,7 +10,7 @@ test('a training loop with changing batch sizes', async ({ page, tmpPath }) => {
   const timeline = view.getByRole('grid', { name: /^Compilations by frame/ });
 
   await test.step('what failed, old and new', async () => {
-    await expect(view).toContainText('3 recompiles in one frame');
+    await expect(view).toContainText('3 recompiles in the cell, in one frame');
     await expect(cards).toHaveCount(3);
     await expect(cards.first()).toContainText('x.size(0): 8 → 12');
     await expect(cards.nth(1)).toContainText('rate: 0.1 → 0.05');

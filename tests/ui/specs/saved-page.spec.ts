@@ -40,8 +40,14 @@ test('shows every view, in light and dark, without the network', async ({
       await page.getByRole('button', { name: 'Dark' }).click();
       await expect(page.getByRole('button', { name: 'Light' })).toBeVisible();
       // The icons' own grey cannot be seen on it.
-      const icon = page.locator('.jp-Compilescope-shell .jp-icon3').first();
+      const shell = page.locator('.jp-Compilescope-shell');
+      const icon = shell.locator('.jp-icon3[fill]').first();
       await expect(icon).toHaveCSS('fill', 'rgb(189, 189, 189)');
+      await openView(page.locator('body'), 'Graph');
+      const drawn = shell
+        .locator('.jp-icon3[stroke]')
+        .filter({ visible: true });
+      await expect(drawn.first()).toHaveCSS('stroke', 'rgb(189, 189, 189)');
     }
     for (const view of [...IN_THE_BAR, ...UNDER_MORE]) {
       const panel = await openView(page.locator('body'), view);

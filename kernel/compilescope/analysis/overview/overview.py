@@ -284,9 +284,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
         effective = [setting for variant in report.variants for setting in variant.effective]
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
-        parts = ""
+        parts = name = ""
     elif now is not None:
-        compilations, effective = now.compilations, now.effective
+        compilations, effective, name = now.compilations, now.effective, now.name
         breaks = now.breaks
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
@@ -353,6 +353,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if total_s is not None:
         text = f"compile time {duration(total_s * 1e6)}{parts}"
         happened.append(Count(number=1, text=text, view="compile-time"))
+    if name:
+        for fact in happened:
+            fact.of = fact.of or name
     return happened
 
 

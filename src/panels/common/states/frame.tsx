@@ -21,6 +21,11 @@ export interface IEmpty {
    * Whether it is good news that there is nothing.
    */
   readonly isGood?: boolean;
+
+  /**
+   * Where there is something.
+   */
+  readonly elsewhere?: React.ReactNode;
 }
 
 /**
@@ -103,6 +108,7 @@ export function Empty(props: IEmpty): JSX.Element {
           <Prose text={remedy} />
         </p>
       )}
+      {props.elsewhere}
     </div>
   );
 }

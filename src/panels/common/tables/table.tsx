@@ -15,6 +15,13 @@ export interface IColumn<T> {
    * A track of a CSS grid: `80px`, `minmax(120px, 2fr)`.
    */
   readonly width: string;
+
+  /**
+   * The text of its cells, where it may be long: with it the column is as wide as
+   * the longest of them, as far as there is room, and what is left goes to columns
+   * without it.
+   */
+  readonly text?: (row: T) => string;
   readonly isNumber?: boolean;
   readonly render: (row: T) => React.ReactNode;
 
@@ -58,6 +65,11 @@ const ROW_HEIGHT = 24;
 const HEADER_HEIGHT = 26;
 
 /**
+ * So many characters more than the text's own: fonts differ.
+ */
+const SPARE = 2;
+
+/**
  * A table of any length: only the rows in sight are drawn. Rows are walked by
  * the arrow keys, and chosen by Enter or a click.
  */
@@ -69,6 +81,12 @@ export function VirtualTable<T>(props: {
    * In their order: see `sorted`.
    */
   rows: readonly T[];
+
+  /**
+   * The rows that the columns' widths are for, where those that are shown change
+   * with a filter.
+   */
+  all?: readonly T[];
   keyOf: (row: T) => string | number;
   sort: Sort;
   onSort: (sort: Sort) => void;
@@ -128,7 +146,12 @@ export function VirtualTable<T>(props: {
   const columns = props.columns.filter(
     column => width === 0 || width >= (column.from ?? 0)
   );
-  const template = columns.map(column => column.width).join(' ');
+  const measured = props.all ?? rows;
+  const lengths = React.useMemo(
+    () => lengthsOf(props.columns, measured),
+    [props.columns.map(({ id }) => id).join(), measured]
+  );
+  const template = tracksOf(columns, lengths);
   const choose = (row: T) => {
     setActive(keyOf(row));
     props.onSelect?.(row);
@@ -215,6 +238,57 @@ export function VirtualTable<T>(props: {
       )}
     </div>
   );
+}
+
+/**
+ * How many characters the cells of each column have at most, by the column's id:
+ * of those that are as wide as their text.
+ */
+export function lengthsOf<T>(
+  columns: readonly IColumn<T>[],
+  rows: readonly T[]
+): ReadonlyMap<string, number> {
+  const lengths = new Map<string, number>();
+  for (const { id, label, text } of columns) {
+    if (text) {
+      lengths.set(
+        id,
+        rows.reduce(
+          (most, row) => Math.max(most, text(row).length),
+          label.length
+        )
+      );
+    }
+  }
+  return lengths;
+}
+
+/**
+ * The tracks of a table's grid. A grid gives room to tracks with a greatest width
+ * before it divides the rest among those of `fr`, of which it keeps one.
+ */
+export function tracksOf<T>(
+  columns: readonly IColumn<T>[],
+  lengths: ReadonlyMap<string, number>
+): string {
+  const divides = ({ width }: IColumn<T>) => width.includes('fr');
+  const isDivided = columns.some(
+    column => divides(column) && !lengths.has(column.id)
+  );
+  const rest = isDivided ? undefined : columns.find(divides);
+  return columns
+    .map(column => {
+      const { id, width } = column;
+      const length = lengths.get(id);
+      const [, least] = /^minmax\((\d+px)/.exec(width) ?? [];
+      if (length === undefined || least === undefined || column === rest) {
+        return width;
+      }
+      // The letters of a table are about as wide as its digits.
+      const most = `${length + SPARE}ch`;
+      return `minmax(min(${least}, ${most}), ${most})`;
+    })
+    .join(' ');
 }
 
 /**

@@ -1,10 +1,11 @@
 import * as React from 'react';
-import type { DistinctBreak, VariantReport } from '../../../protocol/types';
+import type { VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
 import { ReportView, ShowAll } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
+import { causesOf } from '../../../words/causes';
 
 /**
  * So many breaks are shown at once.
@@ -25,6 +26,14 @@ export class BreaksView extends ReportView<VariantReport> {
 
   protected load({ variant }: IShown): Promise<VariantReport> {
     return this.model.getVariant(variant);
+  }
+
+  /**
+   * The selected one, or the cell's own, where that one has no graph breaks.
+   */
+  protected override get variant(): string {
+    const { of } = causesOf(this.model, this.trans).breaks;
+    return of ?? super.variant;
   }
 
   protected override whyEmpty(variant: VariantReport): IEmpty | null {
@@ -56,7 +65,7 @@ export class BreaksView extends ReportView<VariantReport> {
     const shown = this._isWhole ? breaks : breaks.slice(0, CARDS);
     return (
       <>
-        {this._summary(breaks)}
+        {this._summary(variant)}
         <div className="jp-Compilescope-cards">
           {shown.map((distinctBreak, index) => (
             <BreakCard
@@ -64,7 +73,7 @@ export class BreaksView extends ReportView<VariantReport> {
               graphBreak={distinctBreak}
               context={this.context}
               view={this}
-              graphOf={id => this._graphOf(id)}
+              graphOf={id => this._graphOf(variant.name, id)}
             />
           ))}
           <ShowAll
@@ -81,8 +90,9 @@ export class BreaksView extends ReportView<VariantReport> {
     );
   }
 
-  private _summary(breaks: readonly DistinctBreak[]): JSX.Element {
-    const { trans } = this;
+  private _summary({ name, breaks }: VariantReport): JSX.Element {
+    const { trans, model } = this;
+    const isElsewhere = name !== model.variant;
     const met = breaks.reduce(
       (sum, distinctBreak) => sum + distinctBreak.count,
       0
@@ -93,23 +103,32 @@ export class BreaksView extends ReportView<VariantReport> {
       <div className="jp-Compilescope-controls">
         <p>
           <strong>
-            {trans._n('%1 graph break', '%1 graph breaks', breaks.length)}
+            {isElsewhere
+              ? causesOf(model, trans).breaks.text
+              : trans._n('%1 graph break', '%1 graph breaks', breaks.length)}
           </strong>
           {met > breaks.length && `, ${trans.__('%1 occurrences', met)}`}
           {costs.length > 0 &&
             `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
+          {isElsewhere && (
+            <span className="jp-Compilescope-muted">
+              {'. '}
+              {trans.__('%1 has none.', model.variant)}
+            </span>
+          )}
         </p>
       </div>
     );
   }
 
-  private _graphOf(id: string): (() => void) | null {
+  private _graphOf(variant: string, id: string): (() => void) | null {
     const { model, context } = this;
     const summary = model.report?.variants
-      .find(variant => variant.name === model.variant)
+      .find(({ name }) => name === variant)
       ?.compilations.find(compilation => compilation.id === id);
     return summary && summary.stages.length > 0
       ? () => {
+          model.variant = variant;
           model.compilation = id;
           context.open('graph');
         }

@@ -10,6 +10,7 @@ import { Compare } from './compare';
 import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
+import { causesOf } from '../../../words/causes';
 
 /**
  * So many cards of a frame are shown at once.
@@ -30,6 +31,14 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   protected load({ variant }: IShown): Promise<VariantReport> {
     return this.model.getVariant(variant);
+  }
+
+  /**
+   * The selected one, or the cell's own, where that one has no recompiles.
+   */
+  protected override get variant(): string {
+    const { of } = causesOf(this.model, this.trans).recompiles;
+    return of ?? super.variant;
   }
 
   protected override whyEmpty({ compilations }: VariantReport): IEmpty | null {
@@ -60,6 +69,7 @@ export class RecompilesView extends ReportView<VariantReport> {
         {again.length > 0 && (
           <>
             <Timeline
+              variant={name}
               frames={frames}
               selected={shown}
               onSelect={id => this._select(id)}
@@ -91,6 +101,8 @@ export class RecompilesView extends ReportView<VariantReport> {
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
+    const { text } = causesOf(model, trans).recompiles;
+    const isElsewhere = this.variant !== model.variant;
     const isOneCall = kind !== 'watch' && kind !== 'trace';
     return (
       <div className="jp-Compilescope-controls">
@@ -98,11 +110,20 @@ export class RecompilesView extends ReportView<VariantReport> {
           {count > 0 ? (
             <>
               <strong>
-                {trans._n('%1 recompile', '%1 recompiles', count)}
-              </strong>{' '}
+                {isElsewhere
+                  ? text
+                  : trans._n('%1 recompile', '%1 recompiles', count)}
+              </strong>
+              {isElsewhere ? ', ' : ' '}
               {trans._n('in one frame', 'in %1 frames', again.length)}
               {costs.length > 0 &&
                 `, ${trans.__('%1 in total', formatSeconds(cost))}`}
+              {isElsewhere && (
+                <span className="jp-Compilescope-muted">
+                  {'. '}
+                  {trans.__('%1 has none.', model.variant)}
+                </span>
+              )}
             </>
           ) : (
             <>
@@ -156,7 +177,7 @@ export class RecompilesView extends ReportView<VariantReport> {
           <p className="jp-Compilescope-muted">
             {trans.__(
               '%1 was compiled once.',
-              frameName(this.model, frame.compilations[0].id) ||
+              frameName(this.model, this.variant, frame.compilations[0].id) ||
                 trans.__('Frame %1', frame.key)
             )}
           </p>
@@ -190,6 +211,7 @@ export class RecompilesView extends ReportView<VariantReport> {
   }
 
   private _select(id: string): void {
+    this.model.variant = this.variant;
     this.model.compilation = id;
     this.update();
   }

@@ -19,9 +19,14 @@ export function Timeline(props: {
   frames: readonly IFrame[];
   selected: string;
   onSelect: (id: string) => void;
+
+  /**
+   * The variant whose frames they are.
+   */
+  variant: string;
   context: IViewContext;
 }): JSX.Element {
-  const { frames, selected, onSelect, context } = props;
+  const { frames, selected, onSelect, variant, context } = props;
   const { trans } = context;
   const id = React.useId();
   const ruler = React.useRef<HTMLDivElement>(null);
@@ -84,7 +89,11 @@ export function Timeline(props: {
             aria-rowindex={index + 1}
             style={{ transform: `translateY(${start}px)` }}
           >
-            <FrameName frame={frames[index]} context={context} />
+            <FrameName
+              variant={variant}
+              frame={frames[index]}
+              context={context}
+            />
             <div
               className="jp-Compilescope-track"
               role="none"
@@ -110,13 +119,14 @@ export function Timeline(props: {
 
 function FrameName(props: {
   frame: IFrame;
+  variant: string;
   context: IViewContext;
 }): JSX.Element {
-  const { frame, context } = props;
+  const { frame, variant, context } = props;
   const { trans, model } = context;
   const { where, compilations, key } = frame;
   const name =
-    frameName(model, compilations[0].id) || trans.__('frame %1', key);
+    frameName(model, variant, compilations[0].id) || trans.__('frame %1', key);
   const place = where
     ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))
     : '';
