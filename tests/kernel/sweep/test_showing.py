@@ -118,6 +118,16 @@ def test_the_winner_is_clear_as_far_as_the_intervals_allow() -> None:
     assert verdicts(eager, near) == {"": "No variant is faster than eager: 10.0 \u00b5s per call."}
 
 
+def test_a_sweep_without_a_variant_faster_than_eager_says_so_first() -> None:
+    data = verdicts(cell("slow", 150.0), cell("slower", 200.0))
+    assert data[""].startswith("Every variant is slower than eager. ")
+    assert "It is 1.50\u00d7 slower than eager." in data[""]
+    unclear = cell("unclear", 104.0)
+    assert unclear.timing is not None
+    unclear.timing.differs = False
+    assert "Every variant" not in verdicts(unclear, cell("slower", 200.0))[""]
+
+
 def test_no_rival_that_is_wrong_counts() -> None:
     data = verdicts(cell("quick", 20.0), cell("wrong", 5.0, accurate=False))
     assert data[""].startswith("Only quick is measured")

@@ -56,9 +56,16 @@ def _verdict(winner: SweepCell, sweep: Sweep) -> str:
         sentence = f"Only {winner.name} is measured: {latency} per call."
     else:
         sentence = _against(winner, min(rivals, key=latency_us))
+    slower = "Every variant is slower than eager." if _all_slower([winner, *rivals]) else ""
     compiled = winner.compile_time
     first = f"Its first call takes {duration(compiled.total_s * 1e6)}." if compiled else ""
-    return " ".join(part for part in (sentence, _over_eager(winner), first) if part)
+    return " ".join(part for part in (slower, sentence, _over_eager(winner), first) if part)
+
+
+def _all_slower(cells: list[SweepCell]) -> bool:
+    """Whether each variant is slower than the eager calls of its own cell, for certain."""
+    speedups = [over_baseline(cell.timing) for cell in cells if cell.timing is not None]
+    return all(speedup is not None and speedup.standing == "slower" for speedup in speedups)
 
 
 def _against(winner: SweepCell, second: SweepCell) -> str:
