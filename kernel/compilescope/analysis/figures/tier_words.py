@@ -31,7 +31,7 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
     # A graph that is pinned to the Python wrapper does not wait for the check.
     is_awaited = not graph.pinned or graph.pinned_to == "cpp"
     checked = ", checked at the next call" if is_awaited else ""
-    return {
+    words = {
         "serves": f"{built}{gain}",
         "replaced": f"{built}{gain}",
         "waits": "build queued",
@@ -40,7 +40,8 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
         "checked": f"built{seconds}, checked",
         "failed": "failed",
         "unwanted": "not built",
-    }[tier.state]
+    }
+    return words.get(tier.state, tier.state)  # of a file: any state may stand at any tier
 
 
 def reasons(graph: GraphTiers) -> list[str]:
