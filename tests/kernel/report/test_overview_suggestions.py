@@ -14,8 +14,10 @@ from compilescope.report import (
     DistinctBreak,
     Effective,
     Failure,
+    Graph,
     Guard,
     GuardManager,
+    Node,
     Recompile,
     SourceLine,
     VariantReport,
@@ -43,6 +45,32 @@ def test_fewer_guards_save_no_more_than_checking_them_takes() -> None:
     (compilation,) = report.variant("python").compilations
     compilation.guard_tree = [GuardManager(kind="RootGuardManager", cost_ns=4000.0)]
     assert suggestion_of(report, "Fewer guards").gain == "up to 4.00 µs (10 %) less per call"
+
+
+@pytest.mark.parametrize(
+    ("operators", "options", "suggested"),
+    [
+        (["aten.relu.default", "aten.mean.dim"], {}, False),
+        (["aten.relu.default"], {"freezing": True}, False),
+        (["aten.addmm.default"], {}, False),
+        (["aten.addmm.default"], {"freezing": True}, True),
+        (["aten.bmm.default"], {}, True),
+    ],
+)
+def test_autotuning_is_suggested_where_there_is_something_to_tune(
+    operators: list[str], options: dict[str, bool], suggested: bool
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    variant = report.variant("python")
+    variant.requested = Variant(options=options)
+    nodes = [
+        Node(name=f"n{number}", op="call_function", target=f"torch.ops.{operator}")
+        for number, operator in enumerate(operators)
+    ]
+    variant.compilations[0].graphs["post_grad"] = Graph(stage="post_grad", text="", nodes=nodes)
+    look(report, "python", guards=8.0, wrapper=8.0, kernels=24.0)
+    whats = [suggestion.what for suggestion in overview(report).suggestions]
+    assert ("Max-autotune" in whats) is suggested
 
 
 def test_what_was_tried_in_vain_is_not_suggested() -> None:

@@ -10,6 +10,7 @@ from ...report import Help, Report, VariantReport
 from ...report.measurements.timings import Bound
 from ...report.variant import Variant
 from ..figures.speedups import between
+from ..settings.effective_choices import tunable_products
 from ..settings.variant_code import code_of
 from .spent import parts_of_call
 from .wrapper import is_too_small
@@ -79,7 +80,7 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
             helps.append(_help(TF32, TF32_CODE, BEFORE))
         if not _short(variant):
             helps.append(_help(UNITS, AUTOCAST.format(device=_kind(device)), AROUND))
-    if bound in ("compute", "unclear"):
+    if bound in ("compute", "unclear") and _has_choices(variant, on_gpu=on_gpu):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [candidate for candidate in helps if candidate is not None]
 
@@ -169,6 +170,18 @@ def _guards_modules(variant: VariantReport) -> bool:
     """Whether guards check modules' members, as far as guards are known."""
     sources = [guard.source for compilation in variant.compilations for guard in compilation.guards]
     return not sources or any(part in source for source in sources for part in _IN_MODULE)
+
+
+def _has_choices(variant: VariantReport, *, on_gpu: bool) -> bool:
+    """Whether max-autotune has several kernels to choose from for some product of the graphs.
+
+    On a CPU there are several for batched products and for those with a constant matrix, and
+    parameters are constants only when they are frozen.
+    """
+    products = tunable_products(variant.compilations)
+    if on_gpu or variant.requested.options.get("freezing"):
+        return bool(products)
+    return any(name.endswith("bmm") for name in products)
 
 
 def _float32(variant: VariantReport) -> bool:

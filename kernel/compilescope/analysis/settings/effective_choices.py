@@ -44,7 +44,7 @@ def autotuning(
     skipped = [result for result in autotunings if result.skipped]
     operators = list(dict.fromkeys(result.operator for result in skipped))
     if not operators:
-        operators = [] if measured else _tunable(compilations)
+        operators = [] if measured else tunable_products(compilations)
     if not measured and not skipped and not built:
         return
     why = remedy = code = ""
@@ -156,7 +156,8 @@ def _complaint(complaints: Sequence[str]) -> str:
     )
 
 
-def _tunable(compilations: Sequence[Compilation]) -> list[str]:
+def tunable_products(compilations: Sequence[Compilation]) -> list[str]:
+    """Names of the matrix products and convolutions that torch can autotune, each once."""
     tunable = [name for name in _operators(compilations) if name.endswith(_TUNED)]
     return list(dict.fromkeys(tunable))
 
