@@ -33,21 +33,28 @@ TOLERANCES: dict[torch.dtype, Tolerance] = {
 """The defaults of ``torch.testing.assert_close``, from its documentation; other types are exact."""
 
 
-def tolerance(expected: torch.Tensor) -> Tolerance:
+def tolerance(expected: torch.Tensor, kernels: int = 1) -> Tolerance:
     """The tolerance for a tensor: torch.testing's for its dtype, wider if its values are large.
 
     Those defaults are for one operation on values near one. The rounding error of a sum is as large
     as that of its largest terms, even if they cancel, so the absolute part is no less than the
     relative part times the tensor's largest finite magnitude.
+
+    Parameters
+    ----------
+    kernels
+        How many kernels in a row rounded, in both results, each in its own way. The absolute part
+        grows with the square root of that number, as the error of many roundings does (N. Higham,
+        *Accuracy and Stability of Numerical Algorithms*, section 2.8).
     """
     relative, absolute = TOLERANCES.get(expected.dtype, Tolerance(0.0, 0.0))
     magnitudes = wide(expected).abs()
     finite = magnitudes[magnitudes.isfinite()]
     largest = finite.max().item() if finite.numel() else 0.0
-    return Tolerance(relative, max(absolute, relative * largest))
+    return Tolerance(relative, max(absolute, relative * largest) * math.sqrt(kernels))
 
 
-def compare(expected: Any, actual: Any) -> list[OutputError]:
+def compare(expected: Any, actual: Any, kernels: int = 1) -> list[OutputError]:
     """Compares two results, tensor by tensor and value by value.
 
     Looks into tuples, lists, mappings and dataclasses. Two NaNs are equal, as are two infinities of
@@ -57,6 +64,8 @@ def compare(expected: Any, actual: Any) -> list[OutputError]:
     ----------
     expected, actual
         Eager's result and the variant's. A mapping's keys are the paths of its values.
+    kernels
+        As of `tolerance`.
 
     Returns
     -------
@@ -66,7 +75,7 @@ def compare(expected: Any, actual: Any) -> list[OutputError]:
         ``path`` says why. ``max_abs`` and ``max_rel`` are over the elements that are finite in
         both, ``max_rel`` over those of them that are not zero in eager.
     """
-    return list(_compare(expected, actual, ""))
+    return list(_compare(expected, actual, "", kernels))
 
 
 def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -78,15 +87,16 @@ def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     }
 
 
-def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
+def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[OutputError]:
     if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
         if expected.is_nested and actual.is_nested:
             # Their parts differ in shape, so they have no dense form as a whole.
-            yield from _compare(list(expected.unbind()), list(actual.unbind()), path or "output")
+            parts, others = list(expected.unbind()), list(actual.unbind())
+            yield from _compare(parts, others, path or "output", kernels)
         elif expected.is_nested or actual.is_nested:
             yield _unlike(path, "nested in one of the two", expected.dtype)
         else:
-            yield from _tensors(expected, actual, path or "output")
+            yield from _tensors(expected, actual, path or "output", kernels)
         return
     expected_parts, actual_parts = _parts(expected, path), _parts(actual, path)
     if expected_parts is None or actual_parts is None:
@@ -106,7 +116,7 @@ def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
             yield _unlike(name, "not in eager's result")
     for name, part in expected_parts.items():
         if name in actual_parts:
-            yield from _compare(part, actual_parts[name], name)
+            yield from _compare(part, actual_parts[name], name, kernels)
 
 
 def _parts(value: Any, path: str) -> dict[str, Any] | None:
@@ -121,7 +131,9 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
     return None
 
 
-def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> Iterator[OutputError]:
+def _tensors(
+    expected: torch.Tensor, actual: torch.Tensor, path: str, kernels: int
+) -> Iterator[OutputError]:
     expected, actual = plain(expected), plain(actual)
     for name, expected_property, actual_property in [
         ("shape", list(expected.shape), list(actual.shape)),
@@ -135,7 +147,7 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> Iterato
             return
     if expected.is_meta:
         return  # it has no values
-    relative, absolute = tolerance(expected)
+    relative, absolute = tolerance(expected, kernels)
     wanted_wide, got_wide = wide(expected), wide(actual)
     finite = wanted_wide.isfinite() & got_wide.isfinite()
     same = (wanted_wide == got_wide) | (wanted_wide.isnan() & got_wide.isnan())

@@ -22,7 +22,7 @@ class Check(ComparingStage):
     ----------
     first, second
         The wrapper that serves, and the new one.
-    changes, devices, undefined
+    changes, devices, undefined, kernels
         As of `ComparingStage`.
     settle
         Called once, in the thread of the call: with None if the results agree, otherwise with
@@ -37,9 +37,12 @@ class Check(ComparingStage):
         changes: Collection[int] | None,
         devices: Sequence[int],
         undefined: Collection[int],
+        kernels: int,
         settle: Callable[[list[OutputError] | Exception | None], None],
     ) -> None:
-        super().__init__(first, changes=changes, devices=devices, undefined=undefined)
+        super().__init__(
+            first, changes=changes, devices=devices, undefined=undefined, kernels=kernels
+        )
         self.second = second
         self._settle = settle
 

@@ -70,6 +70,8 @@ class ComparingStage(Stage):
         The GPUs whose random numbers it may draw.
     undefined
         The outputs, by number, that torch leaves uninitialised: they are not compared.
+    kernels
+        How many kernels of the graph may round otherwise than those of the wrapper.
     """
 
     def __init__(
@@ -79,12 +81,14 @@ class ComparingStage(Stage):
         changes: Collection[int] | None,
         devices: Sequence[int],
         undefined: Collection[int],
+        kernels: int = 1,
     ) -> None:
         super().__init__(wrapper)
         self._changes = changes
         self._changed_places = [] if changes is None else sorted(changes)
         self._devices = devices
         self._undefined = undefined
+        self._kernels = kernels
 
     def _copies(self, inputs: Sequence[Any]) -> list[Any]:
         """The inputs, with copies of those that the graph may change."""
@@ -107,7 +111,9 @@ class ComparingStage(Stage):
                 error
                 for place, (left, other) in enumerate(zip(expected, actual, strict=True))
                 if place not in self._undefined and not _is_same(left, other)
-                for error in compare({f"output {place}": left}, {f"output {place}": other})
+                for error in compare(
+                    {f"output {place}": left}, {f"output {place}": other}, self._kernels
+                )
                 if not error.ok
             ]
         return wrong or None

@@ -20,6 +20,7 @@ from ..report.problem import Problem, message_of
 from ..report.tiers import Gain, GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
 from ..torch_api.inductor.graph_recording import Home, Loaded, end_step, pool_bytes
+from ..torch_api.inductor.wrapper_launches import count_launches
 from . import observers
 from .cached_files import CachedFiles
 from .check import Check
@@ -250,6 +251,7 @@ class TieredGraph:
             changes=self._changes(compiled),
             devices=_gpus(compiled),
             undefined=self._undefined,
+            kernels=count_launches(compiled.source_code),
             settle=self._settle,
         )
         with self._lock:

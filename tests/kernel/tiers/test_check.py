@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import operator
 import threading
+from pathlib import Path
 from typing import Any
 
+import compilescope as cs
 import pytest
 import torch
+from compilescope.analysis.wrapper.launches import codes_of, launches_of
 from compilescope.tiers.check import Check
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
+from compilescope.torch_api.inductor.wrapper_launches import count_launches
+
+REPORTS = Path(__file__).parents[2] / "data" / "reports"
 
 
 class Settled(list[Any]):
@@ -17,11 +23,17 @@ class Settled(list[Any]):
 
 
 def check_of(
-    first: Any, second: Any, *, changes: Any = (), undefined: Any = ()
+    first: Any, second: Any, *, changes: Any = (), undefined: Any = (), kernels: int = 1
 ) -> tuple[Check, Settled]:
     settled = Settled()
     check = Check(
-        first, second, changes=changes, devices=[], undefined=undefined, settle=settled.append
+        first,
+        second,
+        changes=changes,
+        devices=[],
+        undefined=undefined,
+        kernels=kernels,
+        settle=settled.append,
     )
     return check, settled
 
@@ -48,6 +60,31 @@ def test_a_wrong_result_is_told_and_not_given() -> None:
     assert not wrong.ok
     assert wrong.max_abs == pytest.approx(0.5)
     assert wrong.path == "output 0"
+
+
+@pytest.mark.parametrize(("kernels", "is_equal"), [(1, False), (100, True)])
+def test_roundings_of_many_kernels_are_allowed(kernels: int, is_equal: bool) -> None:
+    # The results of a ViT in float16, whose kernels torch 2.11 fuses otherwise for the C++ wrapper.
+    x = torch.tensor([1.77, -0.003], dtype=torch.float16)
+    check, settled = check_of(
+        lambda inputs: [inputs.pop()], lambda inputs: [inputs.pop() + 0.0022], kernels=kernels
+    )
+    check([x])
+    assert (settled == [None]) is is_equal
+
+
+@pytest.mark.parametrize("name", ["breaks", "mlp", "recompiles", "targets", "training"])
+def test_launches_are_counted_in_the_text_of_a_wrapper(name: str) -> None:
+    report = cs.load(REPORTS / f"{name}.compilescope.json")
+    counts = []
+    for variant in report.variants:
+        for compilation in variant.compilations:
+            wrappers = [code.python for code in codes_of(compilation) if code.python is not None]
+            if wrappers:
+                launches = sum(1 for _ in launches_of(compilation))
+                counts.append((sum(count_launches(wrapper) for wrapper in wrappers), launches))
+    assert counts
+    assert all(count == launches for count, launches in counts)
 
 
 def test_what_torch_leaves_uninitialised_is_not_compared() -> None:

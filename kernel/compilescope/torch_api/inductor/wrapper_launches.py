@@ -9,6 +9,7 @@ to 2.15.
 from __future__ import annotations
 
 import contextlib
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,6 +23,21 @@ LaunchCall = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A launch: the function, its arguments and keyword arguments."""
 
 _LIBRARIES = ("extern_kernels", "aten", "inductor_ops", "_quantized")
+_LAUNCH = re.compile(
+    rf"^ +(?:\w+ = )?(?:\w+\.run\(|cpp_\w+\(|torch\.ops\.|(?:{'|'.join(_LIBRARIES)})\.)",
+    re.MULTILINE,
+)
+
+
+def count_launches(source: str) -> int:
+    """How many kernels a Python wrapper launches, those of libraries included; at least 1.
+
+    Parameters
+    ----------
+    source
+        The wrapper's text.
+    """
+    return max(1, len(_LAUNCH.findall(source)))
 
 
 def is_python_wrapper(inner: Inner) -> bool:
