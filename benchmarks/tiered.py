@@ -7,8 +7,8 @@
 
 *First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
 and compilescope, in an empty cache folder (cold) and in the one that the cold process of the same
-way left (warm; the tiers had time to swap). The ways take turns, round by round; the ratio is the
-median of the rounds' ratios to the Python wrapper.
+way left (warm, ``--cached`` times; the tiers had time to swap). The ways take turns; the ratio is
+the median of the turns' ratios to the Python wrapper.
 
 *Latency* is taken in one process that has all three, in turns: before the swap, while the C++
 wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
@@ -321,12 +321,14 @@ def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) 
     ways = tuple(options.ways.split(","))
     for number in range(options.rounds):
         shift = number % len(ways)
-        for way in (*ways[shift:], *ways[:shift]):
-            with tempfile.TemporaryDirectory() as folder:
-                for phase in ("cold", "warm"):
-                    row = process(Path(folder), "first", way, name, options.device)
-                    firsts.setdefault((phase, way), []).append(row)
-                    write(model=name, what="first call", phase=phase, way=way, round=number, **row)
+        with tempfile.TemporaryDirectory() as folder:
+            for repeat in range(1 + options.cached):
+                phase = "warm" if repeat else "cold"
+                for way in (*ways[shift:], *ways[:shift]):
+                    row = process(Path(folder, way), "first", way, name, options.device)
+                    at = len(firsts.setdefault((phase, way), []))
+                    firsts[phase, way].append(row)
+                    write(model=name, what="first call", phase=phase, way=way, round=at, **row)
     for phase in ("cold", "warm") if firsts else ():
         for way in ways:
             figures = {}
@@ -465,6 +467,7 @@ def main() -> None:
     parser.add_argument("--models", default="small,gpt")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
+    parser.add_argument("--cached", type=int, default=1, help="cached first calls of each round")
     parser.add_argument("--ways", default=",".join(WAYS), help="of the first calls; python first")
     parser.add_argument("--first-only", action="store_true", help="first calls only")
     parser.add_argument("--graphs", action="store_true", help="the third tier only")
