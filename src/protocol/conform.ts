@@ -372,6 +372,8 @@ export function conformCudaGraphs(value: unknown): void {
   o.partitions = field(o.partitions, 'partitions', check44, emptyList);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
   o.how = text(o.how, 'how', '');
+  o.words = text(o.words, 'words', '');
+  o.counts = text(o.counts, 'counts', '');
 }
 
 export function conformDecision(value: unknown): void {
@@ -947,6 +949,7 @@ export function conformPartition(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation', '');
   o.kernels = number(o.kernels, 'kernels', 0);
   o.why = text(o.why, 'why', '');
+  o.words = text(o.words, 'words', '');
 }
 
 export function conformPayback(value: unknown): void {

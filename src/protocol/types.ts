@@ -800,6 +800,8 @@ export interface CudaGraphs {
   partitions: Partition[];
   memory_bytes: number | null;
   how: string;
+  words: string;
+  counts: string;
 }
 
 /**
@@ -1708,6 +1710,7 @@ export interface Partition {
   compilation: string;
   kernels: number;
   why: string;
+  words: string;
 }
 
 /**

@@ -144,7 +144,9 @@ describe('CudaGraphsSection', () => {
     ],
     partitions: [],
     memory_bytes: null,
-    how: 'By rule.'
+    how: 'By rule.',
+    words: 'not captured',
+    counts: ''
   };
 
   const draw = (cuda_graphs: CudaGraphs | null) =>
@@ -163,21 +165,28 @@ describe('CudaGraphsSection', () => {
     expect(text).toContain('torch._inductor.config.graph_partition = False');
   });
 
-  it('tells what was counted from what is foreseen', () => {
-    draw({ ...GRAPHS, outcome: 'captured', skips: [] });
-    expect(place.all('article')[0].textContent).toContain('would be captured');
+  it("shows the report's words for the outcome, the counts and the parts", () => {
     draw({
       ...GRAPHS,
-      outcome: 'captured',
+      outcome: 'partly',
       skips: [],
-      calls: 4,
-      captured: 1,
-      replayed: 2,
-      memory_bytes: 2e6
+      partitions: [
+        {
+          name: 'partition_0',
+          captured: true,
+          compilation: '0/0',
+          kernels: 3,
+          why: '',
+          words: 'captured, 3 launches'
+        }
+      ],
+      words: 'captured in part',
+      counts: 'in 4 calls: 1 recorded'
     });
     const text = place.all('article')[0].textContent;
-    expect(text).not.toContain('would be');
-    expect(text).toContain('In 4 calls: 1 recorded, 2 replayed');
+    expect(text).toContain('captured in part');
+    expect(text).toContain('in 4 calls: 1 recorded');
+    expect(text).toContain('0/0 partition_0 captured, 3 launches');
   });
 
   it('is not there where nobody asked', () => {

@@ -9,6 +9,7 @@ from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_status import add_sweep_words
 from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import complete_breaks
+from ..analysis.settings.cuda_graph_words import add_graph_words
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
 from . import cell, page
@@ -26,6 +27,7 @@ completing.update(
     breaks=complete_breaks,
     cold=add_words,
     conditions=add_conditions,
+    cuda_graphs=add_graph_words,
     launches=add_to_variant,
     sweep=add_sweep_words,
     tiers=add_tier_words,

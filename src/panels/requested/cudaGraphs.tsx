@@ -1,8 +1,6 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { CudaGraphs, Skip, VariantReport } from '../../protocol/types';
 import { Badge, CodeBlock, SourceLink } from '../common';
-import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 
 /**
@@ -47,10 +45,8 @@ function Card(props: {
     <article className="jp-Compilescope-cudaGraph">
       <header>
         <Badge>{variant}</Badge>
-        <Badge kind={isGood ? 'good' : 'warning'}>
-          {outcomeText(graphs, trans)}
-        </Badge>
-        <span>{figures(graphs, trans)}</span>
+        <Badge kind={isGood ? 'good' : 'warning'}>{graphs.words}</Badge>
+        <span>{graphs.counts}</span>
       </header>
       {graphs.why && skips.length === 0 && <p>{graphs.why}</p>}
       {outcome !== 'no GPU' &&
@@ -64,10 +60,7 @@ function Card(props: {
               key={index}
               className={part.captured ? 'jp-mod-captured' : undefined}
             >
-              <code>{`${part.compilation} ${part.name}`}</code>{' '}
-              {part.captured ? trans.__('captured') : trans.__('not captured')}
-              {', '}
-              {trans._n('%1 launch', '%1 launches', part.kernels)}
+              <code>{`${part.compilation} ${part.name}`}</code> {part.words}
               {part.why && (
                 <small className="jp-Compilescope-muted"> {part.why}</small>
               )}
@@ -99,44 +92,4 @@ function SkipText(props: { skip: Skip; context: IViewContext }): JSX.Element {
       {skip.setting && <CodeBlock code={skip.setting} trans={trans} />}
     </div>
   );
-}
-
-function outcomeText(
-  { outcome, calls }: CudaGraphs,
-  trans: TranslationBundle
-): string {
-  const isForeseen = calls === 0;
-  switch (outcome) {
-    case 'captured':
-      return isForeseen ? trans.__('would be captured') : trans.__('captured');
-    case 'partly':
-      return isForeseen
-        ? trans.__('would be captured in part')
-        : trans.__('captured in part');
-    case 'skipped':
-      return trans.__('not captured');
-    case 'no GPU':
-      return trans.__('no GPU');
-    default:
-      return trans.__('unknown');
-  }
-}
-
-/**
- * What was counted, where it was.
- */
-function figures(graphs: CudaGraphs, trans: TranslationBundle): string {
-  if (graphs.calls === 0) {
-    return '';
-  }
-  const counts = trans.__(
-    'In %1 calls: %2 recorded, %3 replayed, %4 recorded again',
-    graphs.calls,
-    graphs.captured,
-    graphs.replayed,
-    graphs.re_recorded
-  );
-  return graphs.memory_bytes === null
-    ? counts
-    : `${counts}; ${trans.__('memory pool: %1', formatBytes(graphs.memory_bytes))}`;
 }

@@ -115,7 +115,7 @@ def test_cuda_graphs_are_told() -> None:
     output = text.render(report)
     assert "cpp: CUDA graphs: not captured" in output
     assert SETTING in output
-    assert "in 4 calls 1 recorded, 2 replayed, 0 recorded again" in output
+    assert "in 4 calls: 1 recorded, 2 replayed, 0 recorded again" in output
     page = html.render(report, full=True)
     assert "graph &lt;partition&gt;" in page
     assert "graph <partition>" not in page

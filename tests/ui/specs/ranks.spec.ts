@@ -13,6 +13,7 @@ const CELLS = [
   `
 from compilescope import report as r
 from compilescope.analysis.changes.ranks import compare
+from compilescope.analysis.settings.cuda_graph_words import add_graph_words
 from compilescope.distributed.remote_report import Elsewhere
 from compilescope.session.session import get_session
 from compilescope.report.variant import Variant
@@ -45,6 +46,7 @@ def rank(number, how):
         partitions=[r.Partition(name="the inference graph", captured=False, compilation="0/0",
                                 kernels=2, why=EVIL)],
         how="Predicted from the code by torch's rules: nothing ran here.")
+    add_graph_words(made.variants[0].cuda_graphs)
     return made
 
 reports = [rank(0, "sum"), rank(1, "max")]

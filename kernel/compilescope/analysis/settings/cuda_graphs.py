@@ -12,6 +12,7 @@ from ...report.variant import Variant
 from ..wrapper.crossings import device_of
 from ..wrapper.partitions import read_partitions
 from .cuda_graph_reasons import PARTS, read_skip
+from .cuda_graph_words import add_graph_words
 
 SETTING = "triton.cudagraphs"
 PARTITION = "graph_partition"
@@ -61,7 +62,7 @@ def cuda_graphs_of(
     ----------
     settings
         Inductor's in force, by name.
-    said
+    logged_skips
         torch's log messages during compilation.
     records
         The records of the compilations: torch's metrics contain a reason too.
@@ -79,9 +80,9 @@ def cuda_graphs_of(
     if not settings.get(SETTING) and variant.backend != _BACKEND:
         if device == "cpu":
             return None
-        return CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.')
+        return _worded(CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.'))
     if device == "cpu":
-        return CudaGraphs(outcome="no GPU", why=_NO_GPU)
+        return _worded(CudaGraphs(outcome="no GPU", why=_NO_GPU))
     skips = _skips([*logged_skips, *_in_metrics(records)])
     if not skips and variant.cpp_wrapper and settings.get(PARTITION):
         skips = [read_skip("the C++ wrapper does not support graph partition")]
@@ -101,7 +102,7 @@ def cuda_graphs_of(
         partitions += read_partitions(compilation, why)
     cuda_graphs = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
     _conclude(cuda_graphs)
-    return cuda_graphs
+    return _worded(cuda_graphs)
 
 
 def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
@@ -142,6 +143,12 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
         graphs.why = (
             f"{graphs.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()
         )
+    add_graph_words(graphs)
+
+
+def _worded(graphs: CudaGraphs) -> CudaGraphs:
+    add_graph_words(graphs)
+    return graphs
 
 
 def _conclude(graphs: CudaGraphs) -> None:

@@ -28,6 +28,8 @@ class Partition(Struct):
     compilation: str = ""
     kernels: int = 0
     why: str = ""
+    words: str = ""
+    """``captured, 3 launches``."""
 
 
 class CudaGraphs(Struct):
@@ -45,3 +47,7 @@ class CudaGraphs(Struct):
     memory_bytes: float | None = None
     """The size of their memory pool."""
     how: str = ""
+    words: str = ""
+    """The outcome in words: ``would be captured in part``."""
+    counts: str = ""
+    """``in 4 calls: 1 recorded, 2 replayed, 0 recorded again``; empty if nothing was counted."""

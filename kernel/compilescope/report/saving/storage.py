@@ -140,6 +140,8 @@ def complete(report: Report) -> None:
         completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)
+        if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
+            completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)
         completing["bound"](variant)
     for timing in _timings(report):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...analysis.settings.cuda_graph_words import (
+    counts_words,
+    outcome_words,
+    partition_words,
+)
 from ...report import Collective, CudaGraphs, RankDifference, Report, VariantReport
 from .. import wording
-
-_OUTCOMES = {
-    "captured": "captured",
-    "partly": "captured in part",
-    "skipped": "not captured",
-    "no GPU": "no GPU",
-    "unknown": "unknown",
-}
 
 
 def graphed(report: Report) -> Iterator[tuple[VariantReport, CudaGraphs]]:
@@ -24,13 +21,8 @@ def graphed(report: Report) -> Iterator[tuple[VariantReport, CudaGraphs]]:
 
 
 def graphs_line(graphs: CudaGraphs) -> str:
-    """The use of CUDA graphs: counted or predicted."""
-    if graphs.calls:
-        figures = f"in {wording.count(graphs.calls, 'call')} {graphs.captured} recorded, "
-        figures += f"{graphs.replayed} replayed, {graphs.re_recorded} recorded again"
-        return f"CUDA graphs: {_OUTCOMES[graphs.outcome]}; {figures}"
-    foreseen = "would be " if graphs.outcome in ("captured", "partly") else ""
-    return f"CUDA graphs: {foreseen}{_OUTCOMES[graphs.outcome]}"
+    """Return the use of CUDA graphs: counted or predicted."""
+    return "; ".join(filter(None, [f"CUDA graphs: {outcome_words(graphs)}", counts_words(graphs)]))
 
 
 def graphs_why(graphs: CudaGraphs) -> list[str]:
@@ -48,8 +40,7 @@ def graphs_why(graphs: CudaGraphs) -> list[str]:
 def partition_lines(graphs: CudaGraphs) -> list[str]:
     """Return whether each partition of the graphs is captured, a line each."""
     return [
-        f"{part.compilation} {part.name}: {'captured' if part.captured else 'not captured'}, "
-        f"{wording.count(part.kernels, 'launch', 'launches')}. {part.why}"
+        f"{part.compilation} {part.name}: {partition_words(part)}. {part.why}"
         for part in graphs.partitions
     ]
 
