@@ -145,6 +145,7 @@ export function conformChanges(value: unknown): void {
   o.changes = field(o.changes, 'changes', check7, emptyList);
   o.summary = text(o.summary, 'summary', '');
   o.only_inductor = field(o.only_inductor, 'only_inductor', check2, emptyList);
+  o.backend_words = text(o.backend_words, 'backend_words', '');
   o.switches = field(o.switches, 'switches', check2, emptyList);
 }
 

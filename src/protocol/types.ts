@@ -477,6 +477,7 @@ export interface Changes {
   changes: Change[];
   summary: string;
   only_inductor: string[];
+  backend_words: string;
   switches: string[];
 }
 

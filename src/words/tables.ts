@@ -587,6 +587,37 @@ export const TABLES = {
       title: trans.__('size'),
       kind: 'figure' as const
     }
+  }),
+  changed_kernels: (trans: TranslationBundle) => ({
+    outcome: {
+      title: trans.__('change'),
+      note: trans.__('renamed: identical except for its name'),
+      kind: 'words' as const,
+      words: {
+        identical: trans.__('identical'),
+        renamed: trans.__('renamed'),
+        differs: trans.__('differs'),
+        added: trans.__('new'),
+        removed: trans.__('removed')
+      }
+    },
+    kernel: {
+      title: trans.__('kernel'),
+      kind: 'words' as const
+    },
+    baseline: {
+      title: trans.__('in the baseline'),
+      kind: 'words' as const
+    },
+    lines: {
+      title: trans.__('lines'),
+      note: trans.__('How many lines differ'),
+      kind: 'figure' as const
+    },
+    why: {
+      title: trans.__('why'),
+      kind: 'words' as const
+    }
   })
 };
 

@@ -20,6 +20,7 @@ const CHANGES: Changes = {
   switches: ['dynamic'],
   summary: 'Against python: 1 of 2 kernels is identical, 1 differs.',
   only_inductor: [],
+  backend_words: '',
   kernels: [
     { ...KERNEL, kernel: 'cpp_fused_add_0', baseline: 'cpp_fused_add_0' },
     {
@@ -126,7 +127,9 @@ describe('ChangesBody', () => {
   });
 
   it('names what Inductor alone gives', () => {
-    draw({ ...CHANGES, kernels: [], only_inductor: ['the kernels'] });
-    expect(place.text()).toContain('Inductor only: the kernels.');
+    const words =
+      'Inductor only: the kernels. The backend does not produce them.';
+    draw({ ...CHANGES, kernels: [], backend_words: words });
+    expect(place.text()).toContain(words);
   });
 });

@@ -46,5 +46,7 @@ class Changes(Struct):
     """One sentence."""
     only_inductor: list[str] = []
     """Parts that only Inductor produces, and that are therefore not compared."""
+    backend_words: str = ""
+    """Which those are, as a sentence; empty for Inductor."""
     switches: list[str] = []
     """The switches in which the two differ: fields of `Variant`."""

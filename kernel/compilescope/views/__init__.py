@@ -1,5 +1,6 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
+from ..analysis.changes.variants import add_backend_words
 from ..analysis.contents.stored import contents
 from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.guards.conditions import add_conditions
@@ -23,6 +24,7 @@ from .text import tiers
 # cannot import them, so importing this package registers its displays.
 concluding.update(overview=overview, contents=contents)
 completing.update(
+    backends=add_backend_words,
     bound=bounds.add_words,
     breaks=complete_breaks,
     cold=add_words,

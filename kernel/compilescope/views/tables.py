@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from .rows import cold, deploy, guards, package, results, routes, steps, sweep, target, variants
+from .rows import (
+    changes,
+    cold,
+    deploy,
+    guards,
+    package,
+    results,
+    routes,
+    steps,
+    sweep,
+    target,
+    variants,
+)
 from .rows.table import Table
 
 TABLES: tuple[Table, ...] = (
@@ -18,5 +30,6 @@ TABLES: tuple[Table, ...] = (
     steps.TABLE,
     package.ENTRIES,
     package.FILES,
+    changes.KERNELS,
 )
 """``scripts/generate_types.py`` writes their columns for the panel."""

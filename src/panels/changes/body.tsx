@@ -83,14 +83,8 @@ function Details(props: {
     <>
       <section>
         <h3>{trans.__('Kernels of %1 and %2', variant, changes.baseline)}</h3>
-        {changes.only_inductor.length > 0 ? (
-          <p className="jp-Compilescope-changesOnly">
-            <strong>{trans.__('Inductor only:')}</strong>{' '}
-            {trans.__(
-              '%1. This backend does not produce it.',
-              changes.only_inductor.join(', ')
-            )}
-          </p>
+        {changes.backend_words ? (
+          <p className="jp-Compilescope-changesOnly">{changes.backend_words}</p>
         ) : changes.kernels.length > 0 ? (
           <KernelTable
             variant={variant}

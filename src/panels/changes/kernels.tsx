@@ -3,6 +3,8 @@ import * as React from 'react';
 import type { Changes, KernelChange } from '../../protocol/types';
 import type { BadgeKind, IColumn, Sort } from '../common';
 import { Badge, compareNumbers, Prose, sorted, VirtualTable } from '../common';
+import { declaredColumns } from '../common/tables/declared';
+import { TABLES } from '../../words/tables';
 import type { IViewContext } from '../views';
 
 type Outcome = KernelChange['outcome'];
@@ -142,17 +144,9 @@ function OutcomeBadge(props: {
     added: 'info',
     removed: 'info'
   };
-  const words: Record<Outcome, [string, string]> = {
-    identical: [trans.__('identical'), trans.__('The same code')],
-    renamed: [trans.__('renamed'), trans.__('Identical except for its name')],
-    differs: [trans.__('differs'), trans.__('Other code')],
-    added: [trans.__('new'), trans.__('Not in the baseline')],
-    removed: [trans.__('removed'), trans.__('Only in the baseline')]
-  };
-  const [label, title] = words[outcome];
   return (
-    <Badge kind={kinds[outcome]} title={title}>
-      {label}
+    <Badge kind={kinds[outcome]}>
+      {TABLES.changed_kernels(trans).outcome.words[outcome]}
     </Badge>
   );
 }
@@ -161,25 +155,20 @@ function columnsOf(
   baseline: string,
   trans: TranslationBundle
 ): readonly IColumn<KernelChange>[] {
-  return [
-    {
-      id: 'outcome',
-      label: trans.__('change'),
+  return declaredColumns('changed_kernels', trans, {
+    outcome: {
       width: '84px',
       render: ({ outcome }) => <OutcomeBadge outcome={outcome} trans={trans} />,
       compare: (a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome)
     },
-    {
-      id: 'kernel',
-      label: trans.__('kernel'),
+    kernel: {
       width: 'minmax(90px, 3fr)',
       render: ({ kernel }) => (
         <code title={kernel || undefined}>{kernel || '–'}</code>
       ),
       compare: (a, b) => a.kernel.localeCompare(b.kernel)
     },
-    {
-      id: 'baseline',
+    baseline: {
       label: trans.__('in %1', baseline),
       width: 'minmax(90px, 2fr)',
       from: 520,
@@ -190,24 +179,18 @@ function columnsOf(
           <code title={row.baseline || undefined}>{row.baseline || '–'}</code>
         )
     },
-    {
-      id: 'lines',
-      label: trans.__('lines'),
-      title: trans.__('How many lines differ'),
+    lines: {
       width: '48px',
-      isNumber: true,
       from: 360,
       render: ({ lines }) => (lines ? lines : ''),
       compare: (a, b) => compareNumbers(a.lines, b.lines)
     },
-    {
-      id: 'why',
-      label: trans.__('why'),
+    why: {
       width: 'minmax(120px, 4fr)',
       from: 680,
       render: ({ why }) => <span title={why || undefined}>{why}</span>
     }
-  ];
+  });
 }
 
 function keyOf(row: KernelChange): string {

@@ -123,6 +123,7 @@ def test_another_back_end_lacks_what_is_inductors(report: Report) -> None:
     changes = report.variant("backend=aot_eager").changes
     assert changes is not None
     assert "the kernels" in changes.only_inductor
+    assert changes.backend_words.endswith("The backend aot_eager does not produce them.")
     assert not changes.kernels
     assert "generates no kernels and no wrapper" in changes.summary
 

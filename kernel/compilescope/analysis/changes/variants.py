@@ -78,6 +78,7 @@ def compare(baseline: VariantReport, variant: VariantReport) -> Changes:
     missing = only_inductor(variant)
     if missing or only_inductor(baseline):
         changes.only_inductor = missing
+        changes.backend_words = _backend_words(variant, changes)
     else:
         changes.kernels = kernel_changes(baseline, variant)
     changes.summary = _summary(baseline, variant, changes)
@@ -92,6 +93,21 @@ def only_inductor(variant: VariantReport) -> list[str]:
     has_kernels = any(compilation.kernels for compilation in variant.compilations)
     is_inductor = variant.requested.uses_inductor or has_kernels
     return [] if is_inductor else list(_INDUCTOR.values())
+
+
+def add_backend_words(variant: VariantReport) -> None:
+    """Fill `Changes.backend_words` of a variant from a file of an earlier version."""
+    if variant.changes is not None and not variant.changes.backend_words:
+        variant.changes.backend_words = _backend_words(variant, variant.changes)
+
+
+def _backend_words(variant: VariantReport, changes: Changes) -> str:
+    if not changes.only_inductor:
+        return ""
+    return (
+        f"Inductor only: {', '.join(changes.only_inductor)}. "
+        f"The backend {variant.requested.backend} does not produce them."
+    )
 
 
 def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) -> str:
@@ -127,7 +143,7 @@ def _kernels(kernels: Sequence[KernelChange]) -> str:
     if counts["added"]:
         counted.append(f"{counts['added']} {'is' if counts['added'] == 1 else 'are'} new")
     if counts["removed"]:
-        counted.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} gone")
+        counted.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} removed")
     return ", ".join(counted)
 
 

@@ -137,6 +137,7 @@ def complete(report: Report) -> None:
         for steps in compilation.steps:
             steps.kinds = steps.kinds or sum_kinds(steps.steps)
     for variant in report.variants:
+        completing["backends"](variant)
         completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)

@@ -7,14 +7,25 @@ from typing import NamedTuple
 
 from ...report import Changes, KernelChange, Report, VariantReport
 from .. import wording
+from .table import Column, Table
 
 OUTCOMES = {
     "identical": "identical",
-    "renamed": "identical but for its name",
+    "renamed": "renamed",
     "differs": "differs",
     "added": "new",
-    "removed": "gone",
+    "removed": "removed",
 }
+KERNELS = Table(
+    "changed_kernels",
+    (
+        Column("outcome", "change", "renamed: identical except for its name", words=OUTCOMES),
+        Column("kernel", "kernel"),
+        Column("baseline", "in the baseline"),
+        Column("lines", "lines", "How many lines differ", "figure"),
+        Column("why", "why"),
+    ),
+)
 _SAME = ("identical", "renamed")
 
 
@@ -30,14 +41,6 @@ def changed(report: Report) -> Iterator[tuple[VariantReport, Changes]]:
     for variant in report.variants:
         if variant.changes is not None:
             yield variant, variant.changes
-
-
-def only_inductor(variant: VariantReport, changes: Changes) -> str:
-    """Return what backends other than Inductor do not provide; nothing for Inductor."""
-    if not changes.only_inductor:
-        return ""
-    backend = variant.requested.backend
-    return f"Inductor only, and not of {backend}: {', '.join(changes.only_inductor)}."
 
 
 def kernels(changes: Changes) -> list[Row]:
@@ -65,7 +68,7 @@ def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
     rows = [*kernels(changes), *others(changes)]
     left_out = len(rows) - most
     return [
-        *filter(None, [only_inductor(variant, changes)]),
+        *filter(None, [changes.backend_words]),
         *filter(None, (f"{row.what}. {row.why}".strip() for row in rows[:most])),
         *([f"and {left_out} more: .variant({variant.name!r}).changes"] if left_out > 0 else []),
     ]

@@ -258,7 +258,7 @@ def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 def _changes(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     for variant, changes in changed_rows.changed(report):
         yield from _wrapped(f"{variant.name}: {changes.summary}", width, "changed: ")
-        yield from _wrapped(changed_rows.only_inductor(variant, changes), width, "  ")
+        yield from _wrapped(changes.backend_words, width, "  ")
         for row in changed_rows.kernels(changes)[:_SHOWN_CHANGES]:
             yield from _wrapped(f"{row.what}. {row.why}".strip(), width, "  ")
 
