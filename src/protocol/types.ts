@@ -2877,6 +2877,7 @@ export interface WatchState {
   breaks: number;
   seconds: number;
   latest: WatchedCompilation[];
+  counts: string[];
 }
 
 /**

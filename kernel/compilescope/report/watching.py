@@ -50,3 +50,5 @@ class WatchState(Struct):
     """The compile time, backward included."""
     latest: list[WatchedCompilation] = []
     """The last few, newest first."""
+    counts: list[str] = []
+    """What was recorded, in short phrases: ``2 recompiles``, ``1.5 s of compiling``."""

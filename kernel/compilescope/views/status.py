@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ..analysis.figures.watch_words import watch_counts
 from . import wording
 from .rows.watch import headline
 from .summary import environment
@@ -40,19 +41,9 @@ def watching(session: Session) -> str:
     state = session.watcher.state()
     if not state.subject:
         return "Nothing is watched. %compilescope watch starts it."
-    seen = [
-        wording.count(state.compilations, "compilation"),
-        wording.count(state.recompiles, "recompile"),
-        wording.count(state.breaks, "graph break"),
-        f"{state.seconds:.1f} s of compiling",
-        f"{state.held_bytes / 1e6:.1f} of {state.budget_bytes / 1e6:.0f} MB held",
-    ]
+    counts = ", ".join([wording.count(state.compilations, "compilation"), *watch_counts(state)])
     since = time.strftime("%H:%M:%S", time.localtime(state.since_s))
-    lines = [
-        (f"Watching since {since}: " if state.on else "Not watching; recorded: ") + ", ".join(seen)
-    ]
-    if state.reduced:
-        lines.append(f"{wording.count(state.reduced, 'compilation')} reduced to an outline.")
+    lines = [(f"Watching since {since}: " if state.on else "Not watching; recorded: ") + counts]
     if state.problem is not None:
         lines.append(f"{wording.MARKS['error']}: {state.problem.what}")
     return "\n".join(lines)

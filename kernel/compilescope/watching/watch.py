@@ -15,6 +15,7 @@ import types
 import uuid
 from collections.abc import Callable
 
+from ..analysis.figures.watch_words import watch_counts
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.given_values import check_number
@@ -148,7 +149,7 @@ class Watch:
         ledger = self._ledger
         ledger.take()
         rows = ledger.rows
-        return WatchState(
+        state = WatchState(
             on=self.is_on,
             subject=self._id,
             since_s=self.since_s,
@@ -163,6 +164,8 @@ class Watch:
             problem=ledger.problem,
             latest=rows.latest,
         )
+        state.counts = watch_counts(state)
+        return state
 
     def raised(self, error: BaseException) -> None:
         """Adds an exception of a user's call to the report if torch.compile caused it."""

@@ -91,26 +91,11 @@ function describe(watch: WatchState | null, trans: TranslationBundle): string {
       'Turn it on, then run any code: each compilation appears here as it happens.'
     );
   }
-  const parts = [
+  const since =
     watch.on && watch.since_s !== null
       ? trans.__('Since %1', clock(watch.since_s))
-      : trans.__('Off; recorded before'),
-    trans._n('%1 recompile', '%1 recompiles', watch.recompiles),
-    trans._n('%1 break', '%1 breaks', watch.breaks),
-    trans.__('%1 compiling', formatSeconds(watch.seconds)),
-    trans.__(
-      '%1 of %2 MB',
-      megabytes(watch.held_bytes),
-      megabytes(watch.budget_bytes)
-    )
-  ];
-  if (watch.reduced > 0) {
-    parts.push(trans.__('%1 reduced to an outline', watch.reduced));
-  }
-  if (watch.left_out > 0) {
-    parts.push(trans.__('%1 only counted', watch.left_out));
-  }
-  return parts.join(' · ');
+      : trans.__('Off; recorded before');
+  return [since, ...watch.counts].join(' · ');
 }
 
 function Row(props: {
@@ -193,9 +178,4 @@ function clock(seconds: number): string {
     hour: '2-digit',
     minute: '2-digit'
   });
-}
-
-function megabytes(bytes: number): string {
-  const value = bytes / 1e6;
-  return value < 10 ? value.toFixed(1) : value.toFixed(0);
 }

@@ -1,0 +1,27 @@
+"""What a watch has recorded, in words: for the panel and a terminal."""
+
+from __future__ import annotations
+
+from ...report.watching import WatchState
+from .wording import count
+
+
+def watch_counts(state: WatchState) -> list[str]:
+    """Return what a watch has recorded besides the number of compilations, in short phrases."""
+    held, budget = (_megabytes(size) for size in (state.held_bytes, state.budget_bytes))
+    phrases = [
+        count(state.recompiles, "recompile"),
+        count(state.breaks, "graph break"),
+        f"{state.seconds:.1f} s of compiling",
+        f"{held} of {budget} MB held",
+    ]
+    if state.reduced:
+        phrases.append(f"{count(state.reduced, 'compilation')} reduced to an outline")
+    if state.left_out:
+        phrases.append(f"{state.left_out} only counted")
+    return phrases
+
+
+def _megabytes(size: float) -> str:
+    megabytes = size / 1e6
+    return f"{megabytes:.1f}" if megabytes < 10 else f"{megabytes:.0f}"

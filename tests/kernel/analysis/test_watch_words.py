@@ -1,0 +1,22 @@
+"""What a watch has recorded, in words."""
+
+from __future__ import annotations
+
+from compilescope.analysis.figures.watch_words import watch_counts
+from compilescope.report.watching import WatchState
+
+
+def test_what_was_recorded() -> None:
+    state = WatchState(recompiles=2, breaks=1, seconds=0.25, held_bytes=1_200_000)
+    state.budget_bytes = 256_000_000
+    assert watch_counts(state) == [
+        "2 recompiles",
+        "1 graph break",
+        "0.2 s of compiling",
+        "1.2 of 256 MB held",
+    ]
+
+
+def test_what_memory_did_not_suffice_for() -> None:
+    state = WatchState(reduced=30, left_out=4)
+    assert watch_counts(state)[4:] == ["30 compilations reduced to an outline", "4 only counted"]
