@@ -264,6 +264,7 @@ export function conformCompilationChange(value: unknown): void {
   o.line_before = text(o.line_before, 'line_before', '');
   o.line_after = text(o.line_after, 'line_after', '');
   o.outcome = field(o.outcome, 'outcome', check39, none);
+  o.outcome_words = text(o.outcome_words, 'outcome_words', '');
   o.recompile = field(o.recompile, 'recompile', check39, none);
   o.kernels_gone = field(o.kernels_gone, 'kernels_gone', check2, emptyList);
   o.kernels_new = field(o.kernels_new, 'kernels_new', check2, emptyList);
@@ -308,6 +309,8 @@ export function conformCompilationSummary(value: unknown): void {
   o.torch_id = text(o.torch_id, 'torch_id', '');
   o.cell_number = field(o.cell_number, 'cell_number', check4, none);
   o.caches = field(o.caches, 'caches', check8, emptyMap);
+  o.outcome = text(o.outcome, 'outcome', 'compiled');
+  o.outcome_words = text(o.outcome_words, 'outcome_words', '');
 }
 
 export function conformCompileTime(value: unknown): void {
@@ -923,6 +926,8 @@ export function conformPackage(value: unknown): void {
   o.entries = field(o.entries, 'entries', check77, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.state = text(o.state, 'state', '');
+  o.results = text(o.results, 'results', '');
 }
 
 export function conformPackageFile(value: unknown): void {
@@ -1006,6 +1011,7 @@ export function conformProcessDifference(value: unknown): void {
   o.slower = field(o.slower, 'slower', check81, emptyList);
   o.faster = field(o.faster, 'faster', check81, emptyList);
   o.unread = number(o.unread, 'unread', 0);
+  o.notes = field(o.notes, 'notes', check2, emptyList);
 }
 
 export function conformProcessSummary(value: unknown): void {

@@ -664,6 +664,7 @@ export interface CompilationChange {
   line_after: string;
   outcome:
     ['compiled' | 'eager' | 'failed', 'compiled' | 'eager' | 'failed'] | null;
+  outcome_words: string;
   recompile: [string, string] | null;
   kernels_gone: string[];
   kernels_new: string[];
@@ -720,6 +721,8 @@ export interface CompilationSummary {
   torch_id: string;
   cell_number: number | null;
   caches: Record<string, string>;
+  outcome: 'compiled' | 'eager' | 'failed';
+  outcome_words: string;
 }
 
 /**
@@ -1651,6 +1654,8 @@ export interface Package {
   entries: Entry[];
   problem: Problem | null;
   absent: Record<string, string>;
+  state: string;
+  results: string;
 }
 
 /**
@@ -1786,6 +1791,7 @@ export interface ProcessDifference {
   slower: TimeChange[];
   faster: TimeChange[];
   unread: number;
+  notes: string[];
 }
 
 /**

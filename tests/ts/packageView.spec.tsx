@@ -48,6 +48,8 @@ function packageOf(change: Partial<Package> = {}): Package {
     entries: [],
     problem: null,
     absent: { backward: 'The forward alone.' },
+    state: 'Sources, not built',
+    results: '',
     ...change
   };
 }
@@ -153,6 +155,7 @@ describe('PackageBody', () => {
       package: packageOf({
         built: true,
         accurate: true,
+        results: 'same results as eager',
         entries: [
           { name: 'eager', timing: timing({ median_us: 30 }), why: '' },
           {

@@ -36,8 +36,10 @@ def difference_text(difference: TraceDifference) -> Iterator[str]:
         yield from _times("slower", process.slower)
         yield from _times("faster", process.faster)
         yield from _changes(process)
-        if not (process.gone or process.new or process.changed):
-            yield "  Both compiled the same code."
+        for note in process.notes:
+            yield f"  {note}"
+        if process.unread:
+            yield "  --all compares them."
     for name in difference.only_before:
         yield f"only before: {name}"
     for name in difference.only_after:
@@ -64,16 +66,11 @@ def _changes(process: ProcessDifference) -> Iterator[str]:
         yield f"  ≠ {change.function}, {diff.title(change.before, change.after)}{first}"
         yield from _details(change)
     yield from _rest(process.changed)
-    if process.unread:
-        yield (
-            f"  kernels and guards of {count(process.unread, 'further compilation')} were not "
-            "compared: --all compares them"
-        )
 
 
 def _details(change: CompilationChange) -> Iterator[str]:
     if change.outcome is not None:
-        yield f"      {' → '.join(change.outcome)}"
+        yield f"      {change.outcome_words}"
     if change.graph:
         yield from _listed("-", [change.line_before])
         yield from _listed("+", [change.line_after])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from ..analysis.figures.trace_words import OUTCOMES
 from ..analysis.figures.wording import count
 from ..report import Environment, Problem, SourceLine
 from ..report.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
@@ -106,7 +107,7 @@ def compilation_name(line: CompilationLine) -> str:
 def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str, str]:
     notes = []
     if line.outcome != "compiled":
-        notes.append("failed" if line.outcome == "failed" else "fell back to eager")
+        notes.append(OUTCOMES[line.outcome])
     if line.recompile:
         notes.append("recompiled")
     if line.graph_breaks:

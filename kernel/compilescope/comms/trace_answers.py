@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.contents.summaries import compilation_summary, filled
+from ..analysis.figures.trace_words import outcomes_of
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
 from ..readers.trace_difference import MOST_READ, trace_difference
@@ -292,7 +293,8 @@ class TraceAnswers:
         return msgspec.structs.replace(self._report, variants=variants)
 
     def _note(self, variant: str, whole: Compilation) -> None:
-        summary = compilation_summary(whole)
+        outcomes = outcomes_of(self._report.variant(variant))
+        summary = compilation_summary(whole, outcomes.get(whole.id, "compiled"))
         # Dynamo's graph, as in the list before: a later graph may be larger.
         outline = self._report.compilation(whole.id, variant)
         summary.nodes = outline.counts.get("nodes", summary.nodes)

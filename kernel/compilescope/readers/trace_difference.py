@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.changes.reports import BACKEND_HASH, kernel_differences
+from ..analysis.figures.trace_words import add_change_words, add_notes
 from ..report import Compilation
 from ..report.traces import (
     CompilationChange,
@@ -159,7 +160,7 @@ def _of_processes(
     }
     times = [time for pair in pairs if (time := _time_change(pair)) is not None]
     times.sort(key=lambda time: -abs(time.after_s - time.before_s))
-    return ProcessDifference(
+    difference = ProcessDifference(
         before=before.name,
         after=after.name,
         figures=[
@@ -179,6 +180,8 @@ def _of_processes(
         faster=[time for time in times if time.after_s < time.before_s],
         unread=unread,
     )
+    add_notes(difference)
+    return difference
 
 
 def _sides(log: ProcessLog) -> list[_Side]:
@@ -238,6 +241,7 @@ def _change(pair: _Pair) -> CompilationChange | None:
     )
     if before.line.outcome != after.line.outcome:
         change.outcome = (before.line.outcome, after.line.outcome)
+        add_change_words(change)
     reasons = before.line.recompile, after.line.recompile
     if len({_plain(_COMPILE_ID.sub("", reason)) for reason in reasons}) > 1:
         change.recompile = reasons

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
+from ..analysis.figures.trace_words import outcomes_of
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.traces import (
@@ -82,11 +83,7 @@ def for_report(trace_summary: TraceSummary) -> TraceSummary:
 
 def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     """The compilations of a process as lines of a list, in torch's order."""
-    outcomes: dict[str, Outcome] = {
-        compile_id: "failed" if problem.severity == "error" else "eager"
-        for problem in variant.problems
-        for compile_id in problem.compilations
-    }
+    outcomes = outcomes_of(variant)
     return [
         _line(compilation, variant.name, outcomes.get(compilation.id, "compiled"))
         for compilation in variant.compilations

@@ -11,6 +11,7 @@ from typing import Literal
 from .measurements.timings import Speedup, Verdict
 from .problem import Problem, SourceLine, Struct
 from .target import Estimate
+from .traces import Outcome
 from .variant import Variant
 
 
@@ -61,6 +62,9 @@ class CompilationSummary(Struct):
     cell_number: int | None = None
     caches: dict[str, str] = {}
     """Cache → its answer: hit, miss or bypass."""
+    outcome: Outcome = "compiled"
+    outcome_words: str = ""
+    """``fell back to eager``; empty if it was compiled."""
 
 
 class TargetSummary(Struct):

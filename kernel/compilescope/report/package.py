@@ -69,3 +69,7 @@ class Package(Struct):
     entries: list[Entry] = []
     problem: Problem | None = None
     absent: dict[str, str] = {}
+    state: str = ""
+    """``Sources, not built``; empty if there are no files."""
+    results: str = ""
+    """``same results as eager``; empty if they were not compared."""

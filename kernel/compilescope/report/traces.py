@@ -131,6 +131,8 @@ class CompilationChange(Struct):
     line_after: str = ""
     outcome: tuple[Outcome, Outcome] | None = None
     """The outcomes, if only one of the two failed or fell back to eager."""
+    outcome_words: str = ""
+    """``compiled → fell back to eager``; empty if the outcomes are the same."""
     recompile: tuple[str, str] | None = None
     """The first reason, if it differs."""
     kernels_gone: list[str] = []
@@ -162,6 +164,8 @@ class ProcessDifference(Struct):
     faster: list[TimeChange] = []
     unread: int = 0
     """The number of changed compilations whose kernels and guards were not compared."""
+    notes: list[str] = []
+    """Whether both compiled the same code, and what was not compared, in sentences."""
 
 
 class TraceDifference(Struct):

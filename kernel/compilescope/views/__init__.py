@@ -3,11 +3,13 @@
 from ..analysis.changes.variants import add_backend_words
 from ..analysis.contents.stored import contents
 from ..analysis.figures.tier_words import add_tier_words
+from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_status import add_sweep_words
+from ..analysis.packages.package_words import complete_package
 from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import complete_breaks
 from ..analysis.settings.cuda_graph_words import add_graph_words
@@ -31,8 +33,10 @@ completing.update(
     conditions=add_conditions,
     cuda_graphs=add_graph_words,
     launches=add_to_variant,
+    package=complete_package,
     sweep=add_sweep_words,
     tiers=add_tier_words,
+    trace=complete_trace,
 )
 renderers.update(text=text.render, html=cell.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)

@@ -209,17 +209,11 @@ function Summary(props: {
       aria-label={trans.__('The package')}
     >
       <p>
-        <strong>
-          {contents.built
-            ? trans.__('A library, ready to be loaded')
-            : trans.__('Sources, not built')}
-        </strong>
+        <strong>{contents.state}</strong>
         {contents.device && <Badge kind="info">{contents.device}</Badge>}
         {contents.accurate !== null && (
           <Badge kind={contents.accurate ? 'good' : 'error'}>
-            {contents.accurate
-              ? trans.__('✓ same results as eager')
-              : trans.__('✗ differs from eager')}
+            {`${contents.accurate ? '✓' : '✗'} ${contents.results}`}
           </Badge>
         )}
         {contents.bytes !== null && <span>{formatBytes(contents.bytes)}</span>}
@@ -238,10 +232,7 @@ function Summary(props: {
           {contents.seconds !== null &&
             `${trans.__('Made in %1', formatSeconds(contents.seconds))}: `}
           {parts
-            .map(
-              ([name, seconds]) =>
-                `${partTitle(name, trans)} ${formatSeconds(seconds)}`
-            )
+            .map(([name, seconds]) => `${name} ${formatSeconds(seconds)}`)
             .join(', ')}
         </p>
       )}
@@ -252,21 +243,4 @@ function Summary(props: {
       ))}
     </section>
   );
-}
-
-function partTitle(part: string, trans: TranslationBundle): string {
-  switch (part) {
-    case 'export':
-      return trans.__('export');
-    case 'code generation':
-      return trans.__('code generation');
-    case 'C++ build':
-      return trans.__('C++ build');
-    case 'packaging':
-      return trans.__('packaging');
-    case 'loading':
-      return trans.__('loading');
-    default:
-      return part;
-  }
 }

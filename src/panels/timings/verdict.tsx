@@ -12,7 +12,7 @@ export function Verdicts(props: {
   context: IViewContext;
 }): JSX.Element {
   const { variants, context } = props;
-  const { model, trans } = context;
+  const { model } = context;
   const judged = variants
     .filter(variant => variant.verdict !== null)
     .sort(
@@ -20,12 +20,10 @@ export function Verdicts(props: {
         Number(b.name === model.variant) - Number(a.name === model.variant)
     );
   if (judged.length === 0) {
+    const limit = model.report?.overview?.limit;
     return (
       <p className="jp-Compilescope-hint">
-        {variants.find(variant => variant.absent.verdict)?.absent.verdict ??
-          (model.isLive
-            ? trans.__('Break down the time to see what limits performance.')
-            : trans.__('The time of a call was not broken down.'))}
+        {limit?.basis === 'unknown' && limit.text}
       </p>
     );
   }

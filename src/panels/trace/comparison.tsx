@@ -36,9 +36,8 @@ export function Comparison(props: {
     return null;
   }
   const isBusy = state === 'busy';
-  const unread =
-    difference?.processes.reduce((sum, process) => sum + process.unread, 0) ??
-    0;
+  const isWhole =
+    difference?.processes.every(process => process.unread === 0) ?? true;
   return (
     <section>
       <h3>
@@ -54,15 +53,6 @@ export function Comparison(props: {
         </p>
       )}
       {difference && <Difference difference={difference} context={context} />}
-      {unread > 0 && (
-        <p>
-          {trans._n(
-            'Kernels and guards of %1 further compilation were not compared.',
-            'Kernels and guards of %1 further compilations were not compared.',
-            unread
-          )}
-        </p>
-      )}
       {chooseTrace && (
         <div className="jp-Compilescope-traceControls">
           <button
@@ -73,7 +63,7 @@ export function Comparison(props: {
           >
             {trans.__('Compare with another trace…')}
           </button>
-          {unread > 0 && path !== null && (
+          {!isWhole && path !== null && (
             <button
               type="button"
               className="jp-Compilescope-button"

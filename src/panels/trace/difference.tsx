@@ -69,13 +69,13 @@ function Process(props: {
       context={context}
     />
   );
-  const isSame =
-    process.gone.length + process.new.length + process.changed.length === 0;
   return (
     <div className="jp-Compilescope-traceDifference">
       {isNamed && <h4>{nameOf(process)}</h4>}
       <Figures process={process} trans={trans} />
-      {isSame && <p>{trans.__('Both compiled the same code.')}</p>}
+      {process.notes.map(note => (
+        <p key={note}>{note}</p>
+      ))}
       <Lines
         title={trans.__('Newly compiled')}
         lines={process.new}
@@ -281,7 +281,7 @@ function Change(props: {
         {id(change.before, change.after)}
         {change.outcome && (
           <Badge kind={isWorse ? 'error' : 'info'}>
-            {change.outcome.join(' → ')}
+            {change.outcome_words}
           </Badge>
         )}
       </header>

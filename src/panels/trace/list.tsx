@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { ReportSummary } from '../../protocol/types';
+import type { CompilationSummary, ReportSummary } from '../../protocol/types';
 import { formatCount, formatPlace, formatSeconds } from '../../words/format';
 import type { IColumn, Sort } from '../common';
 import {
@@ -38,7 +38,12 @@ interface IRow {
   readonly nodes: number;
   readonly recompile: string;
   readonly breaks: number;
-  readonly outcome: '' | 'failed' | 'eager';
+  readonly outcome: CompilationSummary['outcome'];
+
+  /**
+   * The outcome in words; empty if it was compiled.
+   */
+  readonly outcomeWords: string;
 
   /**
    * Cache → its answer: hit, miss or bypass.
@@ -48,7 +53,7 @@ interface IRow {
 
 const KEEPS: Record<string, (row: IRow) => boolean> = {
   all: () => true,
-  failed: row => row.outcome !== '',
+  failed: row => row.outcome !== 'compiled',
   recompiled: row => row.recompile !== '',
   broken: row => row.breaks > 0,
   hit: row => answered(row, 'hit'),
@@ -175,15 +180,8 @@ function keyOf(process: string, id: string): string {
 }
 
 function rowsOf(report: ReportSummary, cell: string): IRow[] {
-  return report.variants.flatMap(({ name, compilations, problems }) => {
-    const outcomes = new Map<string, IRow['outcome']>();
-    for (const { facts, severity } of problems) {
-      const ids = (facts.compilations ?? facts.compilation)?.split(', ');
-      for (const id of ids ?? []) {
-        outcomes.set(id, severity === 'error' ? 'failed' : 'eager');
-      }
-    }
-    return compilations.map(compilation => ({
+  return report.variants.flatMap(({ name, compilations }) =>
+    compilations.map(compilation => ({
       key: keyOf(name, compilation.id),
       process: name,
       id: compilation.id,
@@ -197,10 +195,11 @@ function rowsOf(report: ReportSummary, cell: string): IRow[] {
       nodes: compilation.nodes,
       recompile: compilation.recompile[0]?.split('\n')[0] ?? '',
       breaks: compilation.breaks,
-      outcome: outcomes.get(compilation.id) ?? '',
+      outcome: compilation.outcome,
+      outcomeWords: compilation.outcome_words,
       caches: compilation.caches
-    }));
-  });
+    }))
+  );
 }
 
 function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
@@ -258,14 +257,14 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       label: trans.__('Outcome'),
       width: '150px',
       from: 560,
-      hasValue: row => row.outcome !== '',
+      hasValue: row => row.outcomeWords !== '',
       render: row =>
-        row.outcome && (
+        row.outcomeWords && (
           <Badge kind={row.outcome === 'failed' ? 'error' : 'warning'}>
-            {OUTCOMES[row.outcome](trans)}
+            {row.outcomeWords}
           </Badge>
         ),
-      compare: (a, b) => a.outcome.localeCompare(b.outcome),
+      compare: (a, b) => a.outcomeWords.localeCompare(b.outcomeWords),
       isDescendingFirst: true
     },
     {
@@ -301,14 +300,6 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
     }
   ];
 }
-
-const OUTCOMES: Record<
-  'failed' | 'eager',
-  (trans: TranslationBundle) => string
-> = {
-  failed: trans => trans.__('failed'),
-  eager: trans => trans.__('fell back to eager')
-};
 
 function cachesOf({ caches }: IRow): string {
   return Object.entries(caches)

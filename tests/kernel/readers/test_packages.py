@@ -183,6 +183,7 @@ def test_built_it_is_checked_and_timed(report: Report) -> None:
     assert package is not None
     assert (package.problem, variant.problems) == (None, [])
     assert (package.built, package.accurate) == (True, True)
+    assert (package.state, package.results) == ("Library, ready to load", "same results as eager")
     assert any(file.kind == "library" for file in package.files)
     assert package.parts["C++ build"] > 0
     names = [entry.name for entry in package.entries]
@@ -250,6 +251,7 @@ def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) 
     assert package is not None
     assert dynamic.package is not None
     assert (package.built, first.stage) == (True, "built")
+    assert "first: ahead of time, library, ready to load, " in str(report)
     assert package.constants == dynamic.package.constants
     (symbol,) = (item.split()[0] for item in package.dynamic)
     assert package.inputs[0].endswith(f"float32[{symbol}, 16]")

@@ -14,8 +14,10 @@ from ...report.contents import (
     TargetSummary,
     VariantSummary,
 )
+from ...report.traces import Outcome
 from ..figures.counts import recompile_count
 from ..figures.intervals import known_interval
+from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
 from ..target.estimate_words import checked, estimate_lines, nothing_ran
 from .texts import listed
@@ -38,7 +40,7 @@ def variant_summary(variant: VariantReport) -> VariantSummary:
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
-        compilations=[compilation_summary(compilation) for compilation in variant.compilations],
+        compilations=compilation_summaries(variant),
         recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
         problems=variant.problems,
@@ -101,7 +103,18 @@ def filled(variant: VariantReport) -> list[str]:
     return sorted(fields)
 
 
-def compilation_summary(compilation: Compilation) -> CompilationSummary:
+def compilation_summaries(variant: VariantReport) -> list[CompilationSummary]:
+    """A variant's compilations without their texts."""
+    outcomes = outcomes_of(variant)
+    return [
+        compilation_summary(compilation, outcomes.get(compilation.id, "compiled"))
+        for compilation in variant.compilations
+    ]
+
+
+def compilation_summary(
+    compilation: Compilation, outcome: Outcome = "compiled"
+) -> CompilationSummary:
     """A compilation without its texts."""
     frame = compilation.frame
     # Of one that was reduced, how many there were.
@@ -128,4 +141,6 @@ def compilation_summary(compilation: Compilation) -> CompilationSummary:
         torch_id=compilation.torch_id,
         cell_number=compilation.cell_number,
         caches={event.cache: event.outcome for event in compilation.cache},
+        outcome=outcome,
+        outcome_words="" if outcome == "compiled" else OUTCOMES[outcome],
     )

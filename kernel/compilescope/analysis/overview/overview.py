@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 from ...report import (
+    PHASE_KINDS,
     Answer,
     Count,
     Overview,
@@ -360,14 +361,11 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
 
 
 _LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
-_PARTS = {
-    "dynamo": "Dynamo",
-    "aot_autograd": "AOTAutograd",
-    "inductor": "Inductor",
-    "code_generation": "code generation",
-    "cpp_build": "C++ build",
-    "triton": "Triton",
+_PARTS = {"inductor": "Inductor"} | {
+    kind: PHASE_KINDS[kind]
+    for kind in ("dynamo", "aot_autograd", "code_generation", "cpp_build", "triton")
 }
+"""Part of a first call → title."""
 
 
 def _largest(variant: VariantReport) -> str:

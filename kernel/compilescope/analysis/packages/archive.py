@@ -17,6 +17,7 @@ from ...report import Package, PackageFile
 from ...report.errors import CompilescopeError
 from ...report.saving.given_files import given_path, reading
 from . import cpp
+from .package_words import add_package_words
 
 MOST_FILES = 5_000
 """The most files listed; a model with separate weights has one file for each."""
@@ -184,6 +185,7 @@ def _fill(package: Package, files: Sequence[PackageFile]) -> None:
     package.built = any(
         file.kind == "library" and not file.path.endswith((".o", ".a")) for file in files
     )
+    add_package_words(package)
     if code is None:
         package.absent.setdefault("code", "The package holds no C++.")
         return

@@ -144,12 +144,15 @@ def complete(report: Report) -> None:
         if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)
+        completing["package"](variant)
         completing["bound"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
     for graph in report.tiers:
         if not graph.lines:
             completing["tiers"](graph)
+    if report.trace is not None:
+        completing["trace"](report.trace)
     if report.sweep is not None and not report.sweep.status:
         completing["sweep"](report.sweep)
 

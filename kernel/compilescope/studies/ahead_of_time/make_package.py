@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ...analysis.packages.ahead_of_time import add_code
+from ...analysis.packages.package_words import add_package_words
 from ...processes.folders import temporary
 from ...processes.runner import Ended, Limits, run
 from ...progress.progress import Cancelled
@@ -72,6 +73,7 @@ def make_package(study: StudyContext, *, built: bool) -> None:
             report.compilations[0],
         )
         add_code(package, compilation)
+    add_package_words(package)
     report.package = package
 
 

@@ -51,13 +51,12 @@ def headline(variant: VariantReport, package: Package) -> str:
     if package.problem is not None and not package.files:
         return f"{start}, {package.problem.what}"
     parts = [
-        "a library" if package.built else "sources, not built",
+        f"{package.state[:1].lower()}{package.state[1:]}",
         wording.count(len(package.files), "file"),
         wording.count(len(package.constants), "constant"),
+        package.results,
     ]
-    if package.accurate is not None:
-        parts.append("eager's results" if package.accurate else "its results differ from eager's")
-    return f"{start}, {', '.join(parts)}"
+    return f"{start}, {', '.join(filter(None, parts))}"
 
 
 def lines(package: Package) -> Iterator[str]:

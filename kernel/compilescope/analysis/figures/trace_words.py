@@ -1,0 +1,46 @@
+"""The outcome of compilations, and the difference between two traces, in words."""
+
+from __future__ import annotations
+
+from ...report import VariantReport
+from ...report.traces import CompilationChange, Outcome, ProcessDifference, TraceSummary
+from .wording import count
+
+OUTCOMES: dict[Outcome, str] = {
+    "compiled": "compiled",
+    "failed": "failed",
+    "eager": "fell back to eager",
+}
+
+
+def outcomes_of(variant: VariantReport) -> dict[str, Outcome]:
+    """Return the outcome of every compilation that was not compiled, by compile id."""
+    return {
+        compile_id: "failed" if problem.severity == "error" else "eager"
+        for problem in variant.problems
+        for compile_id in problem.compilations
+    }
+
+
+def add_change_words(change: CompilationChange) -> None:
+    """Fill `CompilationChange.outcome_words`."""
+    if change.outcome is not None:
+        change.outcome_words = " → ".join(OUTCOMES[outcome] for outcome in change.outcome)
+
+
+def add_notes(process: ProcessDifference) -> None:
+    """Fill `ProcessDifference.notes`."""
+    process.notes = []
+    if not (process.gone or process.new or process.changed):
+        process.notes.append("Both compiled the same code.")
+    if process.unread:
+        what = count(process.unread, "further compilation")
+        process.notes.append(f"Kernels and guards of {what} were not compared.")
+
+
+def complete_trace(trace: TraceSummary) -> None:
+    """Fill in the words of a trace from a file of an earlier version."""
+    for process in trace.difference.processes if trace.difference is not None else []:
+        add_notes(process)
+        for change in process.changed:
+            add_change_words(change)
