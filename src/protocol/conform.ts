@@ -560,16 +560,6 @@ export function conformFusion(value: unknown): void {
   o.why = text(o.why, 'why', '');
 }
 
-export function conformGain(value: unknown): void {
-  const o = record(value);
-  o.python_us = number(o.python_us, 'python_us');
-  o.cpp_us = number(o.cpp_us, 'cpp_us');
-  o.python_quartiles_us = field(o.python_quartiles_us, 'python_quartiles_us', check15);
-  o.cpp_quartiles_us = field(o.cpp_quartiles_us, 'cpp_quartiles_us', check15);
-  o.calls = number(o.calls, 'calls');
-  o.is_host_time = flag(o.is_host_time, 'is_host_time', false);
-}
-
 export function conformGraph(value: unknown): void {
   const o = record(value);
   o.stage = text(o.stage, 'stage');
@@ -589,7 +579,6 @@ export function conformGraphTiers(value: unknown): void {
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
   o.number = number(o.number, 'number', 0);
   o.pinned = flag(o.pinned, 'pinned', false);
-  o.gain = field(o.gain, 'gain', check54, none);
   o.pinned_to = field(o.pinned_to, 'pinned_to', check9, none);
   o.lines = field(o.lines, 'lines', check2, emptyList);
 }
@@ -641,7 +630,7 @@ export function conformKernel(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.source = text(o.source, 'source', '');
   o.ops = field(o.ops, 'ops', check2, emptyList);
-  o.launches = field(o.launches, 'launches', check55, emptyList);
+  o.launches = field(o.launches, 'launches', check54, emptyList);
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.sources = field(o.sources, 'sources', check5, emptyList);
   o.modules = field(o.modules, 'modules', check2, emptyList);
@@ -654,13 +643,13 @@ export function conformKernel(value: unknown): void {
   o.estimated_for = field(o.estimated_for, 'estimated_for', check14, emptyMap);
   o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check45, emptyMap);
   o.limit = text(o.limit, 'limit', '');
-  o.configs = field(o.configs, 'configs', check56, emptyList);
-  o.check = field(o.check, 'check', check57, none);
-  o.fusion = field(o.fusion, 'fusion', check58, none);
-  o.tiling = field(o.tiling, 'tiling', check59, none);
-  o.baked = field(o.baked, 'baked', check60, emptyList);
-  o.descriptors = field(o.descriptors, 'descriptors', check61, emptyList);
-  o.time = field(o.time, 'time', check62, none);
+  o.configs = field(o.configs, 'configs', check55, emptyList);
+  o.check = field(o.check, 'check', check56, none);
+  o.fusion = field(o.fusion, 'fusion', check57, none);
+  o.tiling = field(o.tiling, 'tiling', check58, none);
+  o.baked = field(o.baked, 'baked', check59, emptyList);
+  o.descriptors = field(o.descriptors, 'descriptors', check60, emptyList);
+  o.time = field(o.time, 'time', check61, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -713,7 +702,7 @@ export function conformKernelLoad(value: unknown): void {
   o.background = flag(o.background, 'background', false);
   o.cached = field(o.cached, 'cached', check48, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check63, emptyList);
+  o.spans = field(o.spans, 'spans', check62, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -745,7 +734,7 @@ export function conformLaunch(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check64, none);
+  o.time = field(o.time, 'time', check63, none);
   o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
   o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
@@ -785,7 +774,7 @@ export function conformLayers(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
   o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check65, emptyList);
+  o.layers = field(o.layers, 'layers', check64, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
@@ -813,7 +802,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check66, emptyList);
+  o.parts = field(o.parts, 'parts', check65, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -847,7 +836,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check67, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check66, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -893,17 +882,17 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
-  o.results = field(o.results, 'results', check68, emptyList);
-  o.targets = field(o.targets, 'targets', check69, emptyList);
+  o.results = field(o.results, 'results', check67, emptyList);
+  o.targets = field(o.targets, 'targets', check68, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check70, none);
-  o.limit = field(o.limit, 'limit', check71, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check72, emptyList);
-  o.counts = field(o.counts, 'counts', check73, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check69, none);
+  o.limit = field(o.limit, 'limit', check70, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check71, emptyList);
+  o.counts = field(o.counts, 'counts', check72, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check74, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check73, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -911,8 +900,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check75, emptyList);
-  o.constants = field(o.constants, 'constants', check76, emptyList);
+  o.files = field(o.files, 'files', check74, emptyList);
+  o.constants = field(o.constants, 'constants', check75, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -923,7 +912,7 @@ export function conformPackage(value: unknown): void {
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.entries = field(o.entries, 'entries', check77, emptyList);
+  o.entries = field(o.entries, 'entries', check76, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -1002,14 +991,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check78, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check78, emptyList);
+  o.figures = field(o.figures, 'figures', check77, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check77, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check79, emptyList);
-  o.new = field(o.new, 'new', check79, emptyList);
-  o.changed = field(o.changed, 'changed', check80, emptyList);
-  o.slower = field(o.slower, 'slower', check81, emptyList);
-  o.faster = field(o.faster, 'faster', check81, emptyList);
+  o.gone = field(o.gone, 'gone', check78, emptyList);
+  o.new = field(o.new, 'new', check78, emptyList);
+  o.changed = field(o.changed, 'changed', check79, emptyList);
+  o.slower = field(o.slower, 'slower', check80, emptyList);
+  o.faster = field(o.faster, 'faster', check80, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1023,8 +1012,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check82, emptyMap);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.caches = field(o.caches, 'caches', check81, emptyMap);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
 }
 
 export function conformRank(value: unknown): void {
@@ -1033,16 +1022,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check84, emptyList);
-  o.differences = field(o.differences, 'differences', check85, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check83, emptyList);
+  o.differences = field(o.differences, 'differences', check84, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check86);
-  o.divergences = field(o.divergences, 'divergences', check87, emptyList);
+  o.times = field(o.times, 'times', check85);
+  o.divergences = field(o.divergences, 'divergences', check86, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1098,11 +1087,11 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check88, emptyList);
+  o.failures = field(o.failures, 'failures', check87, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
-  o.advice = field(o.advice, 'advice', check89, emptyList);
+  o.advice = field(o.advice, 'advice', check88, emptyList);
 }
 
 export function conformRegion(value: unknown): void {
@@ -1123,16 +1112,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check90, emptyList);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.variants = field(o.variants, 'variants', check89, emptyList);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check91, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check92, none);
-  o.rank = field(o.rank, 'rank', check93, none);
-  o.overview = field(o.overview, 'overview', check94, none);
-  o.trace = field(o.trace, 'trace', check95, none);
-  o.tiers = field(o.tiers, 'tiers', check96, emptyList);
-  o.contents = field(o.contents, 'contents', check97, none);
+  o.peaks = field(o.peaks, 'peaks', check90, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check91, none);
+  o.rank = field(o.rank, 'rank', check92, none);
+  o.overview = field(o.overview, 'overview', check93, none);
+  o.trace = field(o.trace, 'trace', check94, none);
+  o.tiers = field(o.tiers, 'tiers', check95, emptyList);
+  o.contents = field(o.contents, 'contents', check96, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1248,7 +1237,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check98, emptyList);
+  o.lines = field(o.lines, 'lines', check97, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1290,8 +1279,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check99, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check100, emptyList);
+  o.steps = field(o.steps, 'steps', check98, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check99, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1300,7 +1289,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check101, emptyList);
+  o.texts = field(o.texts, 'texts', check100, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1323,8 +1312,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check102, emptyList);
-  o.package = field(o.package, 'package', check101, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check101, emptyList);
+  o.package = field(o.package, 'package', check100, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1370,7 +1359,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check103, emptyList);
+  o.cells = field(o.cells, 'cells', check102, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1391,7 +1380,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1405,12 +1394,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check50, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check103, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check104, emptyList);
   o.accurate = field(o.accurate, 'accurate', check48, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check106, emptyList);
+  o.effective = field(o.effective, 'effective', check105, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1433,7 +1422,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check107, none);
+  o.estimate = field(o.estimate, 'estimate', check106, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1452,7 +1441,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check107, none);
+  o.estimate = field(o.estimate, 'estimate', check106, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1470,7 +1459,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check108, none);
+  o.gain = field(o.gain, 'gain', check107, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1515,7 +1504,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check109, emptyList);
+  o.running = field(o.running, 'running', check108, emptyList);
   o.few = flag(o.few, 'few', false);
 }
 
@@ -1524,7 +1513,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check110, emptyList);
+  o.processes = field(o.processes, 'processes', check109, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1533,15 +1522,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check111);
-  o.slowest = field(o.slowest, 'slowest', check79, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check112, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check113, none);
-  o.difference = field(o.difference, 'difference', check114, none);
-  o.stacks = field(o.stacks, 'stacks', check115, emptyList);
+  o.processes = field(o.processes, 'processes', check110);
+  o.slowest = field(o.slowest, 'slowest', check78, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check111, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check112, none);
+  o.difference = field(o.difference, 'difference', check113, none);
+  o.stacks = field(o.stacks, 'stacks', check114, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1560,30 +1549,30 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check106, emptyList);
+  o.effective = field(o.effective, 'effective', check105, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check116, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check104, none);
-  o.breaks = field(o.breaks, 'breaks', check117, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check115, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check103, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check103, none);
+  o.breaks = field(o.breaks, 'breaks', check116, emptyList);
   o.timing = field(o.timing, 'timing', check50, none);
-  o.layers = field(o.layers, 'layers', check118, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check119, none);
-  o.startups = field(o.startups, 'startups', check120, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check121, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
-  o.departure = field(o.departure, 'departure', check122, none);
+  o.layers = field(o.layers, 'layers', check117, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check118, none);
+  o.startups = field(o.startups, 'startups', check119, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check120, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check104, emptyList);
+  o.departure = field(o.departure, 'departure', check121, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check123, none);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.target = field(o.target, 'target', check122, none);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check124, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check125, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check126, emptyList);
-  o.cold = field(o.cold, 'cold', check127, emptyList);
+  o.changes = field(o.changes, 'changes', check123, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check124, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check125, emptyList);
+  o.cold = field(o.cold, 'cold', check126, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check128, emptyList);
-  o.package = field(o.package, 'package', check129, none);
+  o.ways = field(o.ways, 'ways', check127, emptyList);
+  o.package = field(o.package, 'package', check128, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1598,15 +1587,15 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.compilations = field(o.compilations, 'compilations', check130, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check129, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check119, none);
+  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check118, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check131, none);
+  o.target = field(o.target, 'target', check130, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check132, none);
+  o.changed = field(o.changed, 'changed', check131, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1615,7 +1604,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check133, emptyList);
+  o.helps = field(o.helps, 'helps', check132, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1676,83 +1665,82 @@ const check50 = nullable(conformTiming);
 const check51 = listOf(conformNode);
 const check52 = listOf(check5);
 const check53 = listOf(conformTier);
-const check54 = nullable(conformGain);
-const check55 = listOf(conformLaunch);
-const check56 = listOf(conformKernelConfig);
-const check57 = nullable(conformKernelCheck);
-const check58 = nullable(conformFusion);
-const check59 = nullable(conformTiling);
-const check60 = listOf(conformBaked);
-const check61 = listOf(conformDescriptor);
-const check62 = nullable(conformKernelTime);
-const check63 = listOf(conformLoadSpan);
-const check64 = nullable(conformLaunchTime);
-const check65 = listOf(conformLayer);
-const check66 = listOf(conformPart);
-const check67 = listOf(conformBuffer);
-const check68 = listOf(conformResult);
-const check69 = listOf(conformTargetResult);
-const check70 = nullable(conformAnswer);
-const check71 = nullable(conformLimit);
-const check72 = listOf(conformSuggestion);
-const check73 = listOf(conformCount);
-const check74 = listOf(conformKernelTimeConflict);
-const check75 = listOf(conformPackageFile);
-const check76 = listOf(conformConstant);
-const check77 = listOf(conformEntry);
-const check78 = listOf(conformFigureChange);
-const check79 = listOf(conformCompilationLine);
-const check80 = listOf(conformCompilationChange);
-const check81 = listOf(conformTimeChange);
-const check82 = mappingOf(check14);
-const check83 = listOf(conformProblem);
-const check84 = listOf(conformCollective);
-const check85 = listOf(conformRankDifference);
-const check86 = listOf(conformRankTime);
-const check87 = listOf(conformRankDivergence);
-const check88 = listOf(conformFailure);
-const check89 = listOf(conformAdvice);
-const check90 = listOf(conformVariantReport);
-const check91 = listOf(conformPeaks);
-const check92 = nullable(conformSweep);
-const check93 = nullable(conformRank);
-const check94 = nullable(conformOverview);
-const check95 = nullable(conformTraceSummary);
-const check96 = listOf(conformGraphTiers);
-const check97 = nullable(conformContents);
-const check98 = listOf(conformStackLine);
-const check99 = listOf(conformStep);
-const check100 = listOf(conformStepSum);
-const check101 = listOf(conformStoredText);
-const check102 = listOf(conformStoredCompilation);
-const check103 = listOf(conformSweepCell);
-const check104 = nullable(conformCompileTime);
-const check105 = listOf(conformOutputError);
-const check106 = listOf(conformEffective);
-const check107 = nullable(conformEstimate);
-const check108 = nullable(conformSwapGain);
-const check109 = listOf(conformRatioAtRound);
-const check110 = listOf(conformProcessDifference);
-const check111 = listOf(conformProcessSummary);
-const check112 = listOf(conformLostTime);
-const check113 = nullable(conformRankComparison);
-const check114 = nullable(conformTraceDifference);
-const check115 = listOf(conformStacks);
-const check116 = listOf(conformCompilation);
-const check117 = listOf(conformDistinctBreak);
-const check118 = listOf(conformLayers);
-const check119 = nullable(conformVerdict);
-const check120 = listOf(conformStartup);
-const check121 = listOf(conformPayback);
-const check122 = nullable(conformDeparture);
-const check123 = nullable(conformTargetReport);
-const check124 = nullable(conformChanges);
-const check125 = nullable(conformCudaGraphs);
-const check126 = listOf(conformKernelLoad);
-const check127 = listOf(conformColdSwitch);
-const check128 = listOf(conformDeployWay);
-const check129 = nullable(conformPackage);
-const check130 = listOf(conformCompilationSummary);
-const check131 = nullable(conformTargetSummary);
-const check132 = nullable(conformChangedSummary);
-const check133 = listOf(conformHelp);
+const check54 = listOf(conformLaunch);
+const check55 = listOf(conformKernelConfig);
+const check56 = nullable(conformKernelCheck);
+const check57 = nullable(conformFusion);
+const check58 = nullable(conformTiling);
+const check59 = listOf(conformBaked);
+const check60 = listOf(conformDescriptor);
+const check61 = nullable(conformKernelTime);
+const check62 = listOf(conformLoadSpan);
+const check63 = nullable(conformLaunchTime);
+const check64 = listOf(conformLayer);
+const check65 = listOf(conformPart);
+const check66 = listOf(conformBuffer);
+const check67 = listOf(conformResult);
+const check68 = listOf(conformTargetResult);
+const check69 = nullable(conformAnswer);
+const check70 = nullable(conformLimit);
+const check71 = listOf(conformSuggestion);
+const check72 = listOf(conformCount);
+const check73 = listOf(conformKernelTimeConflict);
+const check74 = listOf(conformPackageFile);
+const check75 = listOf(conformConstant);
+const check76 = listOf(conformEntry);
+const check77 = listOf(conformFigureChange);
+const check78 = listOf(conformCompilationLine);
+const check79 = listOf(conformCompilationChange);
+const check80 = listOf(conformTimeChange);
+const check81 = mappingOf(check14);
+const check82 = listOf(conformProblem);
+const check83 = listOf(conformCollective);
+const check84 = listOf(conformRankDifference);
+const check85 = listOf(conformRankTime);
+const check86 = listOf(conformRankDivergence);
+const check87 = listOf(conformFailure);
+const check88 = listOf(conformAdvice);
+const check89 = listOf(conformVariantReport);
+const check90 = listOf(conformPeaks);
+const check91 = nullable(conformSweep);
+const check92 = nullable(conformRank);
+const check93 = nullable(conformOverview);
+const check94 = nullable(conformTraceSummary);
+const check95 = listOf(conformGraphTiers);
+const check96 = nullable(conformContents);
+const check97 = listOf(conformStackLine);
+const check98 = listOf(conformStep);
+const check99 = listOf(conformStepSum);
+const check100 = listOf(conformStoredText);
+const check101 = listOf(conformStoredCompilation);
+const check102 = listOf(conformSweepCell);
+const check103 = nullable(conformCompileTime);
+const check104 = listOf(conformOutputError);
+const check105 = listOf(conformEffective);
+const check106 = nullable(conformEstimate);
+const check107 = nullable(conformSwapGain);
+const check108 = listOf(conformRatioAtRound);
+const check109 = listOf(conformProcessDifference);
+const check110 = listOf(conformProcessSummary);
+const check111 = listOf(conformLostTime);
+const check112 = nullable(conformRankComparison);
+const check113 = nullable(conformTraceDifference);
+const check114 = listOf(conformStacks);
+const check115 = listOf(conformCompilation);
+const check116 = listOf(conformDistinctBreak);
+const check117 = listOf(conformLayers);
+const check118 = nullable(conformVerdict);
+const check119 = listOf(conformStartup);
+const check120 = listOf(conformPayback);
+const check121 = nullable(conformDeparture);
+const check122 = nullable(conformTargetReport);
+const check123 = nullable(conformChanges);
+const check124 = nullable(conformCudaGraphs);
+const check125 = listOf(conformKernelLoad);
+const check126 = listOf(conformColdSwitch);
+const check127 = listOf(conformDeployWay);
+const check128 = nullable(conformPackage);
+const check129 = listOf(conformCompilationSummary);
+const check130 = nullable(conformTargetSummary);
+const check131 = nullable(conformChangedSummary);
+const check132 = listOf(conformHelp);

@@ -1047,18 +1047,6 @@ export interface Fusion {
 }
 
 /**
- * The speedup of the C++ wrapper, measured in your own calls.
- */
-export interface Gain {
-  python_us: number;
-  cpp_us: number;
-  python_quartiles_us: [number, number];
-  cpp_quartiles_us: [number, number];
-  calls: number;
-  is_host_time: boolean;
-}
-
-/**
  * Asks for one artifact's text.
  */
 export interface GetArtifact {
@@ -1171,7 +1159,6 @@ export interface GraphTiers {
   swapped_s: number | null;
   number: number;
   pinned: boolean;
-  gain: Gain | null;
   pinned_to: 'cpp' | 'cuda_graphs' | 'python' | null;
   lines: string[];
 }

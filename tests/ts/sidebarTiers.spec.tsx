@@ -34,7 +34,6 @@ function graph(change: Partial<GraphTiers> = {}): GraphTiers {
     swapped_s: null,
     number: 1,
     pinned: false,
-    gain: null,
     pinned_to: null,
     lines: [],
     ...change

@@ -84,63 +84,11 @@ class Tier(Struct):
     """For CUDA graphs: the time from when the first tier was ready until they replaced the C++
     wrapper (s). For the C++ wrapper see `GraphTiers.swapped_s`."""
     gain: SwapGain | None = None
-    """For CUDA graphs: the speedup over the C++ wrapper. For the C++ wrapper see
-    `GraphTiers.gain`."""
+    """The measured speedup over the tier before it, once enough calls were timed. For a tier from
+    the cache, the measurement of the process that checked it."""
     pool_bytes: float | None = None
     """For CUDA graphs: the size of the memory pool that all of them on this device share, after
     this one was recorded."""
-
-
-class Gain(Struct):
-    """The speedup of the C++ wrapper, measured in your own calls.
-
-    After the swap, the two wrappers alternate for some calls, which are timed.
-    """
-
-    python_us: float
-    """The median time of a call of the graph with the Python wrapper (µs)."""
-    cpp_us: float
-    """The median time with the C++ wrapper (µs)."""
-    python_quartiles_us: tuple[float, float]
-    """The lower and the upper quartile with the Python wrapper (µs)."""
-    cpp_quartiles_us: tuple[float, float]
-    """The lower and the upper quartile with the C++ wrapper (µs)."""
-    calls: int
-    """The number of timed calls of each wrapper."""
-    is_host_time: bool = False
-    """On a GPU: whether the times end when the call returns, before the GPU has finished."""
-
-    @staticmethod
-    def of(swap: SwapGain) -> Gain:
-        """What was measured of a swap from the Python wrapper to the C++ wrapper."""
-        return Gain(
-            python_us=swap.before_us,
-            cpp_us=swap.after_us,
-            python_quartiles_us=swap.before_quartiles_us,
-            cpp_quartiles_us=swap.after_quartiles_us,
-            calls=swap.calls,
-            is_host_time=swap.is_host_time,
-        )
-
-    @property
-    def swap(self) -> SwapGain:
-        """The same as of any swap."""
-        return SwapGain(
-            before_us=self.python_us,
-            after_us=self.cpp_us,
-            before_quartiles_us=self.python_quartiles_us,
-            after_quartiles_us=self.cpp_quartiles_us,
-            calls=self.calls,
-            is_host_time=self.is_host_time,
-        )
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the two ranges between the quartiles do not overlap."""
-        return self.swap.is_clear
-
-    def __str__(self) -> str:
-        return str(self.swap)
 
 
 class GraphTiers(Struct):
@@ -160,13 +108,15 @@ class GraphTiers(Struct):
     """A number that is unique among the graphs of a process."""
     pinned: bool = False
     """Whether it is pinned to a tier: to `pinned_to`, or to the Python wrapper if that is None."""
-    gain: Gain | None = None
-    """The measured speedup, once enough calls were timed. For a C++ wrapper from the cache, the
-    measurement of the process that checked it."""
     pinned_to: TierName | None = None
     """The last tier that calls may use until the graph is unpinned."""
     lines: list[str] = []
     """The state of each tier with its times, and why there is no other, in words."""
+
+    @property
+    def gain(self) -> SwapGain | None:
+        """The measured speedup of the C++ wrapper over the Python wrapper: its tier's `Tier.gain`."""
+        return next((tier.gain for tier in self.tiers if tier.name == "cpp"), None)
 
     def __str__(self) -> str:
         return renderers["tiers text"](Tiers(graphs=[self]))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..report.tiers import Gain, SwapGain
+from ..report.tiers import SwapGain, TierName
 from ..torch_api.process import caches
 
 
@@ -86,31 +86,21 @@ class CachedFiles:
         """Notes that the result may serve without another check."""
         _write(self._checked, b"")
 
-    def note_gain(self, gain: Gain) -> None:
-        """Notes what the swap gained."""
-        _write(self._gain, msgspec.json.encode(gain))
+    def note_gain(self, tier: TierName, gain: SwapGain) -> None:
+        """Notes the measured speedup of a tier over the one before it."""
+        _write(self._gain(tier), msgspec.json.encode(gain))
 
-    def gain(self) -> Gain | None:
-        """What the swap gained in the process that checked the result, where that is known."""
+    def gain(self, tier: TierName) -> SwapGain | None:
+        """The speedup that an earlier process measured; None if that is not known."""
         try:
-            return msgspec.json.decode(self._gain.read_bytes(), type=Gain)
-        except (OSError, msgspec.MsgspecError):
-            return None
-
-    def note_graphs_gain(self, gain: SwapGain) -> None:
-        """Notes what CUDA graphs gained."""
-        _write(self._graphs_gain, msgspec.json.encode(gain))
-
-    def graphs_gain(self) -> SwapGain | None:
-        """What CUDA graphs gained in an earlier process, where that is known."""
-        try:
-            return msgspec.json.decode(self._graphs_gain.read_bytes(), type=SwapGain)
+            return msgspec.json.decode(self._gain(tier).read_bytes(), type=SwapGain)
         except (OSError, msgspec.MsgspecError):
             return None
 
     def forget_result(self) -> None:
         """Removes what was built: it is of no use."""
-        for path in (self._checked, self._gain, self._graphs_gain, self.result, self._built):
+        gains = (self._gain("cpp"), self._gain("cuda_graphs"))
+        for path in (self._checked, *gains, self.result, self._built):
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
@@ -126,13 +116,8 @@ class CachedFiles:
     def _built(self) -> Path:
         return self.folder / "built.json"
 
-    @property
-    def _gain(self) -> Path:
-        return self.folder / "gain.json"
-
-    @property
-    def _graphs_gain(self) -> Path:
-        return self.folder / "cuda-graphs-gain.json"
+    def _gain(self, tier: TierName) -> Path:
+        return self.folder / f"gain-{tier}.json"
 
     @property
     def _checked(self) -> Path:

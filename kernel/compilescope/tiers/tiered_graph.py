@@ -17,7 +17,7 @@ from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report import OutputError
 from ..report.problem import Problem, message_of
-from ..report.tiers import Gain, GraphTiers, SwapGain, Tier, TierName
+from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
 from ..torch_api.inductor.graph_recording import Home, Loaded, end_step, pool_bytes
 from ..torch_api.inductor.wrapper_launches import count_launches
@@ -216,7 +216,7 @@ class TieredGraph:
         self._second.load_s = time.perf_counter() - start
         self._second.seconds = self.files.seconds()
         self._second.cached = True
-        self.report_now.gain = self.files.gain()
+        self._second.gain = self.files.gain("cpp")
         self._serve(compiled, wrappers, loaded.wrapper)
         self.tell()
         self._take_recordable(wrappers, loaded)
@@ -311,17 +311,16 @@ class TieredGraph:
             why = _off(wrong, "Python wrapper")
         self.fail(self._what("gives another result"), why, remedy=_REPORT)
 
-    def _end_turns(self, swap: SwapGain | None) -> None:
+    def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self._compiled()
         wrappers = wrappers_of(compiled)
         if compiled is None or wrappers is None or not isinstance(wrappers.next, Turns):
             return
-        gain = None if swap is None else Gain.of(swap)
-        self.report_now.gain = gain
+        self._second.gain = gain
         self._serve(compiled, wrappers, wrappers.next.second)
         self.tell()
         if gain is not None:
-            self._keep(lambda: self.files.note_gain(gain))
+            self._keep(lambda: self.files.note_gain("cpp", gain))
         self._record()
 
     def _keep(self, note: Callable[[], None]) -> None:
@@ -472,7 +471,7 @@ class TieredGraph:
         graphs = self._partners.graphs
         if not all(graph.is_replayed for graph in graphs):
             return
-        known = [graph.files.graphs_gain() for graph in graphs]
+        known = [graph.files.gain("cuda_graphs") for graph in graphs]
         # A forward comes first: it decides for its backward.
         leader: Turns | None = None
         for graph, gain in zip(graphs, known, strict=True):
@@ -518,7 +517,7 @@ class TieredGraph:
             self._install(compiled, wrappers)
         self.tell()
         if gain is not None:
-            self._keep(lambda: self.files.note_graphs_gain(gain))
+            self._keep(lambda: self.files.note_gain("cuda_graphs", gain))
 
     @property
     def _name(self) -> str:

@@ -25,7 +25,7 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
     seconds = "" if tier.seconds is None else f" in {tier.seconds:.1f} s"
     if tier.name == "python":
         return f"compiled{seconds}"
-    gain = "" if graph.gain is None else f", {graph.gain}"
+    gain = "" if tier.gain is None else f", {tier.gain}"
     swapped = "" if graph.swapped_s is None else f", swapped in after {graph.swapped_s:.1f} s"
     built = "from the cache" if tier.cached else f"built{seconds}{swapped}"
     # A graph that is pinned to the Python wrapper does not wait for the check.
