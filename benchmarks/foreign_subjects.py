@@ -84,7 +84,7 @@ def main() -> None:
     options = parser.parse_args()
     names = list(test_files.names_in(options.tests.resolve())) if options.tests else list(CASES)
     if options.only:
-        if unknown := [wanted for wanted in options.only if wanted not in names]:
+        if unknown := [name for name in options.only if name not in names]:
             parser.error(f"There is no subject {unknown[0]!r}.")
         names = options.only
     if options.limit is not None and options.limit < len(names):
@@ -270,11 +270,11 @@ def _shown(name: str, device: str) -> Texts:
         if errors:
             texts[f"{wrapper} error"] = errors
         codes = [
-            each
+            graph_code
             for compilation in variant.compilations
             for code in (compilation.code, compilation.code.backward)
             if code is not None
-            for each in (code, *code.others)
+            for graph_code in (code, *code.others)
         ]
         sources = [getattr(code, wrapper) for code in codes]
         texts[wrapper] = [code for code in sources if code]

@@ -122,12 +122,14 @@ def main() -> None:
                     line = f"{latest.seconds:.2f} s{timing}"
                     print(subject, step, kind, line, file=sys.stderr, flush=True)
             median = {
-                kind: statistics.median(each.seconds for each in values)
-                for kind, values in taken.items()
+                kind: statistics.median(first_call.seconds for first_call in first_calls)
+                for kind, first_calls in taken.items()
             }
             untimed = {
-                kind: statistics.median(each.seconds - each.timing for each in values)
-                for kind, values in taken.items()
+                kind: statistics.median(
+                    first_call.seconds - first_call.timing for first_call in first_calls
+                )
+                for kind, first_calls in taken.items()
             }
             figures = [median[over] / median[under] for over, under in ratios.values()]
             figures += [untimed[over] / median[under] for over, under in less_timing.values()]

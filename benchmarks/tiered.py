@@ -334,9 +334,12 @@ def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) 
             figures = {}
             for figure in ("first_s", "cpu_s"):
                 own, python = (
-                    [row[figure] for row in firsts[phase, each]] for each in (way, "python")
+                    [row[figure] for row in firsts[phase, compared]] for compared in (way, "python")
                 )
-                ratios = (one / other for one, other in zip(own, python, strict=True))
+                ratios = (
+                    own_time / python_time
+                    for own_time, python_time in zip(own, python, strict=True)
+                )
                 figures[figure] = statistics.median(own)
                 figures[f"{figure}_to_python"] = statistics.median(ratios)
             write(model=name, what="median", phase=phase, way=way, **figures)
@@ -454,9 +457,9 @@ def title(name: str) -> str:
 def rounded(value: Any) -> Any:
     """The same with four digits."""
     if isinstance(value, dict):
-        return {name: rounded(each) for name, each in value.items()}
+        return {name: rounded(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [rounded(each) for each in value]
+        return [rounded(item) for item in value]
     return round(value, 4) if isinstance(value, float) else value
 
 

@@ -56,7 +56,7 @@ def looked(name: str, make: Callable[[], Report]) -> Report:
     report = reports[name]
     problems = [
         *report.problems,
-        *(problem for each in report.variants for problem in each.problems),
+        *(problem for variant in report.variants for problem in variant.problems),
     ]
     for problem in problems:
         if problem.severity == "error":
@@ -75,7 +75,7 @@ def training() -> Report:
 
 
 def h100() -> Report:
-    wanted = {
+    variants = {
         "python": cs.Variant(target="h100"),
         "cpp": cs.Variant(target="h100", cpp_wrapper=True),
         "graphs": cs.Variant(target="h100", mode="reduce-overhead"),
@@ -88,7 +88,7 @@ def h100() -> Report:
         ),
     }
     arguments = (torch.randn(256, 256), torch.randn(256, 256))
-    return looked("h100", lambda: cs.inspect(gelu_norm, arguments, variants=wanted, run=False))
+    return looked("h100", lambda: cs.inspect(gelu_norm, arguments, variants=variants, run=False))
 
 
 def watched() -> Report:
@@ -184,7 +184,10 @@ def _recompiles() -> str:
         compilation.recompile for compilation in watched().compilations if compilation.recompile
     ]
     known = [
-        failure for each in recompiles for failure in each.failures if failure.old and failure.new
+        failure
+        for recompile in recompiles
+        for failure in recompile.failures
+        if failure.old and failure.new
     ]
     return "yes" if known and recompiles[0].advice else "no"
 

@@ -274,11 +274,11 @@ def main(arguments: list[str]) -> int:
     os.environ["COMPILESCOPE_TEST_COMPILATIONS"] = str(COMPILATIONS)
     # Hundreds of processes import the package: its bytecode is kept, whatever the caller's habit.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    at_once, wanted = steps(arguments[0])
+    at_once, requested = steps(arguments[0])
     started = time.monotonic()
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         # Each runs whether or not those before it passed.
-        outcomes = list(pool.map(run_step, wanted))
+        outcomes = list(pool.map(run_step, requested))
     for outcome in outcomes:
         if not outcome.passed:
             # What failed is named at the end: again here, where only a log's end is kept.

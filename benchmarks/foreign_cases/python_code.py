@@ -133,7 +133,7 @@ def defaults(x: Tensor) -> Tensor:
     held: dict[int, list[Tensor]] = collections.defaultdict(list)
     for i in range(4):
         held[i % 2].append(x + i)
-    return torch.stack([sum(each) for each in held.values()])  # type: ignore[misc]
+    return torch.stack([sum(tensors) for tensors in held.values()])  # type: ignore[misc]
 
 
 def deques(x: Tensor) -> Tensor:

@@ -42,7 +42,10 @@ def main() -> None:
 def collect(report: cs.Report, *names: str) -> dict[str, Any]:
     """The largest compilation's graphs at some stages."""
     compilations = report.variants[0].compilations
-    largest = max(compilations, key=lambda each: sum(len(g.nodes) for g in each.graphs.values()))
+    largest = max(
+        compilations,
+        key=lambda compilation: sum(len(graph.nodes) for graph in compilation.graphs.values()),
+    )
     return {
         name: [[getattr(node, field) for field in FIELDS] for node in largest.graphs[name].nodes]
         for name in names

@@ -13,6 +13,7 @@ import type {
 import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
 import {
   artifact,
+  artifactResult,
   compilation,
   region,
   report,
@@ -79,13 +80,7 @@ class Model extends SidesModel {
     name: string
   ): Promise<ArtifactResult> {
     const [text, regions] = texts[`${variant} ${name}`];
-    return {
-      artifact: artifact(name),
-      text,
-      regions,
-      lines: [],
-      source: ''
-    };
+    return artifactResult(name, text, regions);
   }
 }
 

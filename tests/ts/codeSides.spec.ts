@@ -12,6 +12,7 @@ import type {
 import type { ISubjectModel } from '../../src/tokens';
 import {
   artifact,
+  artifactResult,
   compilation,
   region,
   report,
@@ -32,15 +33,7 @@ const both = report([
   })
 ]);
 
-function result(text: string, regions: Region[] = []): ArtifactResult {
-  return {
-    artifact: artifact('python'),
-    text,
-    regions,
-    lines: [],
-    source: ''
-  };
-}
+const result = (text: string) => artifactResult('python', text);
 
 /** Lets promises run. */
 const settle = () => new Promise(resolve => setTimeout(resolve));
@@ -122,13 +115,7 @@ describe('compare', () => {
   ): SideState => ({
     kind: 'data',
     choice: choose(both, 'left', variant, '0/0', null),
-    result: {
-      artifact: artifact(variant === 'cpp' ? 'cpp' : 'python'),
-      text,
-      regions,
-      lines: [],
-      source: ''
-    },
+    result: artifactResult(variant, text, regions),
     pending: false
   });
 

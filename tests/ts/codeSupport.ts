@@ -1,6 +1,7 @@
 import { Signal } from '@lumino/signaling';
 import type {
   Artifact,
+  ArtifactResult,
   CompilationSummary,
   Region,
   ReportSummary,
@@ -46,6 +47,15 @@ export function artifact(
     forms: [],
     configs: []
   };
+}
+
+/** A text with its regions, as the kernel answers. */
+export function artifactResult(
+  name: string,
+  text: string,
+  regions: Region[] = []
+): ArtifactResult {
+  return { artifact: artifact(name), text, regions, lines: [], source: '' };
 }
 
 export function compilation(

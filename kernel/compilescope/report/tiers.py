@@ -115,7 +115,7 @@ class GraphTiers(Struct):
 
     @property
     def gain(self) -> SwapGain | None:
-        """The measured speedup of the C++ wrapper over the Python wrapper: its tier's `Tier.gain`."""
+        """The measured speedup of the C++ wrapper over the Python wrapper (`Tier.gain`)."""
         return next((tier.gain for tier in self.tiers if tier.name == "cpp"), None)
 
     def __str__(self) -> str:

@@ -20,6 +20,13 @@ GAIN = SwapGain(
     calls=15,
     is_host_time=True,
 )
+OVERLAPPING = SwapGain(
+    before_us=118,
+    after_us=112,
+    before_quartiles_us=(110, 130),
+    after_quartiles_us=(105, 115),
+    calls=15,
+)
 
 
 def _lines(*tiers: Tier, **change: Any) -> list[str]:
@@ -39,6 +46,11 @@ def _lines(*tiers: Tier, **change: Any) -> list[str]:
             Tier(name="cpp", state="serves", seconds=7.0),
             {"swapped_s": 8.0},
             "C++ wrapper: built in 7.0 s, swapped in after 8.0 s",
+        ),
+        (
+            Tier(name="cpp", state="serves", cached=True, gain=OVERLAPPING),
+            {},
+            "C++ wrapper: from the cache, 118 µs → 112 µs per call, no clear difference",
         ),
         (
             Tier(name="cpp", state="checks", seconds=7.0),
