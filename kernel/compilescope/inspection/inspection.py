@@ -9,22 +9,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
-
 from ..builds.aot_compiled import (
-    AOT_COMPILED,
     call_compiled,
     problems_of,
     requested_of,
 )
 from ..builds.build_and_time import build_variants, time_variants
 from ..builds.built_variants import EAGER, BuiltVariants
-from ..builds.capture_graphs import capture
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..builds.sources import generates, is_ahead
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
@@ -37,7 +32,7 @@ from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Cancelled, Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.problem import Problem, fault
+from ..report.problem import fault
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..studies.run import study_variants
@@ -52,9 +47,9 @@ from ..torch_api.dynamo.written_settings import written
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled
-from . import code_reports, report_updates
-from .captures import Captures
-from .variants import beside_written
+from . import report_updates
+from .code_generation import CodeGeneration, runs_here
+from .variants import with_written
 
 
 class Inspection:
@@ -105,16 +100,16 @@ class Inspection:
         self._lock = threading.RLock()
         self._order: Sequence[str] = ()
         """The names of the variants that an earlier report of the call had."""
-        self._captures = Captures()
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
-        self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
-        self._questions = VariantGuards(self.fn, subject.name, self._code_copies)
-        self._builds = BuiltVariants(
-            self.fn, self.args, self.kwargs, self._code_copies, subject.device
-        )
+        code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
+        self._questions = VariantGuards(self.fn, subject.name, code_copies)
+        self._builds = BuiltVariants(self.fn, self.args, self.kwargs, code_copies, subject.device)
         self._measurement = Measurement(self._builds)
         self._aot_compiled = aot_compiled(fn)
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
+        self._generation = CodeGeneration(
+            self.fn, self.args, self.kwargs, code_copies, self._shipment, self._aot_compiled
+        )
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Calls ``changed`` with a variant's name whenever the report has new results of it."""
@@ -139,37 +134,18 @@ class Inspection:
             self.report.problems += problems_of(self._aot_compiled)
             beside = {} if self._aot_compiled.lacking() else requested
             return {AS_WRITTEN: requested_of(self._aot_compiled), **beside}
-        as_written = written(fn)
-        if as_written is None:
-            return dict(requested)
-        name, variants = beside_written(requested, as_written.variant, chosen=chosen)
+        name, variants, problems = with_written(requested, written(fn), chosen=chosen)
         self.report.subject.written = name
-        for left_out in as_written.left_out:
-            self.report.problems.append(
-                Problem(
-                    severity="warning",
-                    what=f"{left_out} of the torch.compile around the subject is left out.",
-                    why="No variant has it, so all of them are compiled without it.",
-                )
-            )
+        self.report.problems += problems
         return variants
 
     def ready(self) -> list[Variant]:
         """The variants whose code is generated already, but that the report does not have."""
-        present = [variant.requested for variant in self.report.variants]
-        ready = []
-        for variant in filter(_runs, present):
-            other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
-            captured = self._captures.find(other)
-            if other not in present and captured is not None and is_ahead(captured, other):
-                ready.append(other)
-        return ready
+        return self._generation.ready([variant.requested for variant in self.report.variants])
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` can serve the variant without calling the subject."""
-        if not _runs(variant) or self._is_aot_compiled(variant):
-            return True
-        return self._captures.find(variant) is not None
+        return self._generation.has_capture(variant)
 
     @in_own_context
     def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
@@ -177,20 +153,7 @@ class Inspection:
         for name, variant in variants.items():
             if not self.has_capture(variant):
                 monitor.step("running the subject under Dynamo", variant=name)
-                with preserved(self.fn, self.args, self.kwargs) as snapshot:
-                    captured = capture(
-                        self.fn,
-                        self.args,
-                        self.kwargs,
-                        variant,
-                        self._code_copies,
-                        explain=failures.under_compile,
-                    )
-                    snapshot.restore()
-                    if captured.problem is not None:
-                        captured.problem = self._blame(captured.problem)
-                self._captures.put(variant, captured)
-                report_updates.note_unsaved(self.report, snapshot.unsaved)
+                report_updates.note_unsaved(self.report, self._generation.capture(variant))
 
     @in_own_context
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
@@ -202,14 +165,7 @@ class Inspection:
         for name, variant in variants.items():
             coming = coming[1:]
             monitor.step("generating code", variant=name)
-            if self._is_aot_compiled(variant):
-                assert self._aot_compiled is not None, "it was just compared with that"
-                result = code_reports.of_aot_compiled(self._aot_compiled, name, variant)
-            elif variant.target is not None:
-                result = target_variants.generate(self._shipment, variants, name, monitor)
-            else:
-                with monitor.interruptible() as tell:
-                    result = self._sources(name, variant, lambda step: tell(step, name), coming)  # noqa: B023 - called in this round
+            result = self._generation.generate(variants, name, coming, monitor)
             with self._lock:
                 current = report_updates.find(self.report, name)
                 # A build that has finished meanwhile has more results.
@@ -220,12 +176,7 @@ class Inspection:
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
         """Whether `build_at_once` can serve these variants: Inductor generates all their code."""
-        return all(
-            variant.target is None
-            and not self._is_aot_compiled(variant)
-            and (variant.backend is None or generates(variant))
-            for variant in variants.values()
-        )
+        return self._generation.is_all_inductors(variants)
 
     @in_own_context
     def build_at_once(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
@@ -242,7 +193,7 @@ class Inspection:
             if built is not None and report_updates.lacks_code(built):
                 self.capture({name: variant}, monitor)
                 monitor.step("generating code", variant=name)
-                sources = self._sources(name, variant, lambda step: None, ())
+                sources = self._generation.sources(name, variant)
                 with self._lock:
                     report_updates.put(self.report, sources)
                     report_updates.put(self.report, report_updates.merged(self.report, built))
@@ -368,7 +319,7 @@ class Inspection:
         requested = {
             variant.name: variant.requested
             for variant in self.report.variants
-            if variant.name in names and _runs(variant.requested) and self._is_callable(variant)
+            if variant.name in names and runs_here(variant.requested) and self._is_callable(variant)
         }
         measurement = self._measurement
         try:
@@ -410,7 +361,7 @@ class Inspection:
         requested = {
             variant.name: variant.requested
             for variant in self.report.variants
-            if variant.name in names and _runs(variant.requested)
+            if variant.name in names and runs_here(variant.requested)
         }
         stages = {variant.name: variant.stage for variant in self.report.variants}
         missing = {name: variant for name, variant in requested.items() if stages[name] != "built"}
@@ -422,7 +373,7 @@ class Inspection:
             variant
             for variant in self.report.variants
             if variant.name in names
-            and not self._is_aot_compiled(variant.requested)
+            and not self._generation.is_aot_compiled(variant.requested)
             and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
@@ -522,7 +473,7 @@ class Inspection:
 
         torch's modes count as they were when the inspection was made.
         """
-        if self._is_aot_compiled(self.report.variant(variant).requested):
+        if self._generation.is_aot_compiled(self.report.variant(variant).requested):
             raise CompilescopeError(
                 f"{variant!r} compiles nothing for another call.",
                 "What aot_compile returned raises an error where its guards do not hold.",
@@ -535,10 +486,9 @@ class Inspection:
         return self._questions.has(variant)
 
     def _keep_guards(self, name: str, variant: Variant) -> None:
-        is_captured = _runs(variant) and not self._is_aot_compiled(variant)
-        captured = self._captures.find(variant) if is_captured else None
-        if captured is not None and captured.askable is not None:
-            self._questions.keep(name, captured.askable)
+        askable = self._generation.askable(variant)
+        if askable is not None:
+            self._questions.keep(name, askable)
 
     def put(self, result: VariantReport) -> None:
         """Adds a variant that was inspected elsewhere."""
@@ -553,17 +503,9 @@ class Inspection:
         builds are not, and are made again when needed. Each variant that is inspected anew stands
         where it stood.
         """
-        requested = list(self.asked.values())
         with self._lock:
             self._order = [variant.name for variant in before.variants]
-            for variant in before.variants:
-                if (
-                    variant.name not in but
-                    and variant.requested not in requested
-                    and variant.stage != "failed"
-                ):
-                    self.report.variants.append(msgspec.structs.replace(variant, earlier=True))
-            self.report.files = before.files | self.report.files
+            report_updates.adopt(self.report, before, but, list(self.asked.values()))
 
     def fault(self, error: Exception) -> None:
         """Notes an error of compilescope's own, which ends the work on this report."""
@@ -571,54 +513,15 @@ class Inspection:
             self.report.problems.append(fault(error))
         self._changed("")
 
-    def _sources(
-        self,
-        name: str,
-        variant: Variant,
-        on_step: Callable[[str], None],
-        coming: Sequence[Variant],
-    ) -> VariantReport:
-        if variant.backend is None:
-            return code_reports.of_eager(name, variant)
-        captured = self._captures.find(variant)
-        assert captured is not None, "generate() is for variants whose capture is there"
-        shared = [
-            next_variant
-            for next_variant in coming
-            if _runs(next_variant)
-            and not self._is_aot_compiled(next_variant)
-            and self._captures.find(next_variant) is captured
-        ]
-        return code_reports.generated(
-            captured, name, variant, fn=self.fn, on_step=on_step, coming=shared
-        )
-
-    def _is_aot_compiled(self, variant: Variant) -> bool:
-        """Whether it is what ``aot_compile`` returned, which nothing can make again."""
-        compiled = self._aot_compiled
-        return compiled is not None and str(variant.backend).startswith(AOT_COMPILED)
-
     def _is_callable(self, variant: VariantReport) -> bool:
         """Whether it can be called beside eager on this machine."""
         if variant.requested.target is not None:
             return False
         compiled = self._aot_compiled
-        return not (self._is_aot_compiled(variant.requested) and compiled and compiled.lacking())
-
-    def _blame(self, problem: Problem) -> Problem:
-        """Returns a problem of the capture, or the subject's own where it fails in eager too."""
-        try:
-            with quiet():
-                self.fn(*self.args, **self.kwargs)
-        except CALL_ERRORS as error:
-            return failures.own(error)
-        return problem
+        return not (
+            self._generation.is_aot_compiled(variant.requested) and compiled and compiled.lacking()
+        )
 
 
 _READY = {True: ("built",), False: ("sources", "built")}
 """Whether a study needs a build → the stages of variants that it can be made of."""
-
-
-def _runs(variant: Variant) -> bool:
-    """Whether it is compiled, and for a device that is here."""
-    return variant.backend is not None and variant.target is None

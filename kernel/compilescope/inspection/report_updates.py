@@ -178,6 +178,20 @@ def conclude(report: Report, variant: VariantReport) -> None:
     add_words(variant)
 
 
+def adopt(
+    report: Report, before: Report, but: Collection[str], requested: Collection[Variant]
+) -> None:
+    """Adds the variants of an earlier report, except those named and those requested anew."""
+    for variant in before.variants:
+        if (
+            variant.name not in but
+            and variant.requested not in requested
+            and variant.stage != "failed"
+        ):
+            report.variants.append(msgspec.structs.replace(variant, earlier=True))
+    report.files = before.files | report.files
+
+
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
     """Adds which parts of the subject's state are not restored."""
     known_problem = next((problem for problem in report.problems if problem.what == _UNSAVED), None)

@@ -10,10 +10,12 @@ import msgspec
 
 from ..report import AS_WRITTEN, IN_CELL
 from ..report.errors import CompilescopeError
+from ..report.problem import Problem
 from ..report.references import display, is_reference, refer, resolve
 from ..report.variant import Variant
 from ..targets import known_devices as known
 from ..torch_api.dynamo import compile_variant
+from ..torch_api.dynamo.written_settings import Written
 
 _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "backend": ((str, type(None)), "the name of a backend, a function, or None for eager"),
@@ -199,31 +201,49 @@ def checked(variant: Variant) -> Variant:
     return msgspec.structs.replace(variant, target=known.plain(variant.target))
 
 
-def beside_written(
-    variants: Mapping[str, Variant], written: Variant, *, chosen: bool
-) -> tuple[str, dict[str, Variant]]:
-    """What the user's own ``torch.compile`` asks for, first, and what is wanted beside it.
+def with_written(
+    variants: Mapping[str, Variant], written: Written | None, *, chosen: bool
+) -> tuple[str, dict[str, Variant], list[Problem]]:
+    """The requested variants, preceded by that of the user's own ``torch.compile``.
 
     Parameters
     ----------
+    variants
+        The requested ones.
+    written
+        The settings of the user's ``torch.compile``; None if there is none.
     chosen
-        Whether somebody chose what is wanted. Else it is the same settings with the other wrapper:
-        torch's defaults beside them would differ in more than that.
+        Whether the user chose ``variants``. If not, they are replaced by the user's settings with
+        the other wrapper: torch's defaults would differ in more than the wrapper.
 
     Returns
     -------
     str
-        What the user's own is called; empty where it is torch's defaults and they are not wanted.
+        The name of the user's own; empty if there is none, or if it has torch's defaults and these
+        are not requested.
     dict[str, Variant]
-        All of them.
+        All variants.
+    list[Problem]
+        Settings of the user's own that no variant has.
     """
-    name = next((name for name, variant in variants.items() if variant == written), "")
-    if not name and written != Variant():
+    if written is None:
+        return "", dict(variants), []
+    own = written.variant
+    name = next((name for name, variant in variants.items() if variant == own), "")
+    if not name and own != Variant():
         name = AS_WRITTEN
-        if not chosen and written.uses_inductor:
-            other = msgspec.structs.replace(written, cpp_wrapper=not written.cpp_wrapper)
+        if not chosen and own.uses_inductor:
+            other = msgspec.structs.replace(own, cpp_wrapper=not own.cpp_wrapper)
             variants = {name_of(other): other}
-    return name, {**({name: written} if name else {}), **variants}
+    problems = [
+        Problem(
+            severity="warning",
+            what=f"{setting} of the torch.compile around the subject is left out.",
+            why="No variant has it, so all of them are compiled without it.",
+        )
+        for setting in written.left_out
+    ]
+    return name, {**({name: own} if name else {}), **variants}, problems
 
 
 def _parse_variant(value: object) -> Variant:

@@ -78,7 +78,7 @@ def test_both_wrappers_come_from_one_lowering(
     python, cpp = case.variant, replace(case.variant, cpp_wrapper=True)
     inspection = Inspection(case.fn, case.args)
     inspection.capture({"python": python}, Monitor())
-    captured = inspection._captures.find(python)
+    captured = inspection._generation._captures.find(python)
     assert captured is not None
     alone = sources.generate(captured, "cpp", cpp)
     first = sources.generate(captured, "python", python)

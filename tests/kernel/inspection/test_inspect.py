@@ -10,7 +10,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.inspection import inspection
+from compilescope.inspection import code_generation
 from compilescope.report import STAGES, Code, Compilation, Report
 from compilescope.session.session import Session
 from compilescope.torch_api.process.environment import environment
@@ -317,7 +317,7 @@ def test_the_recompile_limit_is_a_problem() -> None:
 @pytest.fixture
 def captures(monkeypatch: pytest.MonkeyPatch) -> list[cs.Variant]:
     taken: list[cs.Variant] = []
-    real = inspection.capture
+    real = code_generation.capture
 
     def counted(
         fn: Any, args: Any, kwargs: Any, variant: cs.Variant, *others: Any, **named: Any
@@ -325,7 +325,7 @@ def captures(monkeypatch: pytest.MonkeyPatch) -> list[cs.Variant]:
         taken.append(variant)
         return real(fn, args, kwargs, variant, *others, **named)
 
-    monkeypatch.setattr(inspection, "capture", counted)
+    monkeypatch.setattr(code_generation, "capture", counted)
     return taken
 
 

@@ -1,0 +1,173 @@
+"""Captures a subject's graphs, and generates the code of variants from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ..builds.aot_compiled import AOT_COMPILED
+from ..builds.capture_graphs import capture
+from ..builds.sources import generates, is_ahead
+from ..builds.subject_error import CALL_ERRORS
+from ..guards.kept_guards import Askable
+from ..isolation.code_swap import CodeCopies
+from ..isolation.muted_output import quiet
+from ..isolation.user_state import preserved
+from ..progress.progress import Monitor
+from ..report import VariantReport
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..targets import target_variants
+from ..torch_api.failures import failures
+from ..torch_api.trace.aot_compiled import AotCompiled
+from . import code_reports
+from .captures import Captures
+
+
+def runs_here(variant: Variant) -> bool:
+    """Whether a variant is compiled, and for a device of this machine."""
+    return variant.backend is not None and variant.target is None
+
+
+class CodeGeneration:
+    """The captures of one subject, and the code generated from them.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+    code_copies
+        Copies of the user's code, which Dynamo compiles in place of the original.
+    shipment
+        The call as the processes of targets get it.
+    compiled
+        What ``aot_compile`` returned, if that is the subject.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        code_copies: CodeCopies,
+        shipment: target_variants.Shipment,
+        compiled: AotCompiled | None,
+    ) -> None:
+        self._fn, self._args, self._kwargs = fn, args, kwargs
+        self._code_copies = code_copies
+        self._shipment = shipment
+        self._compiled = compiled
+        self._captures = Captures()
+
+    def is_aot_compiled(self, variant: Variant) -> bool:
+        """Whether it is what ``aot_compile`` returned, which nothing can make again."""
+        return self._compiled is not None and str(variant.backend).startswith(AOT_COMPILED)
+
+    def has_capture(self, variant: Variant) -> bool:
+        """Whether `generate` can serve the variant without calling the subject."""
+        if not runs_here(variant) or self.is_aot_compiled(variant):
+            return True
+        return self._captures.find(variant) is not None
+
+    def capture(self, variant: Variant) -> Sequence[str]:
+        """Runs the subject under Dynamo; returns the state that could not be restored."""
+        with preserved(self._fn, self._args, self._kwargs) as snapshot:
+            captured = capture(
+                self._fn,
+                self._args,
+                self._kwargs,
+                variant,
+                self._code_copies,
+                explain=failures.under_compile,
+            )
+            snapshot.restore()
+            if captured.problem is not None:
+                captured.problem = self._blame(captured.problem)
+        self._captures.put(variant, captured)
+        return snapshot.unsaved
+
+    def askable(self, variant: Variant) -> Askable | None:
+        """Returns the guards of a variant's capture, which can be asked about other calls."""
+        is_captured = runs_here(variant) and not self.is_aot_compiled(variant)
+        captured = self._captures.find(variant) if is_captured else None
+        return captured.askable if captured is not None else None
+
+    def generate(
+        self,
+        variants: Mapping[str, Variant],
+        name: str,
+        coming: Sequence[Variant],
+        monitor: Monitor,
+    ) -> VariantReport:
+        """Generates the code of a variant that has a capture; builds nothing.
+
+        Parameters
+        ----------
+        variants
+            All that are being generated, by name.
+        name
+            The variant among them.
+        coming
+            Those that are generated after it.
+        """
+        variant = variants[name]
+        if self.is_aot_compiled(variant):
+            assert self._compiled is not None, "it was just compared with that"
+            return code_reports.of_aot_compiled(self._compiled, name, variant)
+        if variant.target is not None:
+            return target_variants.generate(self._shipment, variants, name, monitor)
+        with monitor.interruptible() as tell:
+            return self.sources(name, variant, lambda step: tell(step, name), coming)
+
+    def sources(
+        self,
+        name: str,
+        variant: Variant,
+        on_step: Callable[[str], None] = lambda step: None,
+        coming: Sequence[Variant] = (),
+    ) -> VariantReport:
+        """Generates the code of a variant for this machine, in this process."""
+        if variant.backend is None:
+            return code_reports.of_eager(name, variant)
+        captured = self._captures.find(variant)
+        assert captured is not None, "only variants whose capture is there are generated"
+        shared = [
+            next_variant
+            for next_variant in coming
+            if runs_here(next_variant)
+            and not self.is_aot_compiled(next_variant)
+            and self._captures.find(next_variant) is captured
+        ]
+        return code_reports.generated(
+            captured, name, variant, fn=self._fn, on_step=on_step, coming=shared
+        )
+
+    def ready(self, present: Sequence[Variant]) -> list[Variant]:
+        """Returns the variants that differ in the wrapper and whose code was generated too."""
+        ready = []
+        for variant in filter(runs_here, present):
+            other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
+            captured = self._captures.find(other)
+            if other not in present and captured is not None and is_ahead(captured, other):
+                ready.append(other)
+        return ready
+
+    def is_all_inductors(self, variants: Mapping[str, Variant]) -> bool:
+        """Whether Inductor generates all code of these variants, for this machine."""
+        return all(
+            variant.target is None
+            and not self.is_aot_compiled(variant)
+            and (variant.backend is None or generates(variant))
+            for variant in variants.values()
+        )
+
+    def _blame(self, problem: Problem) -> Problem:
+        """Returns a problem of the capture, or the subject's own where it fails in eager too."""
+        try:
+            with quiet():
+                self._fn(*self._args, **self._kwargs)
+        except CALL_ERRORS as error:
+            return failures.own(error)
+        return problem
