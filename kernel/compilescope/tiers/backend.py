@@ -15,8 +15,10 @@ from ..torch_api.inductor.both_wrappers import Noticed
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
+from .cuda_graphs_tier import why_not_recorded
+from .partners import Partners
 from .tier_warning import TierWarning
-from .tiered_graph import Partners, TieredGraph, why_not_recorded
+from .tiered_graph import TieredGraph
 
 NAME = "compilescope"
 """By which ``torch.compile`` knows it."""
@@ -196,13 +198,13 @@ def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
 def _plan_graphs(graph: TieredGraph, noticed: Noticed, why_not: str) -> None:
     """Decides what can be known about CUDA graphs before the C++ wrapper is built."""
     if not graph_recording.is_on_gpu(noticed.compiled):
-        graph.refuse_graphs(_NO_GPU)
+        graph.cuda_graphs.refuse(_NO_GPU)
     elif lacks := graph_recording.missing():
-        graph.fail_graphs(f"This torch lacks {lacks}. Another version of torch has it.")
+        graph.cuda_graphs.fail(f"This torch lacks {lacks}. Another version of torch has it.")
     elif why_not:
-        graph.refuse_graphs(why_not_recorded(why_not))
+        graph.cuda_graphs.refuse(why_not_recorded(why_not))
     else:
-        graph.join_partners()
+        graph.cuda_graphs.join_partners()
 
 
 def _plan(graph: TieredGraph, noticed: Noticed) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..report import OutputError
+from ..report.problem import message_of
 from ..torch_api.inductor.graph_recording import Inner
 from .stage import ComparingStage
 
@@ -65,3 +66,19 @@ class Check(ComparingStage):
         self.is_settled = True
         self._settle(wrong)
         return expected
+
+
+def off(wrong: list[OutputError], other: str) -> str:
+    """How far results are off another tier's, in words."""
+    worst = max(wrong, key=lambda error: error.max_abs)
+    return (
+        f"{worst.path} is off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}) from "
+        f"the {other}'s; allowed are {worst.tolerance_abs:.3g} + "
+        f"{worst.tolerance_rel:.3g} times the value."
+    )
+
+
+def first_line(error: Exception) -> str:
+    """An error in a line."""
+    first = message_of(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}"

@@ -40,3 +40,8 @@ def wrappers_of(compiled: Any, *, new: bool = False) -> Any:
     if new and compiled is not None:
         setattr(compiled, _ATTRIBUTE, Wrappers(compiled.current_callable))
     return getattr(compiled, _ATTRIBUTE, None)
+
+
+def gpus(compiled: Any) -> list[int]:
+    """The GPUs that a graph uses, by number."""
+    return sorted(compiled.device_idxs) if "cuda" in compiled.device_types else []

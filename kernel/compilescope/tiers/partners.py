@@ -1,0 +1,35 @@
+"""The graphs of one call of the backend, which change to CUDA graphs together."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from ..torch_api.inductor.graph_recording import Home
+
+if TYPE_CHECKING:
+    from .tiered_graph import TieredGraph
+
+
+class Partners:
+    """The graphs of one call of the backend: an inference graph, or a forward and its backward.
+
+    CUDA graphs serve both or neither: a backward can only be replayed if what was saved for it lies
+    where the forward's replay puts it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.graphs: list[TieredGraph] = []
+        self.home = Home()
+
+    @property
+    def are_pinned(self) -> bool:
+        """Whether any is pinned."""
+        return any(graph.report_now.pinned for graph in self.graphs)
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether nothing is missing that has to be recorded together."""
+        kinds = {graph.report_now.kind for graph in self.graphs}
+        return kinds in ({"inference"}, {"forward", "backward"})
