@@ -1,4 +1,4 @@
-"""What torch.compile made of your code, inside the notebook where you wrote it.
+"""Shows what torch.compile did with your code, in the notebook where you wrote it.
 
 >>> import compilescope as cs
 >>> report = cs.inspect(fn, (x,), run=False)

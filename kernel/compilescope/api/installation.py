@@ -56,7 +56,7 @@ def configure(*, ahead_mb: float) -> None:
     Raises
     ------
     CompilescopeError
-        ``ahead_mb`` is negative, infinite or no number.
+        ``ahead_mb`` is negative, infinite or not a number.
 
     Examples
     --------
