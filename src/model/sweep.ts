@@ -10,7 +10,7 @@ export function cellId({ key, shape }: SweepCell): string {
 /**
  * Whether a cell has ended, well or not.
  */
-export function isFinished({ state }: SweepCell): boolean {
+function isFinished({ state }: SweepCell): boolean {
   return state !== 'waiting' && state !== 'running';
 }
 

@@ -101,7 +101,6 @@ from .report import AS_WRITTEN as AS_WRITTEN
 from .report import IN_CELL as IN_CELL
 from .report import SCHEMA_VERSION as SCHEMA_VERSION
 from .report import DistinctBreak as DistinctBreak
-from .report import Options as Options
 from .report import Report as Report
 from .report import Subject as Subject
 from .report import VariantReport as VariantReport

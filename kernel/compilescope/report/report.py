@@ -520,6 +520,3 @@ def _completed(codes: list[Code]) -> Code:
 def _missing(kind: str, name: str, present: list[str]) -> CompilescopeError:
     listed = ", ".join(repr(known_name) for known_name in present) or "none"
     return CompilescopeError(f"The report has no {kind} {name!r}.", remedy=f"It has {listed}.")
-
-
-Options = dict[str, Any]
