@@ -21,11 +21,12 @@ import type {
 } from '../tokens';
 import { isActive } from './jobs';
 import { ReportLoader } from './reading/loader';
+import { RequestedVariants } from './requested';
 import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
-import { isCompiled, isSameVariant, NO_CHOICES } from './variants';
+import { NO_CHOICES } from './variants';
 import { withGraph } from './tiers';
 import { ModelWork } from './work';
 
@@ -107,7 +108,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._loader.stop();
     this.measurements.clear();
     this.sweeps.clear();
-    this._requestedName = null;
+    this._requestedVariants.forget();
     this.setProblem(null);
     this.select({});
     this._selected.linker.forget();
@@ -129,7 +130,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this._shown.sides;
   }
   set selectedVariants(sides: ISides) {
-    this._turning = null;
+    this._requestedVariants.forgetCell();
     this._shown.sides = sides;
   }
 
@@ -199,21 +200,13 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   showVariant(name: string): void {
-    const variant = this._report?.variants.find(
-      summary => summary.name === name
-    );
-    if (!variant) {
-      return;
-    }
-    this._requestedName = null;
-    this._switches.reset(variant.requested);
-    this._shown.place(variant);
+    this._requestedVariants.show(this._report, name);
   }
 
   async goOn(): Promise<void> {
-    const { _unmade } = this;
-    if (_unmade) {
-      this.setRequested(_unmade);
+    const { unmade } = this._requestedVariants;
+    if (unmade) {
+      this.setRequested(unmade);
     } else {
       await this.run();
     }
@@ -376,8 +369,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._known.take(subjects);
     if (focus !== null) {
       const asked = subjects.find(subject => subject.subject.id === focus);
-      this._turning = { revision: asked?.revision ?? 0 };
-      this._unmade = null;
+      this._requestedVariants.awaitCell(asked?.revision ?? 0);
     }
     this._choose(focus);
   }
@@ -407,60 +399,13 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   private _setReport(report: ReportSummary): void {
-    // A subject is there before its first variant is.
-    const isFirst = !this._report?.variants.some(isCompiled);
+    const before = this._report;
     this._report = report;
-    const requested = report.variants.find(
-      variant => variant.name === this._requestedName
+    this._requestedVariants.take(report, before, () =>
+      this.reportChanged.emit()
     );
-    if (requested) {
-      this._requestedName = null;
-    }
-    const tell = this._shown.take(report, requested);
-    if (isFirst) {
-      this._followShown();
-    }
-    this.reportChanged.emit();
-    tell();
-    this._turn(report);
-    if (!this._switches.pending && this._requestedName === null) {
-      const isThere = report.variants.some(variant =>
-        isSameVariant(variant.requested, this.requested)
-      );
-      if (!isThere) {
-        this._followShown();
-      }
-    }
     void this._selected.linker.look();
     this._keep();
-  }
-
-  /**
-   * A cell was run again: turn to what it asked for, as that comes.
-   */
-  private _turn(report: ReportSummary): void {
-    // An answer from before the cell ran says what the run before it asked for.
-    if (!this._turning || report.revision < this._turning.revision) {
-      return;
-    }
-    const asked = report.variants.filter(
-      variant => isCompiled(variant) && report.asked.includes(variant.name)
-    );
-    this._shown.placeAll(asked);
-    if (asked.length === report.asked.length) {
-      this._turning = null;
-    }
-  }
-
-  /**
-   * Have the switches show the setting of the variant that is shown.
-   */
-  private _followShown(): void {
-    const { variant } = this._shown;
-    const shown = this._report?.variants.find(({ name }) => name === variant);
-    if (shown && !this._switches.pending) {
-      this._switches.reset(shown.requested);
-    }
   }
 
   /**
@@ -473,8 +418,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
-    this._requestedName = answer.name;
-    this._unmade = null;
+    this._requestedVariants.awaitVariant(answer.name);
     if (answer.job) {
       const { connection } = this.need();
       this.jobs.start(connection, answer.job, answer.code);
@@ -501,27 +445,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   protected jobEnded(job: JobState): void {
-    const requested = this._switches.requested;
-    const isOwn = this._switches.jobEnded(job.id);
-    if (isOwn && job.state !== 'done') {
-      this._unmade = requested;
-      this._requestedName = null;
-      this._followShown();
-    }
-    if (this._turning && job.subject === this._subject) {
-      void this._endTurn(this._turning);
+    this._requestedVariants.jobEnded(job, this._report);
+    if (job.subject === this._subject) {
+      void this._requestedVariants.endCell(() => this._loadReport());
     }
     this._keep();
-  }
-
-  /**
-   * What a cell asked for and is not in the report of its work does not come.
-   */
-  private async _endTurn(turn: ITurn): Promise<void> {
-    await this._loadReport();
-    if (this._turning === turn) {
-      this._turning = null;
-    }
   }
 
   private _connection: IConnection | null = null;
@@ -529,17 +457,6 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _subject: string | null = null;
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
-  private _requestedName: string | null = null;
-
-  /**
-   * The setting whose sources were asked for, and the work on them stopped.
-   */
-  private _unmade: Variant | null = null;
-
-  /**
-   * A cell was inspected, and not all has come that it asked for.
-   */
-  private _turning: ITurn | null = null;
 
   private _known = new KnownSubjects({
     fetch: async (subject, format) => {
@@ -557,7 +474,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _shown = new Shown({
     onSides: sides => this.selectedVariantsChanged.emit(sides),
     onVariant: variant => {
-      this._followShown();
+      this._requestedVariants.followShown(this._report);
       this.variantChanged.emit(variant);
       void this._selected.linker.look();
     },
@@ -584,18 +501,12 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     onAnswer: answer => this._onAnswer(answer),
     onError: error => {
       this.fail(error);
-      this._followShown();
+      this._requestedVariants.followShown(this._report);
     },
     onChange: () => this.requestedChanged.emit()
   });
-}
-
-/**
- * Turning to what a cell asked for.
- */
-interface ITurn {
-  /**
-   * The report's revision when the cell ran: those before it do not count.
-   */
-  readonly revision: number;
+  private _requestedVariants = new RequestedVariants({
+    shown: this._shown,
+    switches: this._switches
+  });
 }
