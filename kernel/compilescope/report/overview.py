@@ -28,7 +28,7 @@ class Result(Struct):
     latency_us: float | None = None
     """The median of a call."""
     latency: str = ""
-    """``12.3 µs``; the range if the figure does not mean much."""
+    """``12.3 µs``; the range if the median is unreliable."""
     interval_us: tuple[float, float] | None = None
     interval_title: str = "95 % interval"
     """The title of ``interval_us``; ``4 samples: min\u2013max`` if there are too few for an
@@ -38,7 +38,7 @@ class Result(Struct):
     few: bool = False
     """There are too few samples for an interval of the median."""
     noisy: bool = False
-    """The median's interval is too wide for the figure to mean much."""
+    """The interval is too wide for the median to be reliable."""
     speedup: Speedup | None = None
     """Over eager."""
     first_call_s: float | None = None
@@ -68,7 +68,7 @@ class Answer(Struct):
     headline: str
     text: str = ""
     view: str = ""
-    """The id of the view that shows it whole."""
+    """The id of the view that shows all of it."""
     requested: Variant | None = None
     """The variant to add for an answer, where it is missing."""
     unbuilt: bool = False
@@ -76,7 +76,7 @@ class Answer(Struct):
     remedy: str = ""
     """The call that gives it, as a sentence, for views that have no button for it."""
     undecided: bool = False
-    """Whether the variants were measured for too short, or too noisily, to say."""
+    """Whether the measurement is too short or too noisy to tell."""
 
 
 class Part(Struct):
@@ -103,7 +103,7 @@ class Limit(Struct):
     parts: list[Part] = []
     view: str = "layers"
     unbuilt: bool = False
-    """Whether the variant is to be built first, which breaks the time of a call down as well."""
+    """Whether the variant must be built first, which also breaks down the time of a call."""
     remedy: str = ""
     """The call that gives it, as a sentence, for views that have no button for it."""
     calls: str = ""

@@ -91,7 +91,7 @@ class Estimate(Struct):
     kernels_us: float = 0.0
     """All launches, each at the target's memory bandwidth or peak rate, whichever is slower."""
     launch_us: float = 0.0
-    """The processor's launch overhead, as a separate figure: it matters while kernels do not hide
+    """The host's launch overhead, as a separate figure: it matters while kernels do not hide
     it."""
     launches: int = 0
     unknown: int = 0
@@ -101,7 +101,7 @@ class Estimate(Struct):
     how: str = ""
     """How the kernels' times are estimated, as a sentence."""
     call_us: float | None = None
-    """The whole call: the time of its kernels or of the processor that launches them, whichever is
+    """The whole call: the time of its kernels or of the host that launches them, whichever is
     longer. None if too few of its launches have an estimate."""
     figures: str = ""
     """The device's specifications that the estimate uses, and their source, as a sentence."""

@@ -79,11 +79,11 @@ class Effective(Struct):
     differs: bool = False
     """Whether torch did something other than requested."""
     remedy: str = ""
-    """What to change, where something can be done."""
+    """What to change, if anything helps."""
     operators: list[str] = []
     """The operators or fusions concerned."""
     where: SourceLine | None = None
     code: str = ""
     """The remedy as code to paste."""
     trial: Variant | None = None
-    """The variant that has the remedy, where a switch brings it."""
+    """The variant that has the remedy, if a switch provides it."""

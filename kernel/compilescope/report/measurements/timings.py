@@ -72,8 +72,8 @@ class Speedup(Struct):
     over: str = "eager"
     """The other variant's name."""
     standing: Literal["faster", "slower", "same", "noisy", "few"] = "few"
-    """same: the interval contains 1 and reaches no further than 10 %. noisy: it is too wide to say.
-    few: too few rounds to tell."""
+    """same: the interval contains 1 and extends at most 10 % to either side. noisy: it is too wide
+    to say. few: too few rounds to tell."""
     text: str = ""
     """How many times faster or slower; or ``no difference``, ``too noisy to judge``."""
     detail: str = ""
@@ -135,7 +135,7 @@ class Timing(Struct):
     threads: int = 0
     """The number of intra-op threads of torch, fixed during the measurement."""
     settled: bool = True
-    """Whether the warm-up ended because the times were stable, not because its time was over."""
+    """Whether the warm-up ended because the times were stable, not because it ran out of time."""
     keeping: Keeping = "unchanged"
     """How every sample started from the same state. unchanged: a call changes no state. restored:
     the state was restored before each sample. copied: each sample had its own copies."""
