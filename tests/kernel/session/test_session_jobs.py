@@ -11,6 +11,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.inspection.code_generation import CodeGeneration
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
 from compilescope.progress.progress import Progress
@@ -77,7 +78,7 @@ def endless_generation(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         while True:
             time.sleep(0.001)
 
-    monkeypatch.setattr(Inspection, "_sources", endless)
+    monkeypatch.setattr(CodeGeneration, "sources", endless)
     return begun
 
 
@@ -108,12 +109,12 @@ def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
     session = Session()
     subject = inspected(session)
     monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
-    generate = Inspection._sources
+    generate = CodeGeneration.sources
     reused = held_after_reuse(session, monkeypatch)
     asked: list[Callable[[], Any]] = []
 
     def fail(self: Any, name: str, variant: cs.Variant, *_: Any) -> VariantReport:
-        monkeypatch.setattr(Inspection, "_sources", generate)
+        monkeypatch.setattr(CodeGeneration, "sources", generate)
         return VariantReport(name=name, requested=variant, stage="failed")
 
     def ask_again(kind: str, _: str, __: Job | None) -> None:
@@ -122,7 +123,7 @@ def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
             asked.append(in_background(lambda: session.sources(subject, CPP)))
             assert reused.wait(600)
 
-    monkeypatch.setattr(Inspection, "_sources", fail)
+    monkeypatch.setattr(CodeGeneration, "sources", fail)
     session.observe(ask_again)
     assert in_thread(lambda: session.sources(subject, CPP)) == ("cpp", None)
     assert asked[0]() == ("cpp", None)
@@ -162,7 +163,7 @@ def test_sources_that_a_fault_of_ours_prevents_are_not_said_to_be_there(
     def fail(*_: Any) -> None:
         raise LookupError("a fault of ours")
 
-    monkeypatch.setattr(Inspection, "_sources", fail)
+    monkeypatch.setattr(CodeGeneration, "sources", fail)
     name, job = in_thread(lambda: session.sources(subject, CPP))
     assert (name, job.state) == ("cpp", "done")
     (problem,) = session.inspection(subject).report.problems
@@ -175,7 +176,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     session = Session()
     subject = inspected(session)
     notices = Notices(session)
-    generate = Inspection._sources
+    generate = CodeGeneration.sources
     monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
     begun = endless_generation(monkeypatch)
     name, job = in_thread(lambda: session.sources(subject, CPP))
@@ -194,7 +195,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     assert notices.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
     assert session.jobs.aside == []
     assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
-    monkeypatch.setattr(Inspection, "_sources", generate)
+    monkeypatch.setattr(CodeGeneration, "sources", generate)
     _, again = sourced(session, subject, CPP)
     assert again is not job
     assert session.inspection(subject).report.variant("cpp").stage == "sources"
@@ -206,7 +207,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     session = Session()
     subject = inspected(session)
     notices = Notices(session)
-    generate = Inspection._sources
+    generate = CodeGeneration.sources
 
     def ask_again(kind: str, _: str, job: Job | None) -> None:
         if job is not None and job.step == "running the subject under Dynamo":
@@ -232,7 +233,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
         "cancelled",
     ]
     assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
-    monkeypatch.setattr(Inspection, "_sources", generate)
+    monkeypatch.setattr(CodeGeneration, "sources", generate)
     assert sourced(session, subject, dynamic)[0] == name
     assert session.inspection(subject).report.variant(name).compilations[0].code.python
 
