@@ -1,6 +1,8 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { isActive } from '../model/jobs';
+import type { ISubjectModel } from '../tokens';
 
 /**
  * What the metadata of an output have, under `compilescope`, as long as the output
@@ -8,22 +10,22 @@ import type { TranslationBundle } from '@jupyterlab/translation';
  */
 const UNFINISHED = 'unfinished';
 
+type IOutput = ReturnType<ICodeCellModel['outputs']['get']>;
+
 /**
  * Let the outputs that show the progress of an inspection say why it does not go
  * on, once its kernel is gone: only that kernel would have replaced them.
+ *
+ * @param connected - The model of the notebook's kernel, to which it connects. It
+ * is asked for where the notebook was opened with such outputs.
  */
 export function endProgress(
   notebook: NotebookPanel,
+  connected: () => ISubjectModel,
   trans: TranslationBundle
 ): void {
   const { sessionContext } = notebook;
-  const end = (text: string) => {
-    for (const cell of notebook.content.model?.cells ?? []) {
-      if (cell.type === 'code') {
-        replaceUnfinished((cell as ICodeCellModel).outputs, text);
-      }
-    }
-  };
+  const end = (text: string) => replaceUnfinished(notebook, text);
   sessionContext.statusChanged.connect((_, status) => {
     if (status === 'restarting') {
       end(trans.__('The kernel was restarted before the inspection finished.'));
@@ -37,15 +39,70 @@ export function endProgress(
       end(trans.__('The kernel was shut down before the inspection finished.'));
     }
   });
+  void Promise.all([notebook.context.ready, sessionContext.ready]).then(() => {
+    const found = new Set(unfinished(notebook).map(({ output }) => output));
+    if (found.size > 0 && !notebook.isDisposed) {
+      endFound(notebook, found, connected(), trans);
+    }
+  });
+}
+
+/**
+ * End what the file had as it was opened: no kernel tells a new page of it. Not
+ * before the notebook's kernel is done with what it inspects, which may be that.
+ */
+function endFound(
+  notebook: NotebookPanel,
+  found: ReadonlySet<IOutput>,
+  model: ISubjectModel,
+  trans: TranslationBundle
+): void {
+  const look = () => {
+    const { kind } = model.status;
+    const isUnsure =
+      kind === 'connecting' || kind === 'busy' || kind === 'error';
+    if (isUnsure || (kind === 'ready' && isActive(model.job))) {
+      return;
+    }
+    model.statusChanged.disconnect(look);
+    model.jobChanged.disconnect(look);
+    replaceUnfinished(
+      notebook,
+      trans.__(
+        'The kernel ended, or the page was reloaded, before the inspection finished. The panel shows the reports that the kernel has.'
+      ),
+      found
+    );
+  };
+  model.statusChanged.connect(look);
+  model.jobChanged.connect(look);
+  look();
+}
+
+/**
+ * The outputs that show progress, and where they are.
+ */
+function unfinished(notebook: NotebookPanel) {
+  return [...(notebook.content.model?.cells ?? [])].flatMap(cell => {
+    if (cell.type !== 'code') {
+      return [];
+    }
+    const { outputs } = cell as ICodeCellModel;
+    return Array.from({ length: outputs.length }, (_, index) => ({
+      outputs,
+      index,
+      output: outputs.get(index)
+    })).filter(({ output }) => output.metadata['compilescope'] === UNFINISHED);
+  });
 }
 
 function replaceUnfinished(
-  outputs: ICodeCellModel['outputs'],
-  text: string
+  notebook: NotebookPanel,
+  text: string,
+  among?: ReadonlySet<IOutput>
 ): void {
-  for (let index = 0; index < outputs.length; index++) {
-    const { compilescope } = outputs.get(index).metadata;
-    if (compilescope === UNFINISHED) {
+  for (const { outputs, index, output } of unfinished(notebook)) {
+    if (!among || among.has(output)) {
       outputs.set(index, {
         output_type: 'display_data',
         data: { 'text/plain': text },

@@ -38,7 +38,7 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       const model = service.modelOf(notebook, false);
       const link = new NotebookLink(notebook, model);
       const breaks = new BreakMarks(notebook, model, trans);
-      endProgress(notebook, trans);
+      endProgress(notebook, () => service.modelOf(notebook), trans);
       onOpen(notebook, subject => {
         // After a restart the kernel does not know it: the panel says so.
         if (model.subjects.some(summary => summary.subject.id === subject)) {

@@ -7,9 +7,9 @@ import { Signal } from '@lumino/signaling';
 import { cellsWith, fileOf } from '../../src/notebook/cells';
 import { isLinked } from '../../src/notebook/lines';
 import { endProgress } from '../../src/notebook/progress';
-import type { Region } from '../../src/protocol/types';
-import type { ISubjectModel } from '../../src/tokens';
-import { report, variantSummary } from './fakes';
+import type { JobState, Region } from '../../src/protocol/types';
+import type { IStatus, ISubjectModel } from '../../src/tokens';
+import { job, report, variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 
 function cell(source: string, type = 'code'): Cell {
@@ -99,29 +99,67 @@ describe('endProgress', () => {
   const PROGRESS = output('<progress>', { compilescope: 'unfinished' });
   const REPORT = output('<table>');
 
-  function notebook(...outputs: IOutput[]) {
-    const area = new OutputAreaModel({ values: outputs, trusted: true });
+  /**
+   * A notebook that is open, and what its outputs are in the end.
+   */
+  function notebook(...values: IOutput[]) {
+    const area = new OutputAreaModel({ trusted: true });
     const context = {
       statusChanged: new Signal<object, string>({}),
-      kernelChanged: new Signal<object, { oldValue: object | null }>({})
+      kernelChanged: new Signal<object, { oldValue: object | null }>({}),
+      ready: Promise.resolve()
+    };
+    const kernel = {
+      status: { kind: 'connecting' } as IStatus,
+      job: null as JobState | null,
+      statusChanged: new Signal<object, IStatus>({}),
+      jobChanged: new Signal<object, JobState | null>({})
     };
     const panel = {
       content: { model: { cells: [{ type: 'code', outputs: area }] } },
+      context: { ready: Promise.resolve() },
       sessionContext: context
     };
-    endProgress(
-      panel as unknown as NotebookPanel,
-      nullTranslator.load('jupyterlab_compilescope')
-    );
-    return { ...context, outputs: () => area.toJSON() };
+    const connected = jest.fn(() => kernel as unknown as ISubjectModel);
+    const open = async () => {
+      endProgress(
+        panel as unknown as NotebookPanel,
+        connected,
+        nullTranslator.load('jupyterlab_compilescope')
+      );
+      await new Promise(resolve => setTimeout(resolve));
+    };
+    const add = () => values.forEach(value => area.add(value));
+    const outputs = () => area.toJSON();
+    return { ...context, kernel, connected, open, add, outputs };
+  }
+
+  /**
+   * What an inspection that began after the notebook was opened shows.
+   */
+  async function running(...values: IOutput[]) {
+    const shown = notebook(...values);
+    await shown.open();
+    shown.add();
+    return shown;
+  }
+
+  /**
+   * What a notebook's file has as it is opened.
+   */
+  async function opened(...values: IOutput[]) {
+    const shown = notebook(...values);
+    shown.add();
+    await shown.open();
+    return shown;
   }
 
   it.each([
     ['restarting', 'The kernel was restarted before'],
     ['autorestarting', 'The kernel died before'],
     ['dead', 'The kernel died before']
-  ])('says so in the output when a kernel is %s', (status, text) => {
-    const { statusChanged, outputs } = notebook(REPORT, PROGRESS);
+  ])('says so in the output when a kernel is %s', async (status, text) => {
+    const { statusChanged, outputs } = await running(REPORT, PROGRESS);
     statusChanged.emit('busy');
     expect(outputs()).toEqual([REPORT, PROGRESS]);
     statusChanged.emit(status);
@@ -131,11 +169,52 @@ describe('endProgress', () => {
     expect(ended.metadata).toEqual({});
   });
 
-  it('ends it with the kernel that was shut down, not as a page connects', () => {
-    const { kernelChanged, outputs } = notebook(PROGRESS);
+  it('ends it with the kernel that was shut down, not as a page connects', async () => {
+    const { kernelChanged, outputs } = await running(PROGRESS);
     kernelChanged.emit({ oldValue: null });
     expect(outputs()).toEqual([PROGRESS]);
     kernelChanged.emit({ oldValue: {} });
     expect(JSON.stringify(outputs())).toContain('was shut down before');
+  });
+
+  const ENDED = 'before the inspection finished. The panel shows';
+
+  it.each(['none', 'dead', 'missing', 'unloaded'] as const)(
+    'ends what the file has where the kernel is %s',
+    async kind => {
+      const { kernel, connected, outputs } = await opened(REPORT, PROGRESS);
+      expect(connected).toHaveBeenCalledTimes(1);
+      expect(outputs()).toEqual([REPORT, PROGRESS]);
+      kernel.status = { kind };
+      kernel.statusChanged.emit(kernel.status);
+      const [report, ended] = outputs();
+      expect(report).toEqual(REPORT);
+      expect(JSON.stringify(ended)).toContain(ENDED);
+    }
+  );
+
+  it('leaves what the file has until the kernel has inspected what it does', async () => {
+    const { kernel, outputs } = await opened(PROGRESS);
+    kernel.status = { kind: 'ready' };
+    kernel.job = job({ state: 'running' });
+    kernel.statusChanged.emit(kernel.status);
+    expect(outputs()).toEqual([PROGRESS]);
+    kernel.job = job({ state: 'done' });
+    kernel.jobChanged.emit(kernel.job);
+    expect(JSON.stringify(outputs())).toContain(ENDED);
+  });
+
+  it('asks no kernel of a notebook without progress, nor ends what begins later', async () => {
+    const { kernel, connected, add, outputs } = await opened(REPORT);
+    expect(connected).not.toHaveBeenCalled();
+    add();
+    const later = await opened(PROGRESS);
+    later.add();
+    later.kernel.status = { kind: 'ready' };
+    later.kernel.statusChanged.emit(later.kernel.status);
+    expect(later.outputs()[1]).toEqual(PROGRESS);
+    expect(JSON.stringify(later.outputs()[0])).toContain(ENDED);
+    kernel.statusChanged.emit({ kind: 'ready' });
+    expect(outputs()).toEqual([REPORT, REPORT]);
   });
 });
