@@ -367,6 +367,67 @@ describe('SidebarBody', () => {
     expect(button('Compile and check')).toBeTruthy();
   });
 
+  it('leaves out columns in which nothing has a value', () => {
+    const table = () => host.querySelector('.jp-Compilescope-variants')!;
+    const without = () =>
+      [...table().classList].filter(name => name.startsWith('jp-mod-no-'));
+    show({ report: report('f', { variants: [variantSummary('as written')] }) });
+    expect(without()).toEqual([
+      'jp-mod-no-times',
+      'jp-mod-no-speedups',
+      'jp-mod-no-compiles',
+      'jp-mod-no-checks'
+    ]);
+    const timed = variantSummary('python', {}, { median_us: 58.3 });
+    show({ report: report('f', { variants: [timed] }) });
+    expect(without()).not.toContain('jp-mod-no-times');
+    expect(without()).toContain('jp-mod-no-speedups');
+    const compiled = { ...timed, compile_s: 4.2, accurate: true };
+    show({ report: report('f', { variants: [compiled] }) });
+    expect(without()).toEqual(['jp-mod-no-speedups']);
+  });
+
+  it('calls a variant for a target what the overview calls it', () => {
+    const name = 'python on h100';
+    const target = { title: 'H100 SXM', arch: '90' };
+    const h100 = variantSummary(
+      name,
+      { target: 'h100' },
+      {
+        target: {
+          ...target,
+          name: 'h100',
+          is_here: false,
+          estimate: null,
+          kernels: 1,
+          compiled: 0,
+          checks: {},
+          estimated: [],
+          checked: ''
+        }
+      }
+    );
+    const targets = [
+      {
+        variant: name,
+        title: 'Python wrapper on H100 SXM',
+        device: 'H100 SXM',
+        call_us: 16,
+        text: ''
+      }
+    ];
+    const words = () => host.querySelector('tbody th')!.textContent!;
+    show({ report: report('f', { variants: [h100] }) });
+    expect(words()).toContain('python on h100H100 SXM');
+    show({
+      report: report('f', {
+        variants: [h100],
+        overview: overview({ targets })
+      })
+    });
+    expect(words()).toBe('Python wrapper on H100 SXMpython on h100 · sources');
+  });
+
   it('turns to a variant', () => {
     show();
     click(button('cpp'));

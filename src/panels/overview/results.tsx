@@ -231,11 +231,13 @@ function Targets(props: {
       <ul>
         {targets.map(target => (
           <li key={target.variant}>
-            <VariantName
-              name={target.variant}
-              title={target.title}
-              context={context}
-            />{' '}
+            <span>
+              <VariantName
+                name={target.variant}
+                title={target.title}
+                context={context}
+              />
+            </span>{' '}
             <ViewLink view="targets" isPlain context={context}>
               {target.text}
             </ViewLink>

@@ -62,6 +62,13 @@ export function Estimated(props: {
 }
 
 /**
+ * Whether a kernel was compared with eager under the interpreter.
+ */
+export function wasChecked({ checks }: TargetSummary): boolean {
+  return (checks.differs ?? 0) + (checks.agrees ?? 0) > 0;
+}
+
+/**
  * Whether the kernels computed what they should under the interpreter.
  */
 export function Checked(props: {
@@ -72,7 +79,7 @@ export function Checked(props: {
   const { trans } = props;
   const differs = checks.differs ?? 0;
   const agrees = checks.agrees ?? 0;
-  if (differs + agrees === 0) {
+  if (!wasChecked(props.target)) {
     return (
       <span
         className="jp-Compilescope-muted"

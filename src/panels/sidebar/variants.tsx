@@ -10,7 +10,13 @@ import {
 import { speedupClass } from '../common/speedup';
 import { Processes } from './processes';
 import { Section } from './section';
-import { Checked, Estimated, targetStage, title } from './targetCells';
+import {
+  Checked,
+  Estimated,
+  targetStage,
+  title,
+  wasChecked
+} from './targetCells';
 import type { IPartProps } from './types';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
@@ -25,6 +31,25 @@ const LONG = 14;
  * The style sheet aligns these columns.
  */
 const TEXT = { isNumber: false };
+
+/**
+ * Modifiers of the table for the columns in which no variant has a value.
+ */
+function empty(
+  variants: readonly VariantSummary[],
+  isEstimated: boolean
+): string[] {
+  const values: Record<string, (variant: VariantSummary) => boolean> = {
+    times: ({ median_us }) => isEstimated || median_us !== null,
+    speedups: ({ speedup }) => speedup !== null,
+    compiles: ({ compile_s }) => compile_s !== null,
+    checks: ({ accurate, target }) =>
+      accurate !== null || (target !== null && wasChecked(target))
+  };
+  return Object.entries(values)
+    .filter(([, has]) => !variants.some(has))
+    .map(([column]) => `jp-mod-no-${column}`);
+}
 
 /**
  * The variants and what was measured of them; the processes of a trace.
@@ -47,8 +72,9 @@ export function Variants({
   }
   const isEstimated = isOnlyForTargets(variants);
   const { left, right } = state.sides;
+  const overview = state.report?.overview;
   const titles = new Map(
-    state.report?.overview?.results.map(result => [
+    [...(overview?.results ?? []), ...(overview?.targets ?? [])].map(result => [
       result.variant,
       result.title
     ])
@@ -56,7 +82,10 @@ export function Variants({
   return (
     <Section name="variants" title={trans.__('Variants')}>
       <table
-        className={`jp-Compilescope-variants${isEstimated ? ' jp-mod-targets' : ''}`}
+        className={[
+          'jp-Compilescope-variants',
+          ...empty(variants, isEstimated)
+        ].join(' ')}
       >
         <TableHead
           heads={declaredHeads('variants', trans, {
@@ -179,7 +208,7 @@ function Row(props: {
               >
                 {props.title}
               </button>
-              {target && (
+              {target && !props.title.includes(target.title) && (
                 <span
                   className="jp-Compilescope-targetName"
                   title={trans.__(

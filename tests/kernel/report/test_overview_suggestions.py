@@ -104,6 +104,16 @@ def test_settings_not_in_effect_are_counted_and_suggested() -> None:
     assert "Set it by hand." in [count.what for count in result.suggestions]
 
 
+def test_settings_not_in_effect_in_another_variant_are_counted_with_its_name() -> None:
+    report = make_report(eager=60.0, python=40.0, cpp=30.0)
+    report.variant("cpp").effective = [
+        Effective(setting="fusions", requested="on", actual="off", differs=True)
+    ]
+    counted = next(count for count in overview(report).counts if count.view == "requested")
+    assert counted.text == "1 setting not in effect: fusions (cpp)"
+    assert (counted.of, counted.warning) == ("cpp", True)
+
+
 @pytest.mark.parametrize(
     ("line", "mended"),
     [

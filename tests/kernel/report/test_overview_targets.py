@@ -48,6 +48,17 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
     assert overview(only).headline == (
         "Estimated for H100 SXM, not measured: about 11.0 µs per call, limited by launches."
     )
+    both = copy.deepcopy(only)
+    both.variants += copy.deepcopy(only.variants)
+    (_, cpp) = both.variants
+    cpp.name, cpp.requested = "cpp on h100", Variant(cpp_wrapper=True, target="h100")
+    assert cpp.target is not None
+    assert cpp.target.estimate is not None
+    cpp.target.estimate.call_us = 8.0
+    assert overview(both).headline == (
+        "Estimated for the C++ wrapper on H100 SXM, not measured: about 8.00 µs per call, "
+        "limited by launches."
+    )
 
 
 def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> None:

@@ -246,7 +246,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         [variant for variant in shown if variant.requested.backend is not None]
     ):
         first = min(estimated, key=lambda target: target.call_us or 0.0)
-        return f"Estimated for {first.device}, not measured: {first.text}."
+        what = with_article(first.title) if len(estimated) > 1 else first.device
+        return f"Estimated for {what}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
         if report.compilations:
             return _happened(report)
@@ -283,12 +284,10 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if report.subject.kind in _WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-        effective = [setting for variant in report.variants for setting in variant.effective]
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = name = ""
     elif now is not None:
-        compilations, effective, name = now.compilations, now.effective, now.name
-        breaks = now.breaks
+        compilations, breaks, name = now.compilations, now.breaks, now.name
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
     elif report.sweep is not None and report.sweep.cells:
@@ -336,7 +335,6 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     guards = sum(
         compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
     )
-    differs = {setting.setting for setting in effective if setting.differs}
     happened = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),
         broken,
@@ -348,9 +346,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         happened.append(Count(number=launches, text=summary, view="kernels"))
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
-    if differs:
-        text = f"{count(len(differs), 'setting')} not in effect: {', '.join(sorted(differs)[:2])}"
-        happened.append(Count(number=len(differs), text=text, view="requested", warning=True))
+    happened += _not_in_effect(report, now)
     if total_s is not None:
         text = f"compile time {duration(total_s * 1e6)}{parts}"
         happened.append(Count(number=1, text=text, view="compile-time"))
@@ -358,6 +354,31 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         for fact in happened:
             fact.of = fact.of or name
     return happened
+
+
+def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
+    """The settings not in effect; with the variants, unless all are the current one's."""
+    variants = {
+        variant.name: {setting.setting for setting in variant.effective if setting.differs}
+        for variant in report.variants
+    }
+    settings: set[str] = set().union(*variants.values())
+    if not settings:
+        return []
+    own = now is not None and variants[now.name] == settings
+    names = [name for name, differing in variants.items() if differing]
+    text = f"{count(len(settings), 'setting')} not in effect: {', '.join(sorted(settings)[:2])}"
+    if now is not None and not own:
+        text += f" ({', '.join(names)})"
+    return [
+        Count(
+            number=len(settings),
+            text=text,
+            view="requested",
+            warning=True,
+            of="" if own or now is None else names[0],
+        )
+    ]
 
 
 _LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
