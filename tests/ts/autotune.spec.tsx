@@ -197,6 +197,7 @@ describe('AutotuneBody', () => {
     const tuned = variantSummary('tuned', {}, { filled: ['autotunings'] });
     model.report = report('f', { variants: [variantSummary('python'), tuned] });
     show([]);
+    expect(page.text()).not.toContain('Set it in the call');
     page.click(page.button(/Show tuned/));
     expect(model.variant).toBe('tuned');
   });

@@ -3,7 +3,7 @@ import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
 import { pairOf } from '../../src/panels/wrappers/pair';
 import type { Step, Steps } from '../../src/protocol/types';
-import { variantSummary } from './fakes';
+import { report, variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
@@ -146,8 +146,12 @@ describe('WrappersBody', () => {
 
   afterEach(() => jest.restoreAllMocks());
 
-  const drawn = (change: Partial<IWrappers> = {}) => {
+  const drawn = (
+    change: Partial<IWrappers> = {},
+    files: Record<string, string> = {}
+  ) => {
     const model = new ViewModel();
+    model.report = report('f', { files });
     const context = contextOf(model);
     const page = stage();
     page.draw(
@@ -166,6 +170,25 @@ describe('WrappersBody', () => {
     );
     return { model, context, page };
   };
+
+  it('names the line in the notebook, not what that calls', () => {
+    const source = (file: string, line: number) => ({
+      file,
+      line,
+      function: 'forward',
+      code: ''
+    });
+    const sources = [source('/torch/functional.py', 3006), source('cell', 12)];
+    const names = (files: Record<string, string>) => {
+      const { page } = drawn(
+        { python: [steps('python', [step('launch', 'l', 14, { sources })])] },
+        files
+      );
+      return page.text();
+    };
+    expect(names({ cell: '' })).toContain('cell:12');
+    expect(names({})).toContain('functional.py:3006');
+  });
 
   it('says what each kind costs, the sums, and what does not add up', () => {
     const { page } = drawn();

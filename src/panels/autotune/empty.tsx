@@ -42,29 +42,35 @@ export function NothingTuned(props: {
                   model.variant = tuned.name;
                 }}
               >
-                {trans.__('Show %1, which was autotuned', tuned.name)}
+                {trans.__('Show %1, which autotunes', tuned.name)}
               </button>
             )
           }
           what={trans.__('Nothing was autotuned')}
           why={why || trans.__('%1 was compiled in %2 mode.', variant, mode)}
-          remedy={trans.__(
-            'In max-autotune mode, torch measures library calls, templates and launch configurations against each other. Set it in the call:'
-          )}
+          remedy={
+            tuned
+              ? ''
+              : trans.__(
+                  'In max-autotune mode, torch measures library calls, templates and launch configurations against each other. Set it in the call:'
+                )
+          }
         />
-        <div className="jp-Compilescope-autotuneTry">
-          <code>{CALL}</code>
-          {model.isLive && (
-            <button
-              type="button"
-              className="jp-Compilescope-button jp-mod-accept"
-              disabled={model.pending}
-              onClick={() => model.setRequested({ mode: 'max-autotune' })}
-            >
-              {trans.__('Set mode to max-autotune')}
-            </button>
-          )}
-        </div>
+        {!tuned && (
+          <div className="jp-Compilescope-autotuneTry">
+            <code>{CALL}</code>
+            {model.isLive && (
+              <button
+                type="button"
+                className="jp-Compilescope-button jp-mod-accept"
+                disabled={model.pending}
+                onClick={() => model.setRequested({ mode: 'max-autotune' })}
+              >
+                {trans.__('Set mode to max-autotune')}
+              </button>
+            )}
+          </div>
+        )}
       </div>
     );
   }

@@ -94,6 +94,7 @@ export function targetColumns(
     check: {
       width: '92px',
       from: 420,
+      hasValue: ({ kernel }) => kernel.check !== null,
       compare: (a, b) => rank(a) - rank(b),
       render: row => (
         <CheckBadge

@@ -21,6 +21,7 @@ export function Constants(props: {
     (sum, constant) => sum + (constant.bytes ?? 0),
     0
   );
+  const isFolded = constants.some(({ folded }) => folded);
   return (
     <>
       <p className="jp-Compilescope-muted">
@@ -36,7 +37,7 @@ export function Constants(props: {
           trans.__('dtype'),
           trans.__('shape'),
           { label: trans.__('size'), isNumber: true },
-          {
+          isFolded && {
             label: trans.__('folded'),
             title: trans.__('Computed from others when the package loads')
           }
@@ -59,7 +60,7 @@ export function Constants(props: {
                 formatBytes(constant.bytes)
               )}
             </td>
-            <td>{constant.folded ? trans.__('yes') : ''}</td>
+            {isFolded && <td>{constant.folded ? trans.__('yes') : ''}</td>}
           </tr>
         ))}
       </Figures>

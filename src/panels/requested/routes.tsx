@@ -31,7 +31,13 @@ export function Routes(props: {
     [model.subject, model.report?.revision].join(' '),
     trans.__('Loading operators…')
   );
-  const reasons = variants.filter(variant => variant.absent.routes);
+  const reasons = new Map<string, string[]>();
+  for (const { name, absent } of variants) {
+    if (absent.routes) {
+      const names = reasons.get(absent.routes) ?? [];
+      reasons.set(absent.routes, [...names, name]);
+    }
+  }
   return (
     <section
       className="jp-Compilescope-routes"
@@ -78,9 +84,9 @@ export function Routes(props: {
           </>
         )}
       />
-      {reasons.map(({ name, absent }) => (
-        <p key={name} className="jp-Compilescope-hint">
-          {name}: {absent.routes}
+      {[...reasons].map(([why, names]) => (
+        <p key={why} className="jp-Compilescope-hint">
+          {names.join(', ')}: {why}
         </p>
       ))}
     </section>

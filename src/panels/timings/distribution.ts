@@ -166,7 +166,8 @@ export function colourOf(row: ITimed, theme: IChartTheme): string {
 }
 
 function labelOf(row: ITimed, most: number, trans: TranslationBundle): string {
-  const name = asText(shorten(row.name, most));
+  // Bold letters are wider.
+  const name = asText(shorten(row.name, most - 3));
   const median = row.median === null ? '' : formatMicroseconds(row.median);
   const words = shorten(comparison(row, trans), most);
   return [`<b>${name}</b>`, median, asText(words)].filter(Boolean).join('<br>');

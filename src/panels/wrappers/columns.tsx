@@ -28,8 +28,10 @@ export function columnsOf(
   onLine: (row: IRow, side: Steps['artifact'], step: Step) => void
 ): IColumn<IRow>[] {
   const { trans } = context;
+  const files = context.model.report?.files ?? {};
   const placeOf = (where: SourceLine) =>
-    formatPlace(where, context.model.report?.files ?? {}, trans.__('cell'));
+    formatPlace(where, files, trans.__('cell'));
+  const sourceOf = (row: IRow) => ownSource(row, files);
   const longest = Math.max(
     0,
     ...rows.flatMap(({ python, cpp }) => [python?.us ?? 0, cpp?.us ?? 0])
@@ -123,8 +125,15 @@ function kindOf({ python, cpp }: IRow): Step['kind'] {
   return (python ?? cpp)!.kind;
 }
 
-function sourceOf({ python, cpp }: IRow): SourceLine | undefined {
-  return (python?.sources.length ? python : cpp)?.sources[0];
+/**
+ * The line that a step comes from: in the notebook, where one of them is.
+ */
+function ownSource(
+  { python, cpp }: IRow,
+  files: Readonly<Record<string, string>>
+): SourceLine | undefined {
+  const sources = (python?.sources.length ? python : cpp)?.sources ?? [];
+  return sources.find(({ file }) => file in files) ?? sources[0];
 }
 
 function Label(props: { row: IRow }): JSX.Element | null {
