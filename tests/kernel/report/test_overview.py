@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import statistics
@@ -66,6 +67,12 @@ def test_no_winner_is_named_between_equals() -> None:
     assert timing.speedup is not None
     assert overview(part).headline == (
         f"Python wrapper is {timing.speedup.text} than eager. Too noisy to judge the C++ wrapper."
+    )
+    again = copy.deepcopy(part.variant("python"))
+    again.name = "again"
+    part.variants.append(again)
+    assert overview(part).headline == (
+        "2 variants are slower than eager. Too noisy to judge the C++ wrapper."
     )
 
 

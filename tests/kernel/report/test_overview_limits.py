@@ -288,3 +288,35 @@ def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
     assert answer is not None
     assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
     assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")
+
+
+@pytest.mark.parametrize(
+    ("whole", "kernels", "headline"),
+    [
+        # The open tenth belongs to neither side for certain, and either way decides nothing.
+        (1040.0, 830.0, "Kernels take 80 % of a call."),
+        (1040.0, 200.0, "Overhead-bound: kernels run for 19 % of a call."),
+        # It decides.
+        (1040.0, 480.0, "Too noisy to judge."),
+        # Layers that are this far from a call are of another one.
+        (1400.0, 830.0, "Too noisy to judge."),
+    ],
+)
+def test_time_that_layers_leave_open_matters_only_where_it_decides(
+    whole: float, kernels: float, headline: str
+) -> None:
+    report = make_report(eager=5000.0, python=1040.0)
+    look(report, "python", whole, wrapper=923.0 - kernels, kernels=kernels)
+    variant = report.variant("python")
+    (layers,) = variant.layers
+    layers.agrees, layers.sum_us, layers.device, layers.why = False, 923.0, "cpu", "They differ."
+    variant.verdict = verdict(variant, report)
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.headline == headline
+    if headline.startswith("Too noisy"):
+        assert (limit.text, limit.parts) == ("They differ.", [])
+    else:
+        assert limit.calls == "The layers add up to 923 µs, the whole call takes 1.04 ms."
+        assert sum(part.share for part in limit.parts) == pytest.approx(1.0)
+        assert [part.text for part in limit.parts][-1] == "not attributed 11 %"

@@ -199,9 +199,24 @@ async function expectFit(page: Page, output: Locator): Promise<void> {
       .poll(() => cut(output), { message: `cut at ${width} px` })
       .toBe(0);
     await expect
+      .poll(() => report.evaluate(outOfSight), {
+        message: `buttons out of sight at ${width} px`
+      })
+      .toBe(0);
+    await expect
       .poll(() => clippedHeads(output), { message: `heads at ${width} px` })
       .toEqual([]);
   }
+}
+
+/**
+ * How many buttons of a report have to be scrolled to within it.
+ */
+function outOfSight(report: Element): number {
+  const { bottom } = report.getBoundingClientRect();
+  return [...report.querySelectorAll('button')].filter(
+    button => button.getBoundingClientRect().bottom > bottom + 1
+  ).length;
 }
 
 /**

@@ -7,7 +7,12 @@ from ...report.measurements.timings import Bound, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
 from .spent import sums
-from .wrapper import called_us, trusted
+from .wrapper import called_us, near_timing, trusted
+
+BOUND = 0.5
+"""The part of the time that is spent outside of kernels from which on that is what binds."""
+_MOST_OPEN = 0.25
+"""Of a call, by which its layers may differ from it and still tell what limits it."""
 
 TITLES: dict[LimitedBy, str] = {
     "launch": "launch-bound",
@@ -39,7 +44,7 @@ def disturbance(variant: VariantReport) -> str:
     if not variant.layers:
         contradiction = conflict(variant)
         return "" if contradiction is None else contradiction.text
-    if trusted(variant):
+    if trusted(variant) or open_time_decides_nothing(variant):
         return ""
     if not all(layers.agrees for layers in variant.layers):
         why = (layers.why for layers in variant.layers if layers.why and not layers.agrees)
@@ -47,6 +52,35 @@ def disturbance(variant: VariantReport) -> str:
     whole = duration(called_us(variant))
     median = duration(variant.timing.median_us) if variant.timing is not None else "none"
     return _NOT_THE_SAME_CALLS.format(whole=whole, median=median)
+
+
+def open_time_decides_nothing(variant: VariantReport) -> bool:
+    """Whether kernels take more, or less, than half a call, whatever the layers leave open.
+
+    Layers that do not quite add up to their call still tell what limits it, if the difference would
+    change nothing wherever it belongs. On a processor alone: on a GPU, kernels run beside the host.
+    """
+    whole, own = sum_of_layers(variant)
+    if (
+        not near_timing(variant)
+        or abs(whole - own) > _MOST_OPEN * whole
+        or any(layers.device != "cpu" for layers in variant.layers)
+    ):
+        return False
+    kernels = sum(
+        max(layer.us, 0.0)
+        for layers in variant.layers
+        for layer in layers.layers
+        if layer.kind in ("kernels", "compiled")
+    )
+    least, most = kernels / max(whole, own), (kernels + max(whole - own, 0.0)) / whole
+    return least >= BOUND or most < BOUND
+
+
+def sum_of_layers(variant: VariantReport) -> tuple[float, float]:
+    """The time of the calls that were broken down, and of all their layers, in µs."""
+    whole = sum(layers.whole_us for layers in variant.layers)
+    return whole, sum(max(layer.us, 0.0) for layers in variant.layers for layer in layers.layers)
 
 
 def add_words(variant: VariantReport) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
 from ...report.units import duration, percent
-from .bounds import TITLES, disturbance, limited_by
+from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .spent import GROUPS, Spent, spent, sums
 from .variants import title
 from .wrapper import called_us, matches_timing
@@ -64,6 +64,9 @@ def _calls(variant: VariantReport) -> str:
     if whole > called > 0:
         parts = f"a call of {duration(called)} and its backward of {duration(whole - called)}"
         return f"The parts are of {parts}."
+    if not all(layers.agrees for layers in variant.layers):
+        whole, own = sum_of_layers(variant)
+        return f"The layers add up to {duration(own)}, the whole call takes {duration(whole)}."
     if matches_timing(variant):
         return ""
     return (

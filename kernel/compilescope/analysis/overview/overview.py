@@ -227,7 +227,10 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
             variant, ratio = slower[0]
             why = "Too noisy" if "noisy" in standings else "Too few rounds"
             rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
-            return f"{title(variant)} is {ratio.text} than {ratio.over}. {why} to judge {rivals}."
+            known = f"{title(variant)} is {ratio.text} than {ratio.over}"
+            if len(slower) > 1:
+                known = f"{len(slower)} variants are slower than {ratio.over}"
+            return f"{known}. {why} to judge {rivals}."
         if "noisy" in standings:
             return "Too noisy to judge which variant is fastest."
         if "few" in standings:

@@ -19,6 +19,7 @@ from ...report.variant import Variant
 from ..figures.speedups import between
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
+from .bounds import disturbance
 from .code_suggestions import against_breaks, against_recompiles
 from .ranked import Ranked
 from .spent import parts_of_call
@@ -160,14 +161,15 @@ def _switch(variant: VariantReport) -> str:
 def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
     """What usually helps against what binds it, as far as it was not measured."""
     verdict = now.verdict
-    if verdict is None or (now.layers and not trusted(now)):
+    if verdict is None or (now.layers and disturbance(now)):
         return
     for position, help_ in enumerate(verdict.helps):
         if help_.what == BREAKS[0]:
             continue  # each break is a suggestion of its own
         if help_.speedup is not None and help_.speedup.standing not in ("noisy", "few"):
             continue  # it was tried: it is among what is faster, or it brought nothing
-        saved = _at_most(now, help_)
+        # Layers that do not add up tell what limits a call, but not what a change of one saves.
+        saved = _at_most(now, help_) if trusted(now) else None
         whole = sum(layers.whole_us for layers in now.layers)
         # Nothing can be measured on a device that is not there.
         gain, promise = "not measured" if now.target is None else "not estimated", 0.05

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
-from .bounds import disturbance, limit_of
+from .bounds import BOUND, disturbance, limit_of
 from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
-_BOUND = 0.5
-"""The part of the time that is spent outside of kernels from which on that is what binds."""
 _REACHED = 0.3
 """The part of a peak from which on that peak is what binds."""
 
@@ -54,7 +52,7 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     if noise := disturbance(variant):
         return Verdict(bound="unclear", limited_by="noisy", evidence=noise)
     reached = _reached(variant)
-    if call.outside >= _BOUND:
+    if call.outside >= BOUND:
         result = Verdict(bound="cpu", evidence=_around(call, variant))
     else:
         result = _by_kernels(call, reached, report)
@@ -146,7 +144,7 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     reach = "; the kernels reach" if spent.with_wrapper else " and reach"
     figures = f"{share}{reach} {' and '.join(parts)}{f' ({name})' if name else ''}"
     covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
-    if covered < 1 - _BOUND:
+    if covered < 1 - BOUND:
         figures += f", as far as {percent(covered)} of their time tell"
         return Verdict(bound="unclear", evidence=f"{figures}.")
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0

@@ -199,10 +199,14 @@ def is_too_small(python: VariantReport) -> bool:
 
 def trusted(variant: VariantReport) -> bool:
     """Whether the layers of a variant are of calls like those that were timed, and add up."""
-    called = called_us(variant)
-    if called <= 0 or not all(layer.agrees for layer in variant.layers):
+    return near_timing(variant) and all(layer.agrees for layer in variant.layers)
+
+
+def near_timing(variant: VariantReport) -> bool:
+    """Whether the layers of a variant are of calls like those that were timed."""
+    called, timing = called_us(variant), variant.timing
+    if called <= 0:
         return False
-    timing = variant.timing
     return timing is None or _NEAR > called / timing.median_us > 1 / _NEAR
 
 

@@ -54,6 +54,7 @@ STYLES = {
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:4px 0 0;",
     "short": "max-height:384px;overflow-y:auto;",
+    "foot": "position:sticky;bottom:0;padding-top:2px;background:var(--jp-layout-color0,Canvas);",
     "three-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;"
     "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
