@@ -210,6 +210,23 @@ describe('CompileTimeBody', () => {
     ]);
   });
 
+  it('calls nothing cold that met the caches as they were', () => {
+    const one = { ...ONE, warm_phases: [], warm_cache: [] };
+    const variant = { ...BUILT, recorded: true, compile_time: null };
+    show([one], { ...variant, warm_compile_time: null });
+    expect(page.text()).toContain('C++ compiler: 1.50 s');
+    expect(page.text()).not.toContain('Not measured with warm caches');
+    expect(rows(page.all('table')[0])[0]).toEqual([
+      'Kind',
+      'as it ran',
+      'share'
+    ]);
+    expect(rows(page.all('table')[1])[1]).toContain('0/0 as it ran');
+    const { text } = exportTrace(variant, [one], context);
+    expect(text).toContain('python, as it ran');
+    expect(text).not.toContain('python, cold');
+  });
+
   it('is walked by keys, and says where one is', () => {
     show();
     const tree = page.all('[role=tree]')[0];

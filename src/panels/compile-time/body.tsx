@@ -64,16 +64,17 @@ export function CompileTimeBody(props: {
         : data.compilations.filter(({ id }) => id === compilation),
     [data, isAll, compilation]
   );
+  const { recorded: isRecorded } = data.variant;
   const runs = React.useMemo(
     () =>
-      (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(option =>
+      (run === 'both' ? runsOf(isRecorded) : [run]).filter(option =>
         shown.some(compilation =>
-          option === 'cold'
-            ? compilation.phases.length
-            : compilation.warm_phases.length
+          option === 'warm'
+            ? compilation.warm_phases.length
+            : compilation.phases.length
         )
       ),
-    [shown, run]
+    [shown, run, isRecorded]
   );
   const by = align ?? (areFarApart(shown) ? 'start' : 'time');
   const chart = React.useMemo(
@@ -103,7 +104,7 @@ export function CompileTimeBody(props: {
         .map(({ flame }) => flame)
     );
     const { compile_time: cold, warm_compile_time: warm } = data.variant;
-    const measured = (name === 'cold' ? cold : warm)?.total_s ?? 0;
+    const measured = (name === 'warm' ? warm : cold)?.total_s ?? 0;
     const whole = isAll ? Math.max(sums.total, measured * 1e6) : sums.total;
     return { run: name, shares: sums, whole };
   });
@@ -260,7 +261,7 @@ export function CompileTimeBody(props: {
             <h3>{trans.__('Caches')}</h3>
             <Caches
               compilations={shown}
-              runs={['cold', 'warm']}
+              runs={runsOf(isRecorded)}
               trans={trans}
             />
           </section>
@@ -270,4 +271,11 @@ export function CompileTimeBody(props: {
       </div>
     </>
   );
+}
+
+/**
+ * What code compiled by itself met the caches as they were.
+ */
+function runsOf(isRecorded: boolean): readonly Run[] {
+  return isRecorded ? ['recorded'] : ['cold', 'warm'];
 }

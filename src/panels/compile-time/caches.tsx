@@ -24,7 +24,7 @@ export function Caches(props: {
   const { compilations, runs, trans } = props;
   const rows = compilations.flatMap(({ id, cache, warm_cache }) =>
     runs.flatMap(run =>
-      (run === 'cold' ? cache : warm_cache).map(event => ({ id, run, event }))
+      (run === 'warm' ? warm_cache : cache).map(event => ({ id, run, event }))
     )
   );
   if (rows.length === 0) {

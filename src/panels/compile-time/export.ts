@@ -27,7 +27,7 @@ export function exportTrace(
     },
     {
       run: {
-        cold: `${variant.name}, ${runTitle('cold', trans)}`,
+        cold: `${variant.name}, ${runTitle(variant.recorded ? 'recorded' : 'cold', trans)}`,
         warm: `${variant.name}, ${runTitle('warm', trans)}`,
         later: `${variant.name}, ${runTitle('later', trans)}`
       },

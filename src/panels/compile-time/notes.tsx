@@ -2,6 +2,7 @@ import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import { formatSeconds, formatShare } from '../../words/format';
 import type { IViewContext } from '../views';
+import { runTitle } from './phrases';
 import type { IRunShares } from './summary';
 import { shareOf } from './shares';
 
@@ -55,12 +56,14 @@ export function Notes(props: {
           )}
         </p>
       )}
-      {isBuilt && !runs.some(({ run }) => run === 'warm') && (
-        <p className="jp-Compilescope-hint">
-          {trans.__('Not measured with warm caches.')}{' '}
-          {absent.warm_phases ?? absent.warm_compile_time ?? ''}
-        </p>
-      )}
+      {isBuilt &&
+        !variant.recorded &&
+        !runs.some(({ run }) => run === 'warm') && (
+          <p className="jp-Compilescope-hint">
+            {trans.__('Not measured with warm caches.')}{' '}
+            {absent.warm_phases ?? absent.warm_compile_time ?? ''}
+          </p>
+        )}
       {runs.length === 0 && cold && <Parts parts={cold.parts} />}
     </div>
   );
@@ -81,7 +84,7 @@ function Compiler(props: {
     return {
       busy: self + alongside,
       text: [
-        run === 'cold' ? trans.__('cold %1', text) : trans.__('warm %1', text),
+        run === 'recorded' ? text : `${runTitle(run, trans)} ${text}`,
         alongside > 0 &&
           trans.__('%1 in parallel', formatSeconds(alongside / 1e6))
       ]

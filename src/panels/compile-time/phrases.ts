@@ -14,6 +14,8 @@ export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
       return trans.__('cold');
     case 'warm':
       return trans.__('warm');
+    case 'recorded':
+      return trans.__('as it ran');
     case 'later':
       return trans.__('a later call');
   }

@@ -3,7 +3,12 @@ import type { ILane } from './timeline/lanes';
 import type { IKernelPhases } from './timeline/loadPhases';
 import { earliest, layOut } from './timeline/spans';
 
-const RUNS: readonly ILane['run'][] = ['cold', 'warm', 'later'];
+/**
+ * A run, as a process of the trace; what was recorded is the first one.
+ */
+type TraceRun = Exclude<ILane['run'], 'recorded'>;
+
+const RUNS: readonly TraceRun[] = ['cold', 'warm', 'later'];
 
 /**
  * An event of Chrome's trace format: `X` is a complete span, `M` names a
@@ -33,7 +38,7 @@ export interface ITrace {
  * What the processes of a trace are called.
  */
 export interface ITraceNames {
-  readonly run: Readonly<Record<ILane['run'], string>>;
+  readonly run: Readonly<Record<TraceRun, string>>;
   readonly track: (
     lane: Pick<ILane, 'id' | 'of' | 'run'>,
     track: number,
@@ -116,7 +121,7 @@ interface IThreads {
 
 /** What there is of a run: each compilation, and its kernels below it. */
 function threadsOf(
-  run: ILane['run'],
+  run: TraceRun,
   compilations: readonly Compilation[],
   kernels: readonly IKernelPhases[]
 ): IThreads[] {

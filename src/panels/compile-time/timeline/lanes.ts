@@ -3,9 +3,10 @@ import type { IKernelPhases } from './loadPhases';
 import { earliest, layOut, type IFlame, type ISpan } from './spans';
 
 /**
- * Whether the caches were empty or filled.
+ * Whether the caches were empty or filled; `recorded` where they were as code
+ * that ran by itself met them.
  */
-export type Run = 'cold' | 'warm';
+export type Run = 'cold' | 'warm' | 'recorded';
 
 /**
  * Where a compilation starts on the axis: when it started, or at 0 as all
@@ -61,7 +62,7 @@ export function waterfall(
   kernels: readonly IKernelPhases[] = []
 ): IWaterfall {
   const phasesOf = (compilation: (typeof compilations)[number], run: Run) =>
-    run === 'cold' ? compilation.phases : compilation.warm_phases;
+    run === 'warm' ? compilation.warm_phases : compilation.phases;
   const firsts = runs.map(run =>
     compilations
       .map(compilation => phasesOf(compilation, run))
@@ -74,13 +75,13 @@ export function waterfall(
       const origin = align === 'time' ? firsts[index] : earliest(phases);
       return [
         ...lane(compilation.id, 'phases', run, phases, origin),
-        ...(run === 'cold' ? kernelLanes(compilation.id, kernels, origin) : [])
+        ...(run === 'warm' ? [] : kernelLanes(compilation.id, kernels, origin))
       ];
     })
   );
-  const cold = runs.indexOf('cold');
-  if (cold >= 0) {
-    lanes.push(...kernelLanes('', kernels, firsts[cold]));
+  const first = runs.findIndex(run => run !== 'warm');
+  if (first >= 0) {
+    lanes.push(...kernelLanes('', kernels, firsts[first]));
   }
   const total = lanes.reduce((end, lane) => Math.max(end, lane.flame.end), 0);
   return { lanes, total };
