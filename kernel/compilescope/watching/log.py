@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from ..analysis.assemble import assemble
 from ..analysis.guards.recompiles import Memory
+from ..analysis.phases.phases import begin_at
 from ..analysis.problems.cpp_errors import place
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.live import loaded_files
@@ -64,6 +65,7 @@ class WatchLog:
         self._sizes: dict[str, int] = {}
         self._codes: dict[str, weakref.ref[types.CodeType]] = {}
         self._memory = Memory()
+        self._first_s: float | None = None
         self._lock = threading.RLock()
         self._is_reading = False
         self._failures = 0
@@ -170,6 +172,9 @@ class WatchLog:
         compilation.frame = compilation.frame or seen.frame
         compilation.started_s = compilation.started_s or seen.started_s
         compilation.duration_s = seen.duration_s or compilation.duration_s
+        if compilation.started_s is not None:
+            self._first_s = compilation.started_s if self._first_s is None else self._first_s
+            begin_at(compilation.phases, (compilation.started_s - self._first_s) * 1e6)
         if group.torch_id != group.id:
             compilation.torch_id = group.torch_id
         if isinstance(group.origin, Origin):

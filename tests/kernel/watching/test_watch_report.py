@@ -62,6 +62,20 @@ def test_records_go_once_they_are_read() -> None:
     assert report.problems == []
 
 
+def test_phases_begin_when_their_compilation_did() -> None:
+    with cs.watch() as report:
+        compiled_often(3)
+    first, *later = report.compilations
+    assert first.phases[0].start_us == 0.0
+    assert first.started_s is not None
+    for compilation in later:
+        assert compilation.started_s is not None
+        (outermost,) = compilation.phases
+        began_us = (compilation.started_s - first.started_s) * 1e6
+        assert outermost.start_us == pytest.approx(began_us, abs=1)
+        assert all(child.start_us >= outermost.start_us for child in outermost.children)
+
+
 @pytest.mark.parametrize("memory_mb", [0, -1, float("nan")])
 def test_no_memory_is_refused(memory_mb: float) -> None:
     with pytest.raises(cs.CompilescopeError, match="memory_mb is"), cs.watch(memory_mb=memory_mb):

@@ -41,6 +41,15 @@ def phases_begin_s(records: Sequence[Record]) -> float | None:
     return None if origin is None else origin / 1e6
 
 
+def begin_at(phases: list[Phase], start_us: float) -> None:
+    """Move phases together, so that the earliest begins there.
+
+    Of compilations that are read one by one, each begins at 0.
+    """
+    earliest = min((phase.start_us for phase in phases), default=0.0)
+    _settle(phases, earliest - start_us)
+
+
 def _origin(trees: Mapping[str, Sequence[Phase]]) -> float | None:
     return min((phase.start_us for phase in _all(trees)), default=None)
 
