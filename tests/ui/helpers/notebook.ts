@@ -48,12 +48,20 @@ x = torch.randn(32, 64)`,
 ];
 
 /**
+ * What tests change in a notebook's file.
+ */
+interface INotebookFile {
+  cells: { outputs: object[] }[];
+  [field: string]: unknown;
+}
+
+/**
  * A notebook's file, as an object.
  */
 export function notebookOf(
   cells: readonly string[],
   kernel: KernelName = 'python3'
-): object {
+): INotebookFile {
   return {
     cells: cells.map((source, index) => ({
       cell_type: 'code',

@@ -12,6 +12,8 @@ import {
 import {
   cell,
   command,
+  notebookOf,
+  open,
   openNotebook,
   run,
   runAll,
@@ -110,6 +112,22 @@ test('the stop button of the notebook stops %%compile', async ({ page }) => {
     await cell(page, 2).locator('.jp-InputPrompt').first().click();
     await waitForKernel(page);
   });
+});
+
+test('progress in a notebook’s file ends as it is opened in another kernel', async ({
+  page
+}) => {
+  const path = `${SHARED}/reopened.ipynb`;
+  const file = notebookOf(['%%compile\nattend(x, y)']);
+  file.cells[0].outputs.push({
+    output_type: 'display_data',
+    data: { 'text/html': '<progress></progress> building' },
+    metadata: { compilescope: 'unfinished' }
+  });
+  await page.contents.uploadContent(JSON.stringify(file), 'text', path);
+  await open(page, path);
+  await expect(cell(page, 0)).toContainText('before the inspection finished.');
+  await expect(cell(page, 0).locator('progress')).toHaveCount(0);
 });
 
 test('a busy kernel still answers the panel', async ({ page }) => {
