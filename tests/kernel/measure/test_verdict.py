@@ -9,11 +9,13 @@ from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
 from compilescope.report import (
     Compilation,
+    Graph,
     Kernel,
     Launch,
     LaunchTime,
     Layer,
     Layers,
+    Node,
     Peaks,
     Report,
     Subject,
@@ -193,11 +195,14 @@ def test_what_a_variant_has_is_not_advised() -> None:
 
 
 def test_help_can_be_pasted() -> None:
+    product = Node(name="bmm", op="call_function", target="torch.ops.aten.bmm.default")
+    tunable = compilation((90, 0.1, 0.05))
+    tunable.graphs["post_grad"] = Graph(stage="post_grad", text="", nodes=[product])
     for variant in (
         built(layers=[layers(30, 3, "cuda", guards=20)]),
         built(timing=timing(100), compilations=[compilation((90, 0.9, 0.1))]),
         built(timing=timing(100), compilations=[compilation((90, 0.2, 0.7))]),
-        built(timing=timing(100), compilations=[compilation((90, 0.1, 0.05))]),
+        built(timing=timing(100), compilations=[tunable]),
     ):
         result = verdict(variant, report(variant))
         assert result is not None
