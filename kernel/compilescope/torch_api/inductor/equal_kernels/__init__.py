@@ -8,8 +8,11 @@ graph. Decisions for each node, allocation and in-place reuse, are still torch's
 If anything unknown occurs, torch generates the kernel itself. The result is identical to torch's;
 the tests compare both.
 
+`linear_strides` makes a kernel that has to be generated cheaper.
+
 Stands on ``torch._inductor.codegen.cpp`` (CppScheduling.codegen_node, CppKernelProxy.codegen_nodes,
-KernelGroup, WorkSharing), ``torch._inductor.codegen.common`` (KernelArgs, InplacedBuffer,
+KernelGroup, WorkSharing, stride_at_vec_range),
+``torch._inductor.codegen.common`` (KernelArgs, InplacedBuffer,
 DeferredLine), ``torch._inductor.loop_body.LoopBody`` and ``torch._inductor.scheduler`` (users,
 mutation_real_name, decide_inplace_update, mark_run). What a kernel depends on was read in the
 versions of `reuse.PROVEN`; any other generates every kernel itself.

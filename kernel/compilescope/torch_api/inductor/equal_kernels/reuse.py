@@ -13,6 +13,7 @@ import torch
 
 from ...process.patching import patched
 from .kernel_key import loops_key, settings_key
+from .linear_strides import stride_of
 from .recorded_kernel import Generated, Group, UnlikeError, record, repeat, watch_in_context
 
 PROVEN = ("2.13",)
@@ -48,6 +49,7 @@ class EqualKernels:
             with (
                 patched(cpp.CppScheduling, "codegen_node", _codegen_node),
                 patched(cpp.CppKernelProxy, "codegen_nodes", _codegen_nodes),
+                patched(cpp, "stride_at_vec_range", _stride_at_vec_range),
             ):
                 yield
         finally:
@@ -134,3 +136,7 @@ def _codegen_nodes(original: Any, self: Any, nodes: Any) -> None:
         original(self, nodes)
     else:
         watch.generate(functools.partial(original, self), self.kernel_group.args, nodes)
+
+
+def _stride_at_vec_range(original: Any, *args: Any) -> Any:
+    return original(*args) if _current.get() is None else stride_of(original, *args)
