@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 from ...report import Kernel
 from ..wrapper.kernel_bodies import body
@@ -22,22 +22,25 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
     mine, theirs = list(range(len(kernels))), list(range(len(baseline)))
     partners: dict[int, int] = {}
 
-    def match(key: Callable[[Kernel], Hashable]) -> None:
+    def match(left: Sequence[Hashable], right: Sequence[Hashable]) -> None:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         taken = set(partners.values())
         for index in theirs:
-            if index not in taken and key(baseline[index]) is not None:
-                waiting[key(baseline[index])].append(index)
+            if index not in taken and left[index] is not None:
+                waiting[left[index]].append(index)
         for index in mine:
-            candidates = None if index in partners else waiting.get(key(kernels[index]))
+            candidates = None if index in partners else waiting.get(right[index])
             if candidates:
                 partners[index] = candidates.popleft()
 
-    match(lambda kernel: (what(kernel), _nodes(kernel)))
-    match(what)
-    match(_nodes)
+    both = baseline, kernels
+    codes = [[what(kernel) for kernel in side] for side in both]
+    nodes = [[_nodes(kernel) for kernel in side] for side in both]
+    match(*(list(zip(*keys, strict=True)) for keys in zip(codes, nodes, strict=True)))
+    match(*codes)
+    match(*nodes)
     _match_overlaps(baseline, kernels, partners)
-    match(lambda kernel: tuple(sorted(kernel.ops)) or None)
+    match(*([tuple(sorted(kernel.ops)) or None for kernel in side] for side in both))
     pairs: list[Pair] = [
         (baseline[partners[index]] if index in partners else None, kernels[index]) for index in mine
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...report import Guard
 from ..text.brackets import closing, split_list
@@ -46,12 +47,25 @@ class Values:
 
     def __init__(self, guards: Sequence[Guard], symbols: Mapping[str, Symbol]) -> None:
         self.symbols = {plain(source): symbol for source, symbol in symbols.items()}
-        self._guards = {plain(guard.expression): guard for guard in guards}
-        self._sources = {plain(guard.source): guard.source for guard in guards if guard.source}
-        self._sources |= {plain(source): source for source in symbols}
-        self._by_source: dict[str, list[Guard]] = {}
-        for guard in guards:
-            self._by_source.setdefault(plain(guard.source), []).append(guard)
+        # Only a recompile asks for what follows, and few compilations have one.
+        self._all = tuple(guards)
+        self._of_symbols = {plain(source): source for source in symbols}
+
+    @cached_property
+    def _guards(self) -> dict[str, Guard]:
+        return {plain(guard.expression): guard for guard in self._all}
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        sources = {plain(guard.source): guard.source for guard in self._all if guard.source}
+        return sources | self._of_symbols
+
+    @cached_property
+    def _by_source(self) -> dict[str, list[Guard]]:
+        by_source: dict[str, list[Guard]] = {}
+        for guard in self._all:
+            by_source.setdefault(plain(guard.source), []).append(guard)
+        return by_source
 
     def guard_of(self, reason: str) -> Guard | None:
         """The guard that a reason names: the reason's text begins with its expression."""

@@ -6,7 +6,6 @@ import re
 
 from ...report import Kernel
 
-_SPACE = re.compile(r"\s+")
 _HEURISTICS = re.compile(
     r"^@triton_heuristics\.\w+\(.*?^\)\n(?=@triton\.jit)", re.DOTALL | re.MULTILINE
 )
@@ -16,7 +15,7 @@ _EXPORT = re.compile(r'extern\s+"C"\s+(?:__declspec\(dllexport\)\s+)?(?:__attrib
 def body(kernel: Kernel) -> str | None:
     """The part of a kernel's source that both wrappers share; None without source."""
     plain = _plain(kernel)
-    return None if plain is None else _SPACE.sub(" ", plain).strip()
+    return None if plain is None else " ".join(plain.split())
 
 
 def body_lines(kernel: Kernel) -> list[str]:
@@ -28,10 +27,10 @@ def body_lines(kernel: Kernel) -> list[str]:
 def _plain(kernel: Kernel) -> str | None:
     if not kernel.source:
         return None
-    # The launch heuristics contain the wrapper's settings; the kernel's helpers may be above them.
-    bare = _HEURISTICS.sub("", kernel.source)
-    _, jit, triton = bare.partition("@triton.jit")
-    if jit:
-        return triton.replace(kernel.name, "kernel")
+    if "@triton.jit" in kernel.source:
+        # The launch heuristics contain the wrapper's settings; the kernel's helpers may be above.
+        _, jit, triton = _HEURISTICS.sub("", kernel.source).partition("@triton.jit")
+        if jit:
+            return triton.replace(kernel.name, "kernel")
     lines = [line for line in kernel.source.split("\n") if not line.startswith("#include")]
     return _EXPORT.sub("", "\n".join(lines)).replace(kernel.name, "kernel")
