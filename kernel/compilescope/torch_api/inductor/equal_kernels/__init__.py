@@ -11,11 +11,11 @@ the tests compare both.
 `linear_strides` makes a kernel that has to be generated cheaper.
 
 Stands on ``torch._inductor.codegen.cpp`` (CppScheduling.codegen_node, CppKernelProxy.codegen_nodes,
-KernelGroup, WorkSharing, stride_at_vec_range),
-``torch._inductor.codegen.common`` (KernelArgs, InplacedBuffer,
-DeferredLine), ``torch._inductor.loop_body.LoopBody`` and ``torch._inductor.scheduler`` (users,
-mutation_real_name, decide_inplace_update, mark_run). What a kernel depends on was read in the
-versions of `reuse.PROVEN`; any other generates every kernel itself.
+KernelGroup, WorkSharing, stride_at_vec_range), ``torch._inductor.codegen.common`` (KernelArgs,
+InplacedBuffer, DeferredLine), ``torch._inductor.loop_body.LoopBody`` and
+``torch._inductor.scheduler`` (users, mutation_real_name, decide_inplace_update, mark_run). What a
+kernel depends on was read in the versions of `reuse.PROVEN`; any other generates every kernel
+itself.
 """
 
 from .reuse import EqualKernels as EqualKernels
