@@ -4,24 +4,24 @@ import type { Switches } from './switches';
 import { isCompiled, isSameVariant } from './variants';
 
 /**
- * The variants that a switch or a cell asked for: what is shown turns to them as
- * they come, and the switches show the setting of what is shown.
+ * The variants that a switch or a cell requested. The views select them as they
+ * arrive, and the switches show the settings of the selected variant.
  */
 export class RequestedVariants {
   constructor(private _options: RequestedVariants.IOptions) {}
 
   /**
-   * The setting whose sources were asked for, and the work on them stopped.
+   * The requested variant whose code generation was cancelled or failed.
    */
   get unmade(): Variant | null {
     return this._unmade;
   }
 
   /**
-   * A cell was inspected: turn to what it asked for, as that comes.
+   * A cell was inspected: select the variants that it requested as they arrive.
    *
-   * @param revision - The report's when the cell ran: those before it say what
-   * the run before asked for.
+   * @param revision - The report's revision when the cell ran; earlier ones list
+   * the requests of the previous run.
    */
   awaitCell(revision: number): void {
     this._cell = { revision };
@@ -29,14 +29,14 @@ export class RequestedVariants {
   }
 
   /**
-   * Turn no longer to what a cell asked for: the user chose what is shown.
+   * Stop selecting the variants of a cell: the user selected one.
    */
   forgetCell(): void {
     this._cell = null;
   }
 
   /**
-   * A switch asked for a variant, which the report has under this name or will.
+   * A switch requested a variant, which has or will have this name in the report.
    */
   awaitVariant(name: string): void {
     this._name = name;
@@ -44,14 +44,14 @@ export class RequestedVariants {
   }
 
   /**
-   * No variant is on its way from a switch.
+   * No switch is waiting for a variant.
    */
   forget(): void {
     this._name = null;
   }
 
   /**
-   * Show a variant that the report has, and its setting.
+   * Select a variant of the report, and show its settings in the switches.
    */
   show(report: ReportSummary | null, name: string): void {
     const variant = report?.variants.find(summary => summary.name === name);
@@ -63,10 +63,10 @@ export class RequestedVariants {
   }
 
   /**
-   * Take a report that is new.
+   * Process a new report.
    *
-   * @param before - The report before it.
-   * @param tell - Tells all views of the new report.
+   * @param before - The previous report.
+   * @param tell - Notifies all views of the new report.
    */
   take(
     report: ReportSummary,
@@ -79,7 +79,7 @@ export class RequestedVariants {
       this._name = null;
     }
     const tellOfShown = shown.take(report, requested);
-    // A subject is there before its first variant is.
+    // The report of a new subject has no variants at first.
     if (!before?.variants.some(isCompiled)) {
       this.followShown(report);
     }
@@ -97,7 +97,7 @@ export class RequestedVariants {
   }
 
   /**
-   * Have the switches show the setting of the variant that is shown.
+   * Show the settings of the selected variant in the switches.
    */
   followShown(report: ReportSummary | null): void {
     const { shown, switches } = this._options;
@@ -108,7 +108,7 @@ export class RequestedVariants {
   }
 
   /**
-   * A job has ended: a variant that it was to make may not come.
+   * A job ended; if it was cancelled or failed, its variant will not arrive.
    */
   jobEnded(job: JobState, report: ReportSummary | null): void {
     const { switches } = this._options;
@@ -122,9 +122,9 @@ export class RequestedVariants {
   }
 
   /**
-   * What a cell asked for and is not in the report of its work does not come.
+   * A cell's inspection ended: variants missing from its report will not arrive.
    *
-   * @param load - Loads that report.
+   * @param load - Loads the report.
    */
   async endCell(load: () => Promise<void>): Promise<void> {
     const cell = this._cell;
@@ -153,7 +153,7 @@ export class RequestedVariants {
   private _unmade: Variant | null = null;
 
   /**
-   * The cell whose variants have not all come.
+   * The cell whose variants have not all arrived.
    */
   private _cell: { readonly revision: number } | null = null;
 }
@@ -163,7 +163,7 @@ export class RequestedVariants {
  */
 export namespace RequestedVariants {
   /**
-   * What turns to the variants.
+   * What selects the variants and shows their settings.
    */
   export interface IOptions {
     readonly shown: Shown;

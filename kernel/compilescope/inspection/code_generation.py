@@ -41,9 +41,9 @@ class CodeGeneration:
     code_copies
         Copies of the user's code, which Dynamo compiles in place of the original.
     shipment
-        The call as the processes of targets get it.
+        The call, packed for the processes that generate code for targets.
     compiled
-        What ``aot_compile`` returned, if that is the subject.
+        The result of ``aot_compile``, if that is the subject.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class CodeGeneration:
         )
 
     def ready(self, present: Sequence[Variant]) -> list[Variant]:
-        """Returns the variants that differ in the wrapper and whose code was generated too."""
+        """Return the variants with the other wrapper whose code was already generated."""
         ready = []
         for variant in filter(runs_here, present):
             other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)

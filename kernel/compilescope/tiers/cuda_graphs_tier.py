@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class CudaGraphsTier:
-    """The CUDA graphs of a graph and what becomes of them.
+    """The CUDA graphs tier of a compiled graph.
 
     Parameters
     ----------
     graph
-        Whose C++ wrapper they record.
+        The compiled graph; its C++ wrapper is what is recorded.
     records
-        Whether they are wanted at all; otherwise nothing is said of them.
+        Whether the user requested this tier. If not, `tier` is None.
     """
 
     def __init__(self, graph: TieredGraph, *, records: bool) -> None:
@@ -35,14 +35,14 @@ class CudaGraphsTier:
         self.tier = Tier(name="cuda_graphs", state="waits") if records else None
 
     def note_serving(self, wrappers: Wrappers, current: Any, seconds: float) -> None:
-        """Updates the state, now that another callable serves the graph.
+        """Update the state after another callable took over the graph.
 
         Parameters
         ----------
         current
-            What serves the graph.
+            The callable that serves the graph.
         seconds
-            Since the first tier was ready.
+            Time since the first tier was ready.
         """
         if self.tier is None or wrappers.graphs is None:
             return
@@ -55,12 +55,12 @@ class CudaGraphsTier:
             self.tier.swapped_s = seconds
 
     @property
-    def is_wanted(self) -> bool:
-        """Whether CUDA graphs serve it, or may come to."""
+    def is_possible(self) -> bool:
+        """Whether CUDA graphs serve the graph now or may serve it later."""
         return self.tier is not None and self.tier.state not in ("failed", "unwanted")
 
     def refuse(self, why: str) -> None:
-        """No CUDA graphs are recorded of it, as is right, nor of its partner."""
+        """Record no CUDA graphs for this graph and its partner; this is not an error."""
         with self._graph.partners.lock:
             if self.tier is None or self.tier.state not in ("waits", "records"):
                 return
@@ -69,7 +69,7 @@ class CudaGraphsTier:
         self._graph.tell()
 
     def fail(self, why: str, *, detail: str = "") -> None:
-        """CUDA graphs failed, though torch would record them: says so once."""
+        """Drop the tier after an error, and warn once."""
         if self.tier is None:
             return
         name = self._graph.name
@@ -94,13 +94,13 @@ class CudaGraphsTier:
                 graph.cuda_graphs.drop_with_partner(f"The {self._graph.report_now.kind} has none.")
 
     def join_partners(self) -> None:
-        """Takes over from a partner that came before that CUDA graphs are not recorded."""
+        """Drop the tier if an earlier partner cannot have it."""
         for other in self._graph.partners.graphs:
-            if other is not self._graph and not other.cuda_graphs.is_wanted:
+            if other is not self._graph and not other.cuda_graphs.is_possible:
                 self.drop_with_partner(f"The {other.report_now.kind} has none.")
 
     def drop_with_partner(self, why: str) -> None:
-        """Has the wrapper serve again, since CUDA graphs cannot serve the partner."""
+        """Drop the tier because the partner cannot have it."""
         if self.tier is None or self.tier.state in ("failed", "unwanted"):
             return
         self.tier.state, self.tier.why = "unwanted", why
@@ -109,7 +109,7 @@ class CudaGraphsTier:
 
     def take_recordable(self, wrappers: Wrappers, loaded: Loaded) -> None:
         """Keeps what was loaded with the wrapper, or says why CUDA graphs are not recorded."""
-        if not self.is_wanted:
+        if not self.is_possible:
             return
         if loaded.recordable is None:
             self.refuse(why_not_recorded(loaded.reason))

@@ -239,7 +239,7 @@ class TieredGraph:
         self.tell()
 
     def _load(self, compiled: Any) -> Loaded:
-        records = self.report_now.compilation if self.cuda_graphs.is_wanted else ""
+        records = self.report_now.compilation if self.cuda_graphs.is_possible else ""
         return load(self.files.result.read_bytes(), compiled, records=records)
 
     def changes(self) -> frozenset[int] | None:

@@ -10,9 +10,10 @@ from .spent import sums
 from .wrapper import called_us, near_timing, trusted
 
 BOUND = 0.5
-"""The part of the time that is spent outside of kernels from which on that is what binds."""
+"""A call that spends at least this share of its time outside kernels is limited by overhead."""
 _MOST_OPEN = 0.25
-"""Of a call, by which its layers may differ from it and still tell what limits it."""
+"""The largest gap between a call and the sum of its layers, as a share of the call, at which the
+layers can still say what limits it."""
 
 TITLES: dict[LimitedBy, str] = {
     "launch": "launch-bound",
@@ -55,10 +56,10 @@ def disturbance(variant: VariantReport) -> str:
 
 
 def open_time_decides_nothing(variant: VariantReport) -> bool:
-    """Whether kernels take more, or less, than half a call, whatever the layers leave open.
+    """Whether the gap between a call and its layers cannot change what limits the call.
 
-    Layers that do not quite add up to their call still tell what limits it, if the difference would
-    change nothing wherever it belongs. On a processor alone: on a GPU, kernels run beside the host.
+    True if kernels take more than half the call, or less than half, whichever layer the missing
+    time belongs to. CPU only: on a GPU, kernels overlap with the host.
     """
     whole, own = sum_of_layers(variant)
     if (
