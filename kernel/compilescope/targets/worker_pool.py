@@ -71,7 +71,8 @@ class WorkerPool:
             kind=kind,
             payload=payload,
             folder=str(Path.cwd()),
-            folders=[folder for folder in sys.path if folder],
+            # "" is the working folder of the moment: the process may have been started in another.
+            folders=[*filter(None, sys.path), str(Path.cwd())],
         )
         monitor.check()
         while True:

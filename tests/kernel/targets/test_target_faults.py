@@ -147,6 +147,22 @@ def test_a_module_that_changed_is_loaded_anew(
     assert "cos" in kernels[1]
 
 
+def test_a_module_of_the_working_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared_pool().warm("h100")
+    (tmp_path / "compilescope_local_module.py").write_text("def f(x):\n    return x.tanh()\n")
+    monkeypatch.chdir(tmp_path)
+    # As in a notebook, whose path begins with it.
+    monkeypatch.syspath_prepend("")
+    module = importlib.import_module("compilescope_local_module")
+    try:
+        variant = _inspect(module.f, (X,))
+    finally:
+        del sys.modules[module.__name__]
+    assert "tanh" in variant.compilations[0].kernels[0].source
+
+
 def test_the_users_process_stays_as_it_was() -> None:
     shared_pool().close()
     modules = set(sys.modules)
