@@ -31,10 +31,16 @@ function freePort(): string {
 }
 
 /**
- * Chromium as the machine has it; undefined is Playwright's own download.
+ * Chromium as the machine has it, preferably the headless shell; undefined is
+ * Playwright's own download of that.
  */
 function chromium(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const names = [
+    'chromium-headless-shell',
+    'chromium',
+    'chromium-browser',
+    'google-chrome'
+  ];
   const folders = (process.env.PATH ?? '').split(path.delimiter);
   return (
     process.env.CHROMIUM ??
