@@ -14,6 +14,18 @@ export type MakeFigure = (
 ) => IFigure;
 
 /**
+ * After a drawing a new figure waits for so many times as long as it took, painting
+ * included: figures of a measurement come twice a second, and its calls need the
+ * processor.
+ */
+const REST = 7;
+
+/**
+ * In milliseconds. A page that was hidden meanwhile would wait for hours.
+ */
+const LONGEST_REST = 2000;
+
+/**
  * A plot in an element. It is drawn at most once a frame, with what is newest,
  * and again when the element's size or the theme changes; while the element
  * cannot be seen it is not drawn.
@@ -42,7 +54,7 @@ export class Plot implements IDisposable {
    */
   show(make: MakeFigure): void {
     this._make = make;
-    this._request();
+    this._requestLater();
   }
 
   get isDisposed(): boolean {
@@ -55,10 +67,21 @@ export class Plot implements IDisposable {
     }
     this._isDisposed = true;
     cancelAnimationFrame(this._frame);
+    clearTimeout(this._timer);
     this._sizes.disconnect();
     this._stopThemes();
     if (this._isDrawn) {
       this._plotly?.purge(this._host);
+    }
+  }
+
+  private _requestLater(): void {
+    clearTimeout(this._timer);
+    const rest = this._restUntil - performance.now();
+    if (rest > 0) {
+      this._timer = window.setTimeout(() => this._request(), rest);
+    } else {
+      this._request();
     }
   }
 
@@ -72,17 +95,26 @@ export class Plot implements IDisposable {
     }
     this._frame = requestAnimationFrame(() => {
       this._frame = 0;
-      this._isDrawing = true;
-      this._draw()
-        .catch(error => this._options.onError?.(error))
-        .finally(() => {
-          this._isDrawing = false;
-          if (this._isStale) {
-            this._isStale = false;
-            this._request();
-          }
-        });
+      void this._drawAndRest();
     });
+  }
+
+  private async _drawAndRest(): Promise<void> {
+    this._isDrawing = true;
+    const start = performance.now();
+    try {
+      await this._draw();
+    } catch (error) {
+      this._options.onError?.(error);
+    }
+    await painted();
+    const end = performance.now();
+    this._restUntil = end + Math.min(LONGEST_REST, REST * (end - start));
+    this._isDrawing = false;
+    if (this._isStale) {
+      this._isStale = false;
+      this._requestLater();
+    }
   }
 
   private async _draw(): Promise<void> {
@@ -119,10 +151,21 @@ export class Plot implements IDisposable {
   private _sizes: ResizeObserver;
   private _stopThemes: () => void;
   private _frame = 0;
+  private _timer = 0;
+  private _restUntil = 0;
   private _isDrawing = false;
   private _isStale = false;
   private _isDrawn = false;
   private _isDisposed = false;
+}
+
+/**
+ * Resolves once what was drawn is painted: a task after the next frame begins then.
+ */
+function painted(): Promise<void> {
+  return new Promise(resolve =>
+    requestAnimationFrame(() => setTimeout(resolve))
+  );
 }
 
 /**

@@ -5,9 +5,7 @@ import { stage } from './viewSupport';
 
 const on = jest.fn();
 const plotly = {
-  react: jest.fn(async (host: HTMLElement, ...args: unknown[]) => {
-    Object.assign(host, { on });
-  }),
+  react: jest.fn<Promise<void>, [HTMLElement, ...unknown[]]>(),
   purge: jest.fn()
 };
 
@@ -23,9 +21,7 @@ const frames: FrameRequestCallback[] = [];
 
 async function frame(): Promise<void> {
   frames.splice(0).forEach(callback => callback(0));
-  for (let turn = 0; turn < 10; turn++) {
-    await Promise.resolve();
-  }
+  await jest.advanceTimersByTimeAsync(0);
 }
 
 const figure = (name: string) => (): IFigure => ({
@@ -43,6 +39,10 @@ describe('Chart', () => {
 
   beforeEach(() => {
     jest.clearAllMocks();
+    plotly.react.mockImplementation(async host => {
+      Object.assign(host, { on });
+    });
+    jest.useFakeTimers();
     frames.length = 0;
     window.requestAnimationFrame = callback => frames.push(callback);
     window.cancelAnimationFrame = id => {
@@ -62,6 +62,7 @@ describe('Chart', () => {
 
   afterEach(() => {
     page.remove();
+    jest.useRealTimers();
     for (const name of ['clientWidth', 'clientHeight']) {
       Reflect.deleteProperty(HTMLElement.prototype, name);
     }
@@ -95,9 +96,33 @@ describe('Chart', () => {
     await frame();
     expect(drawn()).toEqual(['a']);
     finish();
+    await jest.advanceTimersByTimeAsync(0);
     await frame();
     await frame();
     expect(drawn()).toEqual(['a', 'c']);
+  });
+
+  it('rests after a drawing, as long as the theme stays', async () => {
+    plotly.react.mockImplementation(async host => {
+      Object.assign(host, { on });
+      jest.advanceTimersByTime(50);
+    });
+    draw(figure('a'));
+    await frame();
+    await frame();
+    draw(figure('b'));
+    await jest.advanceTimersByTimeAsync(349);
+    await frame();
+    expect(drawn()).toEqual(['a']);
+    await jest.advanceTimersByTimeAsync(1);
+    await frame();
+    await frame();
+    expect(drawn()).toEqual(['a', 'b']);
+    document.body.dataset.jpThemeName = 'another';
+    await frame();
+    await frame();
+    expect(drawn()).toEqual(['a', 'b', 'b']);
+    delete document.body.dataset.jpThemeName;
   });
 
   it('is as large as its element, and named', async () => {
