@@ -32,6 +32,8 @@ _TARGET = "compilescope.targets.worker.worker"
 _LOADED = {
     # It becomes another device before it loads Inductor: see `forked_process`.
     _TARGET: _TORCH,
+    "compilescope": _INDUCTOR,
+    "tests.kernel.forked_kernel": _INDUCTOR,
     "compilescope.distributed.process": _INDUCTOR,
     "compilescope.sweep.cell_process": _INDUCTOR,
     "compilescope.reproducers.minify_process": _INDUCTOR,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import compilescope as cs
 import pytest
+from compilescope.processes import runner
 
 SCRIPT = """
 import sys
@@ -33,31 +34,6 @@ print("arguments", sys.argv[1:])
 """
 
 
-FORKS = """
-import gc, json, os, sys
-import torch._inductor.compile_fx
-import compilescope.session.session
-from compilescope.cli import main
-
-# A fork that ends looks for garbage; not in what it shares.
-gc.collect()
-gc.freeze()
-
-for line in sys.stdin:
-    order = json.loads(line)
-    child = os.fork()
-    if not child:
-        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
-            mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
-            os.dup2(os.open(os.path.join(order["output"], name), mode), number)
-        os.chdir(order["folder"])
-        os.environ.update(order["environment"])
-        sys.argv[0] = order["folder"]
-        sys.exit(main(order["arguments"]))
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
 class Ended(NamedTuple):
     """How a command ended."""
 
@@ -66,52 +42,28 @@ class Ended(NamedTuple):
     stderr: str
 
 
-class Commands:
-    """Runs ``compilescope`` in forks of a process that has imported torch, which takes seconds."""
-
-    def __init__(self, output: Path) -> None:
-        self._output = output
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def run(self, *arguments: str, folder: Path, **environment: str) -> Ended:
-        """The command's exit status and output."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        order = {
-            "arguments": arguments,
-            "folder": str(folder),
-            "output": str(self._output),
-            "environment": environment,
-        }
-        print(json.dumps(order), file=self._process.stdin, flush=True)
-        returncode = int(self._process.stdout.readline())
-        stdout, stderr = self._output / "stdout", self._output / "stderr"
-        ended = Ended(returncode, stdout.read_text(), stderr.read_text())
-        stdout.unlink()
-        stderr.unlink()
-        return ended
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    """Commands in processes of their own."""
-    commands = Commands(tmp_path_factory.mktemp("output"))
-    yield commands
-    commands.close()
+def run(*arguments: str, folder: Path, **environment: str) -> Ended:
+    """Runs ``compilescope`` in a process that is forked: importing torch takes seconds."""
+    process = runner.subprocess.Popen(
+        [sys.executable, "-m", "compilescope", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, **environment},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.close()
+    with ThreadPoolExecutor() as pool, process.stdout, process.stderr:
+        stdout, stderr = pool.map(lambda stream: stream.read(), (process.stdout, process.stderr))
+    return Ended(process.wait(), stdout.decode(), stderr.decode())
 
 
 @pytest.mark.slow
 def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
-    plain = subprocess.run(
-        [sys.executable, "train.py", "--lr", "-1"], cwd=tmp_path, capture_output=True, text=True
-    )
     command = [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "--trace", "logs"]
     ran = subprocess.run(
         [*command, "train.py", "--lr", "-1"],
@@ -119,8 +71,8 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    assert ran.stdout == plain.stdout, ran.stderr
-    assert ran.returncode == plain.returncode == 0
+    assert ran.stdout == "in the step\narguments ['--lr', '-1']\n", ran.stderr
+    assert ran.returncode == 0
     report = cs.load(tmp_path / "out.json")
     assert report.subject.name == "train.py --lr -1"
     (graph_break,) = report.variants[0].breaks
@@ -145,13 +97,13 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_however_a_script_ends_it_ends_so_and_is_reported(
-    tmp_path: Path, commands: Commands, ending: str, status: int
+    tmp_path: Path, ending: str, status: int
 ) -> None:
     (tmp_path / "train.py").write_text(f"import sys\nprint('ran')\n{ending}\n")
     plain = subprocess.run(
         [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
     )
-    ran = commands.run("run", "train.py", folder=tmp_path, RANK="2")
+    ran = run("run", "train.py", folder=tmp_path, RANK="2")
     assert (ran.returncode, ran.stdout) == (plain.returncode, plain.stdout)
     assert plain.returncode == status
     # Its traceback has no frame of ours.
@@ -161,23 +113,21 @@ def test_however_a_script_ends_it_ends_so_and_is_reported(
 
 @pytest.mark.slow
 def test_a_script_that_deletes_its_folder_is_reported_from_where_it_was_started(
-    tmp_path: Path, commands: Commands
+    tmp_path: Path,
 ) -> None:
     program = "import os\nos.mkdir('scratch')\nos.chdir('scratch')\nos.rmdir(os.getcwd())\n"
     (tmp_path / "train.py").write_text(program)
-    ran = commands.run("run", "train.py", folder=tmp_path)
+    ran = run("run", "train.py", folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "compilescope show train.html prints the rest" in ran.stderr
     assert (tmp_path / "train.html").is_file()
 
 
 @pytest.mark.slow
-def test_a_redacted_run_tells_neither_code_nor_arguments(
-    tmp_path: Path, commands: Commands
-) -> None:
+def test_a_redacted_run_tells_neither_code_nor_arguments(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
     asked = ["run", "--redact", "-o", "out.json", "train.py", "--token", "hunter2"]
-    ran = commands.run(*asked, folder=tmp_path)
+    ran = run(*asked, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     written = (tmp_path / "out.json").read_text()
     for secret in ("hunter2", "in the step", str(tmp_path)):
@@ -188,15 +138,15 @@ def test_a_redacted_run_tells_neither_code_nor_arguments(
 
 
 @pytest.mark.slow
-def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> None:
+def test_a_module_runs_as_by_python_m(tmp_path: Path) -> None:
     package = tmp_path / "job"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text("import sys\nprint(__package__, sys.argv[1:])\n")
-    ran = commands.run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
+    ran = run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
     assert ran.stdout == "job ['-o', 'x']\n"
     assert not cs.load(tmp_path / "out.json").compilations
-    missing = commands.run("run", "-m", "no_such_module", folder=tmp_path)
+    missing = run("run", "-m", "no_such_module", folder=tmp_path)
     assert missing.returncode == 2
     assert missing.stderr == "No module named no_such_module\n"
     assert not (tmp_path / "no_such_module.html").exists()

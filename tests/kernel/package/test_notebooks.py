@@ -11,6 +11,8 @@ from compilescope.targets import known_devices
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
+from ..forked_kernel import forked_kernels
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,19 +20,6 @@ EXAMPLES = ROOT / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 RELEASED = "quickstart"
 """The notebook that `test_release` runs, where the wheel is installed."""
-FORKED = f"""
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from tests.kernel import less_work
-from tests.kernel.forks import forked
-less_work.less_compiling()
-less_work.short_timing()
-_forked = forked()
-_forked.__enter__()
-del sys.path[0], forked, less_work
-"""
-"""Run first in the kernel: its processes are forked too, and it spends as little as the tests' own
-process on timing."""
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +27,8 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
     """The kernel of all notebooks: torch and targets' processes take seconds to start."""
     # In a folder of its own: notebooks save reports and packages where they are.
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
-    client = manager.blocking_client()
-    client.start_channels()
-    try:
-        client.wait_for_ready()
-        reply = client.execute_interactive(FORKED, output_hook=lambda message: None)
-        assert reply["content"]["status"] == "ok", reply["content"]
-    finally:
-        client.stop_channels()
+    with forked_kernels():
+        manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
     yield manager
     manager.shutdown_kernel()
 

@@ -12,6 +12,8 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 
+from ..forked_kernel import forked_kernels
+
 pytestmark = pytest.mark.slow
 
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "responsiveness.py"
@@ -33,7 +35,8 @@ GIVE_UP_S = 600.0
 
 @pytest.fixture
 def kernel() -> Iterator[Kernel]:
-    manager, client = start_new_kernel(kernel_name="python3")
+    with forked_kernels():
+        manager, client = start_new_kernel(kernel_name="python3")
     yield manager, client
     client.stop_channels()
     manager.shutdown_kernel(now=True)

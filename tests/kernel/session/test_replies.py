@@ -8,6 +8,8 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
+from ..forked_kernel import forked_kernels
+
 # The thread of the shell channel is held up, so that a request lies there unread; then it sends a
 # reply, to a client that has gone.
 REPLYING = """
@@ -26,7 +28,8 @@ print("held")
 
 @pytest.fixture
 def client() -> Iterator[BlockingKernelClient]:
-    manager, client = start_new_kernel(kernel_name="python3")
+    with forked_kernels():
+        manager, client = start_new_kernel(kernel_name="python3")
     yield client
     client.stop_channels()
     manager.shutdown_kernel(now=True)
