@@ -15,7 +15,7 @@ from collections import Counter
 import compilescope as cs
 import pytest
 import torch
-from compilescope.session.session import Session
+from compilescope.session.session import get_session
 from torch._dynamo import convert_frame
 from torch.fx import graph_module
 
@@ -36,13 +36,22 @@ been 550 and is about 10."""
 # As it is by default: what is garbage between two compilations must not look kept.
 @pytest.mark.slow
 @torch._dynamo.config.patch(run_gc_after_compile=True)
-def test_repeated_inspections_of_a_module_keep_nothing() -> None:
+def test_inspections_and_switches_that_are_repeated_keep_nothing() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
     arguments = (torch.randn(2, 4),)
+    session = get_session()
+
+    def flip(subject: str, variant: cs.Variant) -> None:
+        name, job = in_thread(lambda: session.sources(subject, variant))
+        assert job is None or job.ended.wait(600)
+        assert session.inspection(subject).report.variant(name).stage == "sources"
 
     def repeat(times: int) -> None:
+        # The cell runs again each time, so that code is generated for each first flip.
         for _ in range(times):
-            cs.inspect(module, arguments, variants=("python",), run=False)
+            report = cs.inspect(module, arguments, variants=("python",), run=False)
+            for variant in (*FLIPPED, cs.Variant(), *FLIPPED):
+                flip(report.subject.id, variant)
 
     repeat(WARM_UP)
     objects, tables = _objects(), _tables()
@@ -57,33 +66,6 @@ def test_repeated_inspections_of_a_module_keep_nothing() -> None:
     each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
     assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
     # What an earlier test left may go meanwhile.
-    assert {name: size for name, size in _tables().items() if size > tables[name]} == {}
-
-
-@pytest.mark.slow
-@torch._dynamo.config.patch(run_gc_after_compile=True)
-def test_switches_that_are_flipped_again_and_again_keep_nothing() -> None:
-    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
-    session = Session()
-
-    def flip(subject: str, variant: cs.Variant) -> None:
-        name, job = in_thread(lambda: session.sources(subject, variant))
-        assert job is None or job.ended.wait(600)
-        assert session.inspection(subject).report.variant(name).stage == "sources"
-
-    def repeat(times: int) -> None:
-        # The cell runs again each time, so that code is generated for each first flip.
-        for _ in range(times):
-            report = session.inspect(module, (torch.ones(2, 4),), variants=("python",), run=False)
-            for variant in (*FLIPPED, cs.Variant(), *FLIPPED):
-                flip(report.subject.id, variant)
-
-    repeat(WARM_UP)
-    objects, tables = _objects(), _tables()
-    repeat(REPETITIONS)
-    grown = _objects() - objects
-    each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
-    assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
     assert {name: size for name, size in _tables().items() if size > tables[name]} == {}
 
 

@@ -214,7 +214,7 @@ def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(result: floa
 
 def test_a_training_step_is_compared_in_all_it_changes() -> None:
     torch.manual_seed(0)
-    net = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+    net = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))
     opt = torch.optim.Adam(net.parameters(), lr=0.1)
 
     def step(x: torch.Tensor) -> torch.Tensor:
@@ -233,7 +233,7 @@ def test_a_training_step_is_compared_in_all_it_changes() -> None:
         "net.0.weight",
         "net.0.weight.grad",
         "net.1.running_mean",
-        "opt.state[net.3.bias]['exp_avg']",
+        "opt.state[net.1.bias]['exp_avg']",
     } <= errors.keys()
     # The gradient of a bias before a normalisation is all rounding, and Adam makes it large: eager
     # is as far from the truth as the variant.
