@@ -255,16 +255,13 @@ def test_one_candidate_on_the_cpu():
     assert selector() == before
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_cpp_templates_on_the_cpu(dtype):
+def test_cpp_templates_on_the_cpu():
     """With constant weights torch measures its micro-kernels against the libraries."""
     before = selector()
-    fn = torch.nn.Linear(64, 32).to(dtype).eval()
+    fn = torch.nn.Linear(64, 32).eval()
     variant = cs.Variant(mode="max-autotune-no-cudagraphs")
     with torch._inductor.config.patch(freezing=True), torch.no_grad():
-        report = cs.inspect(
-            fn, (torch.randn(16, 64, dtype=dtype),), variants={"a": variant}, run=False
-        )
+        report = cs.inspect(fn, (torch.randn(16, 64),), variants={"a": variant}, run=False)
     (autotuning,) = report.variant("a").compilations[0].autotunings
     assert autotuning.skipped == ""
     assert {choice.kind for choice in autotuning.choices} == {"cpp template", "extern"}

@@ -101,7 +101,8 @@ def python(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "large.py").write_text(FINDER.format(modules=modules, here=str(here)))
     (site / "large.pth").write_text("import large\n")
     pip = (sys.executable, "-m", "pip", "--python", interpreter, "install", "-q")
-    run(*pip, "--no-compile", "--prefer-binary", release.wheel, cwd=home)
+    # Without a second check of what pip has just worked out.
+    run(*pip, "--no-compile", "--prefer-binary", "--no-warn-conflicts", release.wheel, cwd=home)
     return interpreter
 
 
