@@ -33,6 +33,7 @@ import torch
 
 from ..process.patching import patched
 from .graph_recording import Inner, Loaded, with_recordings
+from .repeatable_graphs import is_repeatable
 from .undefined_outputs import undefined_outputs
 
 Kind = Literal["inference", "forward", "backward"]
@@ -68,6 +69,15 @@ class Packed(NamedTuple):
     """Why it cannot."""
 
 
+class Traits(NamedTuple):
+    """What is only seen in the graph itself, and matters when two wrappers of it are compared."""
+
+    undefined: frozenset[int] = frozenset()
+    """The outputs, by number, that torch leaves uninitialised."""
+    is_repeatable: bool = False
+    """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
+
+
 class Noticed(NamedTuple):
     """A graph that Inductor has compiled under the Python wrapper, or loaded."""
 
@@ -84,9 +94,8 @@ class Noticed(NamedTuple):
     """Whether it communicates with other ranks."""
     seconds: float
     """What Inductor took; where torch had it in its caches, what that took."""
-    undefined: frozenset[int]
-    """The outputs, by number, that torch leaves uninitialised; empty where torch had it in its
-    caches."""
+    traits: Traits | None
+    """None where torch had it in its caches."""
 
 
 def missing() -> str:
@@ -157,7 +166,8 @@ def compile_noticing(
 
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
         packed = _pack(graph, inputs, options, records)
-        with _noticing(notice, tag, packed, undefined_outputs(graph)):
+        traits = Traits(undefined_outputs(graph), is_repeatable(graph))
+        with _noticing(notice, tag, packed, traits):
             return compile_fx_inner(graph, inputs, **options)
 
     with _noticing(notice, tag):
@@ -175,7 +185,7 @@ _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=
 class _Listener(NamedTuple):
     notice: Callable[[Noticed], None]
     packed: Packed | None
-    undefined: frozenset[int]
+    traits: Traits | None
     start: float
 
 
@@ -187,14 +197,14 @@ def _noticing(
     notice: Callable[[Noticed], None],
     own_tag: str,
     packed: Packed | None = None,
-    undefined: frozenset[int] = frozenset(),
+    traits: Traits | None = None,
 ) -> Iterator[None]:
     from torch._inductor.output_code import CompiledFxGraph
 
     settings: Any = torch.compiler.config
     tag = settings.cache_key_tag
     tagged = tag if tag.endswith(own_tag) else f"{tag}{own_tag}"
-    token = _listener.set(_Listener(notice, packed, undefined, time.perf_counter()))
+    token = _listener.set(_Listener(notice, packed, traits, time.perf_counter()))
     try:
         with (
             patched(CompiledFxGraph, "post_compile", _post_compile),
@@ -235,7 +245,7 @@ def _noticed(
         and any(bool(setting.get("cudagraphs")) for setting in settings),
         has_collectives=any(name in compiled.source_code for name in _COLLECTIVES),
         seconds=seconds,
-        undefined=listener.undefined,
+        traits=listener.traits,
     )
 
 
