@@ -131,7 +131,8 @@ class BackgroundCheck(ComparingStage):
             return None
 
     def _compare(self, samples: list[_Sample]) -> None:
-        outcome = self._outcome(samples.pop())
+        with background.giving_way():
+            outcome = self._outcome(samples.pop())
         if outcome == "equal":
             self._end(self._settle)
         elif outcome == "changed" and self._attempts < LIMIT:

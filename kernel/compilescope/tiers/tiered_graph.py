@@ -212,7 +212,8 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            loaded = self._load(compiled)
+            with background.giving_way():
+                loaded = self._load(compiled)
         except UnlikeError as error:
             self.files.forget_result()
             self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)

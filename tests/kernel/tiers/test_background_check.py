@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -318,3 +319,18 @@ def test_so_is_one_that_calls_more_than_torchs_own_operators() -> None:
     outer = whole(torch.ops.aten.sin.default)
     outer.add_module("inner", whole(torch.ops.aten.rand_like.default))
     assert not is_repeatable(outer)
+
+
+def test_threads_hand_pythons_lock_over_sooner_meanwhile() -> None:
+    before = sys.getswitchinterval()
+    with background.giving_way():
+        inside = sys.getswitchinterval()
+        with background.giving_way():
+            assert sys.getswitchinterval() == inside
+        assert sys.getswitchinterval() == inside
+    assert inside < before
+    assert sys.getswitchinterval() == before
+    with background.giving_way():
+        sys.setswitchinterval(0.003)
+    assert sys.getswitchinterval() == pytest.approx(0.003)
+    sys.setswitchinterval(before)

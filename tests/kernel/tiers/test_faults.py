@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
+import importlib.util
 import os
 import platform
 import signal
@@ -30,6 +32,7 @@ from compilescope.torch_api.inductor import both_wrappers
 from compilescope.torch_api.inductor.graph_recording import Loaded
 from compilescope.torch_api.process import caches
 from torch._inductor import cpu_vec_isa
+from torch._inductor.runtime import compile_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -304,6 +307,33 @@ def test_a_library_is_loaded_without_trying_vector_instructions(
     compiled = cs.tiered(subject)
     compiled(X)
     assert swapped(compiled)
+
+
+def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = both_wrappers.load
+    compiled_here: list[str] = []
+
+    def compile_noted(source: str, path: str, *args: Any, **options: Any) -> Any:
+        compiled_here.append(path)
+        return builtins.compile(source, path, *args, **options)
+
+    def load_noted(*args: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(compile_tasks, "compile", compile_noted, raising=False)
+            return load(*args, **options)
+
+    monkeypatch.setattr(tiered_graph, "load", load_noted)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    assert compiled_here == []
+    # Another Python does not read what this one wrote.
+    monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"none")
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert cs.tiers(again)[0].serving == "cpp"
+    assert len(compiled_here) == 1
 
 
 def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:

@@ -10,17 +10,19 @@ get_cpp_wrapper_config, get_input_idxs_to_check, and their defaults), on
 wire's input), ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
 mutated_input_idxs, fx_kwargs, prepare_for_serialization, after_deserialization), ``FxGraphCache``
 (_check_for_hop, _get_shape_env, _filter_backed_symints), ``GraphPickler``, ``CppBuilder.build``,
-``codecache._precompile_header``, ``cpu_vec_isa`` (valid_vec_isa_list,
-x86_isa_checker), ``TracingContext.params_flat``, ``convert_frame.compile_lock`` and
-the backends' registry.
+``codecache`` (_precompile_header, get_path), ``runtime.compile_tasks`` (where a wrapper's module is
+compiled), ``cpu_vec_isa`` (valid_vec_isa_list, x86_isa_checker), ``TracingContext.params_flat``,
+``convert_frame.compile_lock`` and the backends' registry.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
 import hashlib
 import importlib.util
+import marshal
 import pickle
 import platform
 import threading
@@ -179,7 +181,20 @@ _vector_instructions: ContextVar[Sequence[Any] | None] = ContextVar(
     "compilescope_tiers_vector_instructions", default=None
 )
 """What the process that built a graph found to work, while the graph is loaded."""
+_module: ContextVar[Module | None] = ContextVar("compilescope_tiers_module", default=None)
+"""The wrapper's module, while the graph is loaded."""
 _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
+
+
+class Module(NamedTuple):
+    """The Python module that holds a C++ wrapper, compiled."""
+
+    source: str
+    path: str
+    code: bytes
+    """As ``marshal`` writes it."""
+    python: bytes
+    """Which Python reads that."""
 
 
 class _Listener(NamedTuple):
@@ -396,6 +411,7 @@ def build(packed: bytes) -> bytes:
     job = pickle.loads(packed)
     _enter(job["process"])
     built: list[bytes] = []
+    modules: list[Module] = []
 
     def keep(original: Any, self: Any, graph: Any, inputs: Any, *rest: Any) -> Any:
         compiled = original(self, graph, inputs, *rest)
@@ -404,6 +420,7 @@ def build(packed: bytes) -> bytes:
         copied = copy.copy(compiled)
         copied.prepare_for_serialization()
         built.append(pickle.dumps(copied))
+        modules.append(_compiled_module(copied))
         return compiled
 
     with patched(_InProcessFxCompile, "codegen_and_compile", keep), _any_operator():
@@ -412,10 +429,36 @@ def build(packed: bytes) -> bytes:
         {
             "graph": built[-1],
             "settings": job["settings"],
+            "module": tuple(modules[-1]),
             # With what torch notes in them when it tries them.
             "vector_instructions": valid_vec_isa_list(),
         }
     )
+
+
+def _compiled_module(compiled: Any) -> Module:
+    """The module of a graph as torch will compile it.
+
+    Most of it is one long text in C++. Python holds its lock while it compiles that: calls of the
+    user's would wait for tens of milliseconds.
+    """
+    from torch._inductor.codecache import get_path
+
+    source, path = compiled.source_code, get_path(compiled.cache_key, "py")[2]
+    code = compile(source, path, "exec", dont_inherit=True)
+    return Module(source, path, marshal.dumps(code), importlib.util.MAGIC_NUMBER)
+
+
+def _as_compiled_in_the_build(original: Any, source: Any, path: Any, *args: Any, **kw: Any) -> Any:
+    module = _module.get()
+    is_same = (
+        module is not None
+        and (module.source, module.path) == (source, path)
+        and module.python == importlib.util.MAGIC_NUMBER
+    )
+    if module is None or not is_same:
+        return original(source, path, *args, **kw)
+    return marshal.loads(module.code)
 
 
 def _guards(inputs: Sequence[Any]) -> str:
@@ -463,19 +506,23 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     from torch._inductor import codecache, config, cpu_vec_isa
     from torch._inductor.cpp_builder import CppBuilder
     from torch._inductor.output_code import CompiledFxGraphConstants
+    from torch._inductor.runtime import compile_tasks
     from torch._inductor.utils import BoxedBool
 
     result = pickle.loads(built)
     settings: Any = config
+    vars(compile_tasks).setdefault("compile", builtins.compile)
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
     instructions = _vector_instructions.set(result.get("vector_instructions"))
+    module = _module.set(Module(*result["module"]))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with (
             compile_lock,
             torch._guards.tracing(None),
-            settings.patch(result["settings"]),
+            settings.patch(_other(settings, result["settings"])),
+            patched(compile_tasks, "compile", _as_compiled_in_the_build),
             patched(codecache, _HEADER, _without_header),
             patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
@@ -491,9 +538,16 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
             if records:
                 return with_recordings(second, constants, records)
     finally:
+        _module.reset(module)
         _vector_instructions.reset(instructions)
         _loading.reset(token)
     return Loaded(second.current_callable)
+
+
+def _other(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that differ now: there are many, and each takes time to set."""
+    now = settings.save_config_portable()
+    return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
 
 
 def _in_any_thread(wrapper: Inner) -> Inner:
