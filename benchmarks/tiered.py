@@ -178,8 +178,11 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]
 
 
-def swap(name: str, device: str) -> list[dict[str, Any]]:
-    """In one process: the slowest calls around the swap, and others in their place."""
+def swap(name: str, device: str, place: str) -> list[dict[str, Any]]:
+    """In one process: the slowest calls around the swap, and others in their place.
+
+    With the check where it is safe, or, for comparison, in a ``"call"``.
+    """
     import compilescope as cs
     import torch
     from compilescope.tiers import background
@@ -201,6 +204,10 @@ def swap(name: str, device: str) -> list[dict[str, Any]]:
 
     for method in ("take", "_settle", "_end_turns"):
         noted(method)
+    if place == "call":
+        TieredGraph._is_checked_in_background = (  # type: ignore[method-assign]
+            lambda self, compiled: False
+        )
     call = compiled("tiers", name, make(name, device))
     times: list[tuple[float, float]] = []
 
@@ -400,8 +407,8 @@ def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) 
     if options.swap:
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory() as folder:
-                for row in process(Path(folder), "swap", name, options.device):
-                    write(model=name, what="swap", **row)
+                for row in process(Path(folder), "swap", name, options.device, options.check):
+                    write(model=name, what="swap", check=options.check, **row)
         return
     if options.graphs:
         with tempfile.TemporaryDirectory() as folder:
@@ -565,6 +572,7 @@ def main() -> None:
     parser.add_argument("--ways", default=",".join(WAYS), help="of the first calls; python first")
     parser.add_argument("--first-only", action="store_true", help="first calls only")
     parser.add_argument("--swap", action="store_true", help="the slowest calls around a swap only")
+    parser.add_argument("--check", choices=("safe", "call"), default="safe", help="with --swap")
     parser.add_argument("--graphs", action="store_true", help="the third tier only")
     parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="print what was kept")
     parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")

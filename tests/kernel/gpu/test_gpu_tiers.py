@@ -12,8 +12,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report.tiers import GraphTiers, Tier
-from compilescope.tiers import background, tier_warning
-from compilescope.tiers.background_check import BackgroundCheck
+from compilescope.tiers import tier_warning
 from compilescope.tiers.builder import builder
 from compilescope.tiers.recording import LIMIT
 from compilescope.tiers.tier_warning import TierWarning
@@ -88,7 +87,6 @@ class Built:
                 ("in_place", in_place, {}),
                 ("of_any_size", of_any_size, {"dynamic": True}),
                 ("attention", self.attention, {"tiers": TIERS[:2]}),
-                ("served", self.block, {"tiers": TIERS[:2]}),
             )
         }
         self.fast["block"](tokens())
@@ -99,7 +97,6 @@ class Built:
         self.fast["in_place"](ones())
         self.fast["of_any_size"](torch.randn(4, 8, device="cuda"))
         self.fast["attention"](tokens()).sum().backward()
-        self.fast["served"](tokens())
         builder().wait()
 
 
@@ -181,81 +178,6 @@ def test_a_call_overwrites_the_results_of_the_one_before(built: Built) -> None:
     assert first.data_ptr() == second.data_ptr()
     assert torch.equal(first, second)
     close(kept, built.block(x))
-
-
-def test_inference_is_checked_beside_the_calls(built: Built) -> None:
-    compiled = built.fast["served"]
-    assert cs.tiers(compiled)[0].tiers[1].state == "checks"
-    x = tokens()
-    close(compiled(x), built.block(x))
-    # The copy was made before; what the check runs is after it on a stream of its own.
-    x.zero_()
-    assert background.wait(600)
-    assert cs.tiers(compiled)[0].serving == "cpp", cs.tiers(compiled)
-    for _ in range(2 * (CALLS + 1) + 1):
-        x = tokens()
-        close(compiled(x), built.block(x))
-    assert cs.tiers(compiled)[0].gain is not None
-
-
-def doubled(inputs: list[Any]) -> list[Tensor]:
-    return [inputs.pop() * 2]
-
-
-def background_check(second: Callable[[list[Any]], Any]) -> tuple[BackgroundCheck, list[str]]:
-    ends: list[str] = []
-    check = BackgroundCheck(
-        doubled,
-        second,
-        static=(),
-        device=0,
-        undefined=(),
-        kernels=1,
-        settle=lambda: ends.append("settled"),
-        give_up=lambda: ends.append("given up"),
-    )
-    return check, ends
-
-
-def test_a_capture_of_the_users_goes_on_beside_a_check() -> None:
-    began, goes_on, done = threading.Event(), threading.Event(), threading.Event()
-
-    def second(inputs: list[Any]) -> list[Tensor]:
-        began.set()
-        assert goes_on.wait(600)
-        # The driver has to be asked for so much memory, which no capture allows other threads.
-        torch.empty(2**28, dtype=torch.uint8, device="cuda").zero_()
-        torch.cuda.current_stream().synchronize()
-        done.set()
-        return doubled(inputs)
-
-    check, ends = background_check(second)
-    x = ones()
-    static = x * 3
-    check([x])
-    assert began.wait(600)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = static + 1
-        goes_on.set()
-        assert done.wait(600)
-    assert background.wait(600)
-    assert ends == ["settled"]
-    graph.replay()
-    assert torch.equal(result, x * 3 + 1)
-
-
-def test_a_check_frees_its_memory() -> None:
-    check, ends = background_check(doubled)
-    x = torch.randn(2**22, device="cuda")
-    torch.cuda.synchronize()
-    before = torch.cuda.memory_allocated()
-    result = check([x])
-    assert background.wait(600)
-    assert ends == ["settled"]
-    del result
-    assert torch.cuda.memory_allocated() == before
 
 
 def test_training_with_attention_gets_the_cpp_wrapper(built: Built) -> None:
