@@ -3,6 +3,7 @@
     python benchmarks/tiered.py --out tiered.jsonl [--models small,gpt] [--rounds 3]
     python benchmarks/tiered.py --out tiered.jsonl --device cuda --models gpt2,bert
     python benchmarks/tiered.py --graphs --device cuda --models gpt-4,gpt-4-training
+    python benchmarks/tiered.py --swap --models gpt2,mlp
     python benchmarks/tiered.py --table tiered.jsonl … [--chart tiered.html]
 
 *First calls*, with the call of ``torch.compile``, are those of new processes that have loaded torch
@@ -12,7 +13,11 @@ the median of the turns' ratios to the Python wrapper.
 
 *Latency* is taken in one process that has all three, in turns: before the swap, while the C++
 wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
-processor time. The graph calls that compare both wrappers are timed by themselves.
+processor time.
+
+*Swap* (``--swap``) times every call from the load of the C++ wrapper to the end of the calls that
+take turns, by wall clock, and as many calls afterwards: the slowest of each over their median, and
+how many take more than twice that. Calls are called one after the other.
 
 *CUDA graphs* (``--graphs``) are the third tier: the longest calls while it comes, and then the
 latency of each tier, to which the graphs are pinned in turns, beside ``mode="reduce-overhead"``.
@@ -110,6 +115,20 @@ def cpu_s() -> float:
     return sum(os.times()[:4])
 
 
+def check(call: Call) -> None:
+    """Calls a model whose C++ wrapper is built until that was checked."""
+    import compilescope as cs
+    from compilescope.tiers import background
+
+    def is_checked() -> bool:
+        background.wait()
+        tiers = cs.tiers(call.function)  # type: ignore[attr-defined]
+        return all(graph.tiers[1].state != "checks" for graph in tiers)
+
+    while not is_checked():
+        call()
+
+
 def first_call(way: str, name: str, device: str) -> dict[str, Any]:
     """In a new process: how long the first call takes; tiers then swap."""
     import compilescope as cs
@@ -125,7 +144,7 @@ def first_call(way: str, name: str, device: str) -> dict[str, Any]:
     if way == "tiers":
         row["serving_first"] = [graph.serving for graph in cs.tiers(call.function)]  # type: ignore[attr-defined]
         builder().wait()
-        call()
+        check(call)
         tiers = cs.tiers(call.function)  # type: ignore[attr-defined]
         row["serving"] = [graph.serving for graph in tiers]
         row["build_s"] = [graph.tiers[1].seconds for graph in tiers]
@@ -140,21 +159,8 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     """In a process that has all three: calls in turns, before the swap and after it."""
     import compilescope as cs
     from compilescope.tiers.builder import builder
-    from compilescope.tiers.check import Check
     from compilescope.tiers.turns import CALLS
 
-    clock = clock_of(device)
-    checks: list[float] = []
-    compare = Check._serve
-
-    def timed(self: Check, inputs: list[Any]) -> Any:
-        start = clock()
-        result = compare(self, inputs)
-        wait(device)
-        checks.append((clock() - start) * 1e6)
-        return result
-
-    Check._serve = timed  # type: ignore[method-assign]
     calls = {way: compiled(way, name, make(name, device)) for way in WAYS}
     for call in calls.values():
         call()
@@ -162,8 +168,7 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     is_built = lambda: builder().wait(0)  # noqa: E731
     before = in_turns(calls, device, is_built)
     builder().wait()
-    calls["tiers"]()
-    before["checks_us"] = checks
+    check(calls["tiers"])
     # Both wrappers take turns at first, which tells what the swap gained.
     for _ in range(2 * (CALLS + 1)):
         calls["tiers"]()
@@ -171,6 +176,93 @@ def latency(name: str, device: str) -> list[dict[str, Any]]:
     serving = [graph.serving for graph in cs.tiers(calls["tiers"].function)]  # type: ignore[attr-defined]
     after = in_turns(calls, device, lambda: False)
     return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]
+
+
+def swap(name: str, device: str, place: str) -> list[dict[str, Any]]:
+    """In one process: the slowest calls around the swap, and others in their place.
+
+    With the check where it is safe, or, for comparison, in a ``"call"``.
+    """
+    import compilescope as cs
+    import torch
+    from compilescope.tiers import background
+    from compilescope.tiers.tiered_graph import TieredGraph
+
+    events: list[tuple[str, float, float]] = []
+
+    def noted(method: str) -> None:
+        original = getattr(TieredGraph, method)
+
+        def call(self: TieredGraph, *args: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return original(self, *args)
+            finally:
+                events.append((method, start, time.perf_counter()))
+
+        setattr(TieredGraph, method, call)
+
+    for method in ("take", "_settle", "_end_turns"):
+        noted(method)
+    if place == "call":
+        TieredGraph._is_checked_in_background = (  # type: ignore[method-assign]
+            lambda self, compiled: False
+        )
+    call = compiled("tiers", name, make(name, device))
+    times: list[tuple[float, float]] = []
+
+    def timed() -> None:
+        start = time.perf_counter()
+        call()
+        wait(device)
+        times.append((start, time.perf_counter()))
+
+    def is_over() -> bool:
+        tiers = cs.tiers(call.function)  # type: ignore[attr-defined]
+        return all(graph.tiers[1].gain or graph.tiers[1].problem for graph in tiers)
+
+    call()
+    while not is_over():
+        timed()
+    background.wait()
+    if device == "cuda":
+        allocated = torch.cuda.memory_allocated()
+    # They change when the load ends, when the check does, and when the turns do.
+    begin = min(start for _, start, _ in events)
+    loaded, settled, over = (
+        max((end for method, _, end in events if method == wanted), default=begin)
+        for wanted in ("take", "_settle", "_end_turns")
+    )
+    ends = {"load": loaded, "check": settled, "turns": over}
+    around = sum(1 for start, end in times if end >= begin and start <= over)
+    for _ in range(max(100, around)):
+        timed()
+    rows = []
+    python_us = statistics.median((end - start) * 1e6 for start, end in times if end < begin)
+    quiet = [(end - start) * 1e6 for start, end in times if start > over]
+    first = begin
+    for phase, last in ends.items():
+        during = [(end - start) * 1e6 for start, end in times if end >= first and start <= last]
+        rows.append({"part": phase, **slowest(during, python_us), "seconds": last - first})
+        first = last
+    before = [(end - start) * 1e6 for start, end in times if end < begin][-len(quiet) :]
+    rows.append({"part": "before", **slowest(before, python_us)})
+    rows.append({"part": "after", **slowest(quiet, statistics.median(quiet))})
+    tiers = str(cs.tiers(call.function))  # type: ignore[attr-defined]
+    summary: dict[str, Any] = {"part": "all", "python_us": python_us, "tiers": tiers}
+    if device == "cuda":
+        summary["allocated_bytes"] = allocated
+    return [{"phase": "swap", **row} for row in (*rows, summary)]
+
+
+def slowest(times_us: list[float], median_us: float) -> dict[str, Any]:
+    """Of some calls, the slowest over a median, and how many took more than twice that."""
+    return {
+        "calls": len(times_us),
+        "slowest_us": max(times_us, default=0.0),
+        "slowest_to_median": max(times_us, default=0.0) / median_us,
+        "over_twice": sum(1 for time_us in times_us if time_us > 2 * median_us),
+    }
 
 
 def graphs(name: str, device: str) -> list[dict[str, Any]]:
@@ -312,6 +404,12 @@ def process(caches: Path, *arguments: str) -> Any:
 
 def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) -> None:
     """Measures one model."""
+    if options.swap:
+        for _ in range(options.rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                for row in process(Path(folder), "swap", name, options.device, options.check):
+                    write(model=name, what="swap", check=options.check, **row)
+        return
     if options.graphs:
         with tempfile.TemporaryDirectory() as folder:
             for row in process(Path(folder), "graphs", name, options.device):
@@ -473,6 +571,8 @@ def main() -> None:
     parser.add_argument("--cached", type=int, default=1, help="cached first calls of each round")
     parser.add_argument("--ways", default=",".join(WAYS), help="of the first calls; python first")
     parser.add_argument("--first-only", action="store_true", help="first calls only")
+    parser.add_argument("--swap", action="store_true", help="the slowest calls around a swap only")
+    parser.add_argument("--check", choices=("safe", "call"), default="safe", help="with --swap")
     parser.add_argument("--graphs", action="store_true", help="the third tier only")
     parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="print what was kept")
     parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
@@ -490,6 +590,7 @@ def main() -> None:
             "first": first_call,
             "latency": latency,
             "graphs": graphs,
+            "swap": swap,
         }
         print(json.dumps(work[what](*rest)))
         return

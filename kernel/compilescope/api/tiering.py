@@ -19,10 +19,11 @@ def tiered(
 ) -> Any:
     """``torch.compile`` that starts with the Python wrapper and switches to the C++ wrapper.
 
-    A separate process builds the C++ wrapper of each graph. The next call after that runs both
-    wrappers on its inputs and compares the results; if they agree, later calls use the C++ wrapper.
-    If the build fails or the results differ, the graph keeps the Python wrapper and a warning says
-    why. ``torch.compile(model, backend="compilescope")`` does the same.
+    A separate process builds the C++ wrapper of each graph. Then both wrappers run on the inputs of
+    a call, in a background thread where that is safe, and their results are compared; if they
+    agree, later calls use the C++ wrapper. If the build fails or the results differ, the graph
+    keeps the Python wrapper and a warning says why; a new process does not build it again.
+    ``torch.compile(model, backend="compilescope")`` does the same.
 
     Parameters
     ----------

@@ -63,10 +63,11 @@ class Tier(Struct):
     """``python`` and ``cpp`` are the wrappers, ``cuda_graphs`` the CUDA graphs of the last one."""
     state: TierState
     """serves: calls use it. replaced: calls use the next tier. waits: queued for the process that
-    builds; CUDA graphs wait for the C++ wrapper. builds: being built. checks: built; the next call
-    compares its results with the first tier's. records: the next calls warm up, record and replay,
-    and each is compared. checked: the results agree, but the graph is pinned to an earlier tier.
-    failed: see ``problem``. unwanted: not built, see ``why``."""
+    builds; CUDA graphs wait for the C++ wrapper. builds: being built. checks: built; its results
+    are compared with the first tier's, in the next call or in a background thread with that call's
+    inputs. records: the next calls warm up, record and replay, and each is compared. checked: the
+    results agree, but the graph is pinned to an earlier tier. failed: see ``problem``. unwanted:
+    not built, see ``why``."""
     seconds: float | None = None
     """Its compile time (s): the Python wrapper's in your process, the C++ wrapper's in a separate
     one. For a Python wrapper from torch's caches, the time to load it. For CUDA graphs, the time of
@@ -75,7 +76,8 @@ class Tier(Struct):
     """The time to load the built library (s), in a background thread; in the first call if the
     library was cached."""
     cached: bool = False
-    """Whether an earlier process built and checked it."""
+    """Whether an earlier process built and checked it; for ``failed``: whether an earlier process
+    found that, and it was not built again."""
     why: str = ""
     """For ``unwanted``: the reason."""
     problem: Problem | None = None

@@ -11,7 +11,7 @@ from ..report.errors import CompilescopeError
 from ..report.given_values import check_flag, check_function, check_mapping, check_text
 from ..report.tiers import TierName, Tiers
 from ..torch_api.inductor import both_wrappers, graph_recording
-from ..torch_api.inductor.both_wrappers import Noticed
+from ..torch_api.inductor.both_wrappers import Noticed, Traits
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
@@ -217,13 +217,15 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         return
     if graph.files.is_checked and graph.serve_cached():
         return
+    if graph.fail_as_before():
+        return
     packed = noticed.packed
     if packed is not None and not packed.data:
         graph.fail_to_send(packed.why)
         return
     try:
         if packed is not None:
-            graph.files.write_job(packed.data, noticed.undefined)
+            graph.files.write_job(packed.data, noticed.traits or Traits())
     except OSError as error:
         graph.fail_to_build(f"Its graph cannot be saved: {error}.")
         return

@@ -16,7 +16,7 @@ import msgspec
 from ..processes import runner
 from ..processes.folders import temporary
 from ..torch_api.process import caches
-from . import graphs
+from . import background, graphs
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
 from .tiered_graph import TieredGraph
 
@@ -162,7 +162,8 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
         graph.fail_to_send(f"It calls an operator that only your process knows: {answer.error}.")
         return
     if answer.error:
-        graph.fail_to_build(_line(answer.error), f"{answer.error}\n{answer.detail}")
+        detail = f"{answer.error}\n{answer.detail}"
+        graph.fail_to_build(_line(answer.error), detail, may_pass=answer.may_pass)
         return
     try:
         graph.files.note_built(answer.seconds)
@@ -193,6 +194,7 @@ def _stop() -> None:
 def _after_fork() -> None:
     global _builder
     _builder = Builder()
+    background.after_fork()
     graphs.after_fork()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..processes.child import ChildProcess, serve
+from . import passing_errors
 
 ORDER, ANSWER = ".order", ".answer"
 """Endings of the files in the queue's folder: what to build, and how that went."""
@@ -33,6 +34,8 @@ class Answer(msgspec.Struct):
     seconds: float
     error: str = ""
     detail: str = ""
+    may_pass: bool = True
+    """Whether another try may do better on the same machine."""
 
 
 def work(inside: ChildProcess) -> bytes:
@@ -63,7 +66,8 @@ def _build(order: Order) -> Answer:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         seconds = time.perf_counter() - start
-        return Answer(seconds, f"{type(error).__name__}: {error}", traceback.format_exc())
+        text = f"{type(error).__name__}: {error}"
+        return Answer(seconds, text, traceback.format_exc(), passing_errors.may_pass(error))
     return Answer(time.perf_counter() - start)
 
 

@@ -1,6 +1,7 @@
 """The files of a graph's tiers in torch's cache folder, for this process and for later ones.
 
-Each graph has a folder: the packed graph, what was built from it, and whether that was checked.
+Each graph has a folder: the packed graph, what was built from it, and whether that was checked or
+rejected.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
 from ..report.tiers import SwapGain, TierName
+from ..torch_api.inductor.both_wrappers import Traits
 from ..torch_api.process import caches
 
 
@@ -21,6 +22,18 @@ class Built(msgspec.Struct):
     """A note beside a result."""
 
     seconds: float
+
+
+class Rejection(msgspec.Struct):
+    """Why a graph has no C++ wrapper that could be used."""
+
+    what: str
+    """The first half of a sentence: ``gives another result``."""
+    why: str
+    decided_by: list[str]
+    """Everything beside the graph that it depends on: versions, machine, compiler. torch's key of
+    the graph stands for its code and its settings."""
+    detail: str = ""
 
 
 class CachedFiles:
@@ -48,12 +61,17 @@ class CachedFiles:
         return self.folder / "built"
 
     @property
+    def rejected(self) -> Path:
+        """Why it is not built again; without this file it is."""
+        return self.folder / "rejected.json"
+
+    @property
     def is_checked(self) -> bool:
         """Whether the result gave what the first tier gives."""
         return self._checked.exists() and self.result.exists()
 
-    def write_job(self, packed: bytes, undefined: Collection[int]) -> None:
-        """Keeps the packed graph, and which of its outputs torch leaves uninitialised, by number.
+    def write_job(self, packed: bytes, traits: Traits) -> None:
+        """Keeps the packed graph, and what is only seen in the graph itself.
 
         Raises
         ------
@@ -61,15 +79,15 @@ class CachedFiles:
             The folder cannot be written to, or the disk is full.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        _write(self._undefined, msgspec.json.encode(sorted(undefined)))
+        _write(self._traits, msgspec.json.encode(traits))
         _write(self.job, packed)
 
-    def undefined(self) -> frozenset[int]:
-        """The outputs that torch leaves uninitialised, as far as an earlier process noted them."""
+    def traits(self) -> Traits:
+        """What an earlier process saw in the graph, as far as it is known."""
         try:
-            return frozenset(msgspec.json.decode(self._undefined.read_bytes(), type=list[int]))
+            return msgspec.json.decode(self._traits.read_bytes(), type=Traits)
         except (OSError, msgspec.MsgspecError):
-            return frozenset()
+            return Traits()
 
     def note_built(self, seconds: float) -> None:
         """Notes what building took; the result is there."""
@@ -85,6 +103,19 @@ class CachedFiles:
     def note_checked(self) -> None:
         """Notes that the result may serve without another check."""
         _write(self._checked, b"")
+        self.rejected.unlink(missing_ok=True)
+
+    def note_rejected(self, rejection: Rejection) -> None:
+        """Notes that the graph need not be built again, and why."""
+        if self.is_lasting:
+            _write(self.rejected, msgspec.json.encode(rejection))
+
+    def rejection(self) -> Rejection | None:
+        """Why an earlier process rejected what was built, or could not build it."""
+        try:
+            return msgspec.json.decode(self.rejected.read_bytes(), type=Rejection)
+        except (OSError, msgspec.MsgspecError):
+            return None
 
     def note_gain(self, tier: TierName, gain: SwapGain) -> None:
         """Notes the measured speedup of a tier over the one before it."""
@@ -109,8 +140,8 @@ class CachedFiles:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
-    def _undefined(self) -> Path:
-        return self.folder / "undefined.json"
+    def _traits(self) -> Path:
+        return self.folder / "traits.json"
 
     @property
     def _built(self) -> Path:

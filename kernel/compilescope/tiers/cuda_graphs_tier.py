@@ -9,6 +9,7 @@ from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report.problem import Problem, message_of
 from ..report.tiers import SwapGain, Tier
 from ..torch_api.inductor.graph_recording import Loaded, pool_bytes
+from .background_check import BackgroundCheck
 from .check import Check, first_line, off
 from .recording import LIMIT, Recorded, Recording, Replays
 from .tier_warning import warn_once
@@ -137,7 +138,7 @@ class CudaGraphsTier:
             wrappers is not None
             and wrappers.recordable is not None
             and wrappers.graphs is None
-            and not isinstance(wrappers.next, (Check, Turns))
+            and not isinstance(wrappers.next, (BackgroundCheck, Check, Turns))
         )
 
     def begin_recording(self) -> None:
@@ -150,7 +151,7 @@ class CudaGraphsTier:
             leads=self._graph.report_now.kind != "backward",
             changes=self._graph.changes(),
             devices=gpus(compiled),
-            undefined=self._graph.undefined,
+            undefined=self._graph.traits.undefined,
             settle=self._settle_recording,
         )
         self._graph.install()

@@ -16,16 +16,19 @@ from ..analysis.figures.tier_words import add_tier_words
 from ..report import OutputError
 from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
+from ..torch_api.inductor import background_runs
 from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
-from ..torch_api.inductor.graph_recording import Loaded, end_step
+from ..torch_api.inductor.graph_recording import Inner, Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
-from . import observers
-from .cached_files import CachedFiles
+from ..torch_api.process.environment import environment
+from . import background, observers
+from .background_check import BackgroundCheck
+from .cached_files import CachedFiles, Rejection
 from .check import Check, first_line, off
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
 from .recording import Recording
-from .stage import Stage
+from .stage import ComparingStage, Stage
 from .tier_warning import warn_once
 from .turns import Turns
 from .wrappers import Wrappers, gpus, wrappers_of
@@ -54,8 +57,7 @@ class TieredGraph:
         self.partners = partners
         self._compiled = weakref.ref(noticed.compiled)
         # Where torch had the graph in its caches, only an earlier process has seen it.
-        is_seen = noticed.packed is not None
-        self.undefined = noticed.undefined if is_seen else self.files.undefined()
+        self.traits = noticed.traits or self.files.traits()
         self._ready = time.monotonic()
         self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
         self._second = Tier(name="cpp", state="waits")
@@ -130,7 +132,7 @@ class TieredGraph:
                 self._install(compiled, wrappers)
 
     def _install(self, compiled: Any, wrappers: Wrappers) -> None:
-        is_checking = isinstance(wrappers.next, Check)
+        is_checking = isinstance(wrappers.next, (BackgroundCheck, Check))
         is_pinned_to_first = self.report_now.pinned_to == "python"
         serving: TierName
         if is_pinned_to_first:
@@ -203,19 +205,22 @@ class TieredGraph:
         return True
 
     def take(self, seconds: float | None) -> None:
-        """Loads what was built, and has the next call compare it with the first tier."""
+        """Loads what was built, and has it compared with the first tier on the next inputs."""
         compiled = self.compiled
         self._second.seconds = seconds
         if compiled is None:
             return
         start = time.perf_counter()
         try:
-            loaded = self._load(compiled)
-        except (UnlikeError, WouldBuildError) as error:
+            with background.giving_way():
+                loaded = self._load(compiled)
+        except UnlikeError as error:
             self.files.forget_result()
-            why = f"It was built, but {error}."
-            if isinstance(error, WouldBuildError):
-                why = f"It was built, but {error} is gone."
+            self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)
+            return
+        except WouldBuildError as error:
+            self.files.forget_result()
+            why = f"It was built, but {error} is gone."
             self.fail(self._what("cannot be used"), why, remedy=_REPORT)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
@@ -224,19 +229,65 @@ class TieredGraph:
             return
         self._second.load_s = time.perf_counter() - start
         wrappers = wrappers_of(compiled, new=True)
-        wrappers.next = Check(
-            wrappers.first,
-            loaded.wrapper,
-            changes=self.changes(),
-            devices=gpus(compiled),
-            undefined=self.undefined,
-            kernels=count_launches(compiled.source_code),
-            settle=self._settle,
-        )
+        if self._is_checked_in_background(compiled):
+            stage: ComparingStage = self._background_check(compiled, wrappers.first, loaded.wrapper)
+        else:
+            stage = self._check(compiled, wrappers.first, loaded.wrapper)
         with self._lock:
+            wrappers.next = stage
             self._install(compiled, wrappers)
         self.cuda_graphs.take_recordable(wrappers, loaded)
         self.tell()
+
+    def _is_checked_in_background(self, compiled: Any) -> bool:
+        """Whether both wrappers can be compared beside the user's calls.
+
+        A forward keeps much for its backward, which takes over that memory, and then parameters
+        change. Calls that record CUDA graphs compare, too.
+        """
+        devices = gpus(compiled)
+        return (
+            self.report_now.kind == "inference"
+            and self.traits.is_repeatable
+            and not self.changes()
+            and self.cuda_graphs.tier is None
+            and compiled.device_types <= {"cpu", "cuda"}
+            and len(devices) <= 1
+            and background_runs.is_possible(devices[0] if devices else None)
+        )
+
+    def _background_check(self, compiled: Any, first: Inner, second: Inner) -> BackgroundCheck:
+        return BackgroundCheck(
+            first,
+            second,
+            static=(compiled.fx_kwargs or {}).get("static_input_idxs") or (),
+            device=next(iter(gpus(compiled)), None),
+            undefined=self.traits.undefined,
+            kernels=count_launches(compiled.source_code),
+            settle=lambda: self._settle(None),
+            give_up=self._check_in_a_call,
+        )
+
+    def _check(self, compiled: Any, first: Inner, second: Inner) -> Check:
+        return Check(
+            first,
+            second,
+            changes=self.changes(),
+            devices=gpus(compiled),
+            undefined=self.traits.undefined,
+            kernels=count_launches(compiled.source_code),
+            settle=self._settle,
+        )
+
+    def _check_in_a_call(self) -> None:
+        """Has the next call compare: the background could not decide."""
+        compiled = self.compiled
+        wrappers = wrappers_of(compiled)
+        if wrappers is None or not isinstance(wrappers.next, BackgroundCheck):
+            return
+        with self._lock:
+            wrappers.next = self._check(compiled, wrappers.first, wrappers.next.second)
+            self._install(compiled, wrappers)
 
     def _load(self, compiled: Any) -> Loaded:
         records = self.report_now.compilation if self.cuda_graphs.is_possible else ""
@@ -263,7 +314,7 @@ class TieredGraph:
     def _settle(self, wrong: list[OutputError] | Exception | None) -> None:
         compiled = self.compiled
         wrappers = wrappers_of(compiled)
-        if compiled is None or wrappers is None or not isinstance(wrappers.next, Check):
+        if wrappers is None or not isinstance(wrappers.next, (BackgroundCheck, Check)):
             return
         if wrong is None:
             turns = Turns(
@@ -286,10 +337,11 @@ class TieredGraph:
             wrappers.next = None
         self.files.forget_result()
         if isinstance(wrong, Exception):
+            # Another process may have more memory, or another GPU.
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
+            self.fail(self._what(_ANOTHER_RESULT), why, remedy=_REPORT)
         else:
-            why = off(wrong, "Python wrapper")
-        self.fail(self._what("gives another result"), why, remedy=_REPORT)
+            self.reject(_ANOTHER_RESULT, off(wrong, "Python wrapper"), remedy=_REPORT)
 
     def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self.compiled
@@ -298,19 +350,26 @@ class TieredGraph:
             return
         self._second.gain = gain
         self._serve(compiled, wrappers, wrappers.next.second)
-        self.tell()
-        if gain is not None:
-            self.keep(lambda: self.files.note_gain("cpp", gain))
         self.cuda_graphs.record()
 
+        def keep() -> None:
+            self.tell()
+            if gain is not None:
+                self.keep(lambda: self.files.note_gain("cpp", gain))
+
+        # Writing a file takes longer than many a call.
+        if not background.run(keep):
+            keep()
+
     def keep(self, note: Callable[[], None]) -> None:
-        """Notes a measured speedup for later processes, if they look for it."""
+        """Notes something for later processes, if they look for it."""
         if not self.files.is_lasting:
             return
         try:
             note()
         except OSError as error:
-            _log.info("what a swap of %s gained is not kept: %s", self.name, error)
+            # The next process finds it out once more.
+            _log.info("a note on %s is not kept: %s", self.name, error)
 
     def _serve(self, compiled: Any, wrappers: Wrappers, second: Callable[[list[Any]], Any]) -> None:
         with self._lock:
@@ -330,12 +389,51 @@ class TieredGraph:
         remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
         self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
 
-    def fail_to_build(self, why: str, detail: str = "") -> None:
-        """Says that building failed."""
-        remedy = "compilescope.doctor() looks whether the C++ compiler works here."
-        self.fail(self._what("could not be built"), why, remedy=remedy, detail=detail)
+    def fail_to_build(self, why: str, detail: str = "", *, may_pass: bool = True) -> None:
+        """Says that building failed; if it cannot pass by itself, to later processes too."""
+        if may_pass:
+            self.fail(self._what(_NOT_BUILT), why, remedy=_DOCTOR, detail=detail)
+        else:
+            self.reject(_NOT_BUILT, why, remedy=_DOCTOR, detail=detail)
+
+    def reject(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
+        """Says that there is no C++ wrapper to be used, to later processes too."""
+        rejection = Rejection(what=what, why=why, detail=detail, decided_by=decided_by())
+        self.keep(lambda: self.files.note_rejected(rejection))
+        self.fail(self._what(what), why, remedy=remedy, detail=detail)
+
+    def fail_as_before(self) -> bool:
+        """Says what an earlier process found, if it would be the same in this one."""
+        rejection = self.files.rejection()
+        if rejection is None or rejection.decided_by != decided_by():
+            return False
+        self._second.cached = True
+        self.fail(
+            self._what(rejection.what),
+            f"An earlier process found out: {rejection.why}",
+            remedy=f"It is not built again, unless you delete {self.files.rejected}.",
+            detail=rejection.detail,
+        )
+        return True
 
 
+def decided_by() -> list[str]:
+    """What a rejection depends on beside the graph."""
+    here = environment()
+    return [
+        here.compilescope,
+        here.torch,
+        here.triton or "",
+        here.python,
+        here.platform,
+        here.cpu,
+        here.compiler,
+    ]
+
+
+_ANOTHER_RESULT = "gives another result"
+_NOT_BUILT = "could not be built"
+_DOCTOR = "compilescope.doctor() looks whether the C++ compiler works here."
 _NO_WRAPPER = "There is no C++ wrapper to record."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 

@@ -23,8 +23,8 @@ class Wrappers:
     def __init__(self, first: Any = None) -> None:
         self.first = first
         self.next: Any = None
-        """What serves when the graph is not pinned: the check, then both wrappers in turns, then
-        the C++ wrapper."""
+        """What serves when the graph is not pinned: the check (in the background or in a call),
+        then both wrappers in turns, then the C++ wrapper."""
         self.recordable: Recordable | None = None
         """The C++ wrapper with its CUDA graphs, if they may be recorded."""
         self.graphs: Any = None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+import gc
+import importlib.util
 import os
 import platform
 import signal
@@ -20,7 +23,7 @@ import pytest
 import torch
 from compilescope.processes import runner
 from compilescope.report.problem import Problem
-from compilescope.tiers import backend, tier_warning, tiered_graph
+from compilescope.tiers import backend, background, passing_errors, tier_warning, tiered_graph
 from compilescope.tiers import builder as builders
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
@@ -29,6 +32,7 @@ from compilescope.torch_api.inductor import both_wrappers
 from compilescope.torch_api.inductor.graph_recording import Loaded
 from compilescope.torch_api.process import caches
 from torch._inductor import cpu_vec_isa
+from torch._inductor.runtime import compile_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -47,6 +51,7 @@ def own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     with caches.only(tmp_path / "inductor"):
         yield tmp_path / "inductor"
         builder().wait()
+        background.wait()
 
 
 def problem_of(compiled: Any, *args: Any) -> Problem:
@@ -54,12 +59,21 @@ def problem_of(compiled: Any, *args: Any) -> Problem:
     if args:
         compiled(*args)
     builder().wait()
+    background.wait()
     (graph,) = cs.tiers(compiled)
     assert graph.serving == "python"
     problem = graph.tiers[1].problem
     assert problem is not None, graph
     assert graph.tiers[1].state == "failed"
     return problem
+
+
+def swapped(compiled: Any) -> bool:
+    """Whether the second tier serves after a call that is compared."""
+    builder().wait()
+    assert torch.equal(compiled(X), subject(X))
+    background.wait()
+    return cs.tiers(compiled)[0].serving == "cpp"
 
 
 def test_a_killed_builder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +101,7 @@ def test_a_killed_builder(monkeypatch: pytest.MonkeyPatch) -> None:
     torch._dynamo.reset()
     again = cs.tiered(subject)
     again(X)
-    builder().wait()
-    again(X)
-    assert cs.tiers(again)[0].serving == "cpp"
+    assert swapped(again)
 
 
 def test_a_compiler_that_fails_in_the_builder(
@@ -121,6 +133,43 @@ def test_a_compiler_that_fails_in_the_builder(
         assert problem_of(cs.tiered(subject), X[:5]).why == problem.why
     assert problem.why == "x.cpp:1:2: error: no room for this"
 
+    # A new process finds that out without building, until the compiler is another.
+    torch._dynamo.reset()
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    again = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="An earlier process found out: x.cpp:1:2: error: no room"):
+        again(X)
+    assert builder().wait(0)
+    (graph,) = cs.tiers(again)
+    assert (graph.tiers[1].state, graph.tiers[1].cached) == ("failed", True)
+    assert "failed in an earlier process, not built again" in str(cs.tiers(again))
+    other = [*tiered_graph.decided_by()[:-1], "g++ 15"]
+    monkeypatch.setattr(tiered_graph, "decided_by", lambda: other)
+    monkeypatch.setattr(runner, "run", start)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (RuntimeError("x.cpp:1:2: error: expected ';'"), False),
+        (NotImplementedError("no C++ for this operator"), False),
+        (OSError(28, "No space left on device"), True),
+        (RuntimeError("as: can't write x.o: No space left on device"), True),
+        (RuntimeError("g++: fatal error: Killed signal terminated program cc1plus"), True),
+        (RuntimeError("fatal error: Python.h: No such file or directory"), True),
+        (MemoryError(), True),
+    ],
+)
+def test_what_may_pass_by_itself_is_not_remembered(error: Exception, expected: bool) -> None:
+    wrapped = RuntimeError("InductorError")
+    wrapped.__cause__ = error
+    assert passing_errors.may_pass(error) is expected
+    assert passing_errors.may_pass(wrapped) is expected
+
 
 def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_either(
     monkeypatch: pytest.MonkeyPatch,
@@ -146,11 +195,12 @@ def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_eit
     again(X)
     builder().wait()
     again(X)
+    background.wait()
     (graph,) = cs.tiers(again)
     assert (graph.serving, graph.tiers[1].problem) == ("cpp", None)
 
 
-def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_result(own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load = both_wrappers.load
 
     def planted(*args: Any, **options: Any) -> Any:
@@ -161,16 +211,82 @@ def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = cs.tiered(subject)
     compiled(X)
     builder().wait()
+    # The background finds it, and a call makes sure; both give what the first tier gives.
+    assert torch.equal(compiled(X), subject(X))
+    background.wait()
+    assert cs.tiers(compiled)[0].tiers[1].state == "checks"
     with pytest.warns(TierWarning, match="gives another result.* off by 0.25"):
         assert torch.equal(compiled(X), subject(X))
     problem_of(compiled)
     assert torch.equal(compiled(X), subject(X))
-    # It is no result for the next process either.
+
+    # It is no result for the next process either, which says so and does not build it.
+    monkeypatch.undo()
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="gives another result.*earlier process.*off by 0.25"):
+        assert torch.equal(again(X), subject(X))
+    problem = problem_of(again)
+    # Whoever wants it built again deletes what the warning names.
+    (file,) = own_caches.rglob("rejected.json")
+    assert str(file) in problem.remedy
+    file.unlink()
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+def test_what_fails_while_it_is_compared_is_tried_again_by_the_next_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def exhausted(inputs: list[Any]) -> Any:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(tiered_graph, "load", lambda *args, **options: Loaded(exhausted))
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    compiled(X)
+    background.wait()
+    with pytest.warns(TierWarning, match="raised an exception .*out of memory"):
+        assert torch.equal(compiled(X), subject(X))
+    problem_of(compiled)
     monkeypatch.undo()
     torch._dynamo.reset()
     again = cs.tiered(subject)
     again(X)
-    assert cs.tiers(again)[0].tiers[1].state in ("waits", "builds", "checks")
+    assert swapped(again)
+
+
+def test_a_graph_that_goes_away_while_it_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = both_wrappers.load
+    began, goes_on = threading.Event(), threading.Event()
+
+    def held(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+
+        def call(inputs: list[Any]) -> Any:
+            began.set()
+            assert goes_on.wait(600)
+            return wrapper(inputs)
+
+        return Loaded(call)
+
+    monkeypatch.setattr(tiered_graph, "load", held)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    compiled(X)
+    assert began.wait(600)
+    # It may be pinned meanwhile, too.
+    cs.pin_tier(compiled, "python")
+    del compiled
+    torch._dynamo.reset()
+    gc.collect()
+    goes_on.set()
+    assert background.wait(600)
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="torch tries nothing")
@@ -190,9 +306,34 @@ def test_a_library_is_loaded_without_trying_vector_instructions(
     monkeypatch.setattr(tiered_graph, "load", load_untried)
     compiled = cs.tiered(subject)
     compiled(X)
-    builder().wait()
-    assert torch.equal(compiled(X), subject(X))
-    assert cs.tiers(compiled)[0].serving == "cpp"
+    assert swapped(compiled)
+
+
+def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = both_wrappers.load
+    compiled_here: list[str] = []
+
+    def compile_noted(source: str, path: str, *args: Any, **options: Any) -> Any:
+        compiled_here.append(path)
+        return builtins.compile(source, path, *args, **options)
+
+    def load_noted(*args: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(compile_tasks, "compile", compile_noted, raising=False)
+            return load(*args, **options)
+
+    monkeypatch.setattr(tiered_graph, "load", load_noted)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    assert compiled_here == []
+    # Another Python does not read what this one wrote.
+    monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"none")
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert cs.tiers(again)[0].serving == "cpp"
+    assert len(compiled_here) == 1
 
 
 def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:
@@ -219,9 +360,7 @@ _Order = builders.Order
 def test_a_library_that_is_gone_is_built_anew_and_not_at_a_call(own_caches: Path) -> None:
     compiled = cs.tiered(subject)
     compiled(X)
-    builder().wait()
-    compiled(X)
-    assert cs.tiers(compiled)[0].serving == "cpp"
+    assert swapped(compiled)
     for library in own_caches.rglob("*.main.so"):
         library.unlink()
     torch._dynamo.reset()
@@ -229,9 +368,7 @@ def test_a_library_that_is_gone_is_built_anew_and_not_at_a_call(own_caches: Path
         again = cs.tiered(subject)
         again(X)
         assert cs.tiers(again)[0].serving == "python"
-        builder().wait()
-        again(X)
-        assert cs.tiers(again)[0].serving == "cpp"
+        assert swapped(again)
 
 
 def test_a_graph_that_cannot_be_sent() -> None:
@@ -324,3 +461,52 @@ def test_the_interpreter_ends_while_it_is_built(tmp_path: Path) -> None:
     assert float(total) == 24.0
     assert not psutil.pid_exists(int(pid)), signal.Signals(signal.SIGKILL)
     assert "Traceback" not in done.stderr
+
+
+_CHECKING = """
+import threading, time, torch
+import compilescope as cs
+from compilescope.tiers import tiered_graph
+from compilescope.tiers.builder import builder
+from compilescope.torch_api.inductor.graph_recording import Loaded
+
+began = threading.Event()
+load = tiered_graph.load
+
+def slow(*args, **options):
+    wrapper = load(*args, **options).wrapper
+
+    def call(inputs):
+        began.set()
+        threading.main_thread().join()  # until the interpreter is about to end
+        return wrapper(inputs)
+
+    return Loaded(call)
+
+tiered_graph.load = slow
+compiled = cs.tiered(lambda x: x.exp() + 1)
+compiled(torch.zeros(12))
+builder().wait()
+print(compiled(torch.zeros(12)).sum().item(), flush=True)
+assert began.wait(600)
+assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+"""
+
+
+def test_the_interpreter_ends_while_it_is_compared(tmp_path: Path) -> None:
+    caches_folder = tmp_path / "own"
+    done = subprocess.run(
+        [sys.executable, "-c", _CHECKING],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[3] / "kernel"),
+            "TORCHINDUCTOR_CACHE_DIR": str(caches_folder),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) == 24.0
+    assert done.stderr == ""
+    # Whatever it came to was noted, and the next process starts with it.
+    assert len(list(caches_folder.rglob("checked"))) == 1

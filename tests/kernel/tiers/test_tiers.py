@@ -17,7 +17,7 @@ from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report import Report
 from compilescope.report.tiers import Tiers
-from compilescope.tiers import observers, tier_warning
+from compilescope.tiers import background, observers, tier_warning
 from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
@@ -32,6 +32,7 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with caches.only(folder):
         yield folder
         builder().wait()
+        background.wait()
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,7 @@ def serving(tiers: Tiers) -> dict[str, str]:
 def settled(compiled: Any) -> Tiers:
     """How the tiers stand once nothing is left to build."""
     builder().wait()
+    background.wait()
     return cs.tiers(compiled)
 
 
@@ -96,6 +98,7 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
     assert torch.equal(compiled(x, count.zero_()), first)
 
     # torch's caches are all that a new process has.
+    settled(compiled)
     torch._dynamo.reset()
     compiled = cs.tiered(counted)
     torch.manual_seed(0)
@@ -160,7 +163,7 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
     assert (pinned.serving, pinned.pinned, pinned.tiers[1].state) == ("python", True, "checks")
     cs.pin_tier(compiled, None)
     assert torch.equal(compiled(x), expected)
-    assert serving(cs.tiers(compiled)) == {"inference": "cpp"}
+    assert serving(settled(compiled)) == {"inference": "cpp"}
     after = cs.pin_tier(compiled, "python")[0]
     assert (after.serving, after.tiers[1].state) == ("python", "checked")
     assert "pinned" in str(after)
@@ -189,6 +192,7 @@ def test_a_watch_keeps_the_tiers_of_what_it_saw_compiled() -> None:
     assert graph == cs.tiers(inside)[0]
     settled(inside)
     inside(x)
+    settled(inside)
     # It follows them after the block, and keeps what it knew of a graph that is gone.
     assert [graph.serving for graph in report.tiers] == ["cpp"]
     stored = msgspec.json.decode(report.to_json(), type=Report)
@@ -228,6 +232,7 @@ def test_a_fork_keeps_the_tier_that_it_has() -> None:
     ]
     settled(compiled)
     compiled(x)
+    settled(compiled)
     assert state(compiled) == ("cpp", "serves")
     assert in_child(lambda: (torch.equal(compiled(x), expected), state(compiled))) == [
         True,

@@ -38,7 +38,7 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
         "builds": "being built",
         "checks": f"built{seconds}{checked}",
         "checked": f"built{seconds}, checked",
-        "failed": "failed",
+        "failed": "failed in an earlier process, not built again" if tier.cached else "failed",
         "unwanted": "not built",
     }
     return words.get(tier.state, tier.state)  # of a file: any state may stand at any tier

@@ -10,17 +10,19 @@ get_cpp_wrapper_config, get_input_idxs_to_check, and their defaults), on
 wire's input), ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
 mutated_input_idxs, fx_kwargs, prepare_for_serialization, after_deserialization), ``FxGraphCache``
 (_check_for_hop, _get_shape_env, _filter_backed_symints), ``GraphPickler``, ``CppBuilder.build``,
-``codecache._precompile_header``, ``cpu_vec_isa`` (valid_vec_isa_list,
-x86_isa_checker), ``TracingContext.params_flat``, ``convert_frame.compile_lock`` and
-the backends' registry.
+``codecache`` (_precompile_header, get_path), ``runtime.compile_tasks`` (where a wrapper's module is
+compiled), ``cpu_vec_isa`` (valid_vec_isa_list, x86_isa_checker), ``TracingContext.params_flat``,
+``convert_frame.compile_lock`` and the backends' registry.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
 import hashlib
 import importlib.util
+import marshal
 import pickle
 import platform
 import threading
@@ -33,6 +35,7 @@ import torch
 
 from ..process.patching import patched
 from .graph_recording import Inner, Loaded, with_recordings
+from .repeatable_graphs import is_repeatable
 from .undefined_outputs import undefined_outputs
 
 Kind = Literal["inference", "forward", "backward"]
@@ -68,6 +71,15 @@ class Packed(NamedTuple):
     """Why it cannot."""
 
 
+class Traits(NamedTuple):
+    """What is only seen in the graph itself, and matters when two wrappers of it are compared."""
+
+    undefined: frozenset[int] = frozenset()
+    """The outputs, by number, that torch leaves uninitialised."""
+    is_repeatable: bool = False
+    """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
+
+
 class Noticed(NamedTuple):
     """A graph that Inductor has compiled under the Python wrapper, or loaded."""
 
@@ -84,9 +96,8 @@ class Noticed(NamedTuple):
     """Whether it communicates with other ranks."""
     seconds: float
     """What Inductor took; where torch had it in its caches, what that took."""
-    undefined: frozenset[int]
-    """The outputs, by number, that torch leaves uninitialised; empty where torch had it in its
-    caches."""
+    traits: Traits | None
+    """None where torch had it in its caches."""
 
 
 def missing() -> str:
@@ -157,7 +168,8 @@ def compile_noticing(
 
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
         packed = _pack(graph, inputs, options, records)
-        with _noticing(notice, tag, packed, undefined_outputs(graph)):
+        traits = Traits(undefined_outputs(graph), is_repeatable(graph))
+        with _noticing(notice, tag, packed, traits):
             return compile_fx_inner(graph, inputs, **options)
 
     with _noticing(notice, tag):
@@ -169,13 +181,26 @@ _vector_instructions: ContextVar[Sequence[Any] | None] = ContextVar(
     "compilescope_tiers_vector_instructions", default=None
 )
 """What the process that built a graph found to work, while the graph is loaded."""
+_module: ContextVar[Module | None] = ContextVar("compilescope_tiers_module", default=None)
+"""The wrapper's module, while the graph is loaded."""
 _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
+
+
+class Module(NamedTuple):
+    """The Python module that holds a C++ wrapper, compiled."""
+
+    source: str
+    path: str
+    code: bytes
+    """As ``marshal`` writes it."""
+    python: bytes
+    """Which Python reads that."""
 
 
 class _Listener(NamedTuple):
     notice: Callable[[Noticed], None]
     packed: Packed | None
-    undefined: frozenset[int]
+    traits: Traits | None
     start: float
 
 
@@ -187,14 +212,14 @@ def _noticing(
     notice: Callable[[Noticed], None],
     own_tag: str,
     packed: Packed | None = None,
-    undefined: frozenset[int] = frozenset(),
+    traits: Traits | None = None,
 ) -> Iterator[None]:
     from torch._inductor.output_code import CompiledFxGraph
 
     settings: Any = torch.compiler.config
     tag = settings.cache_key_tag
     tagged = tag if tag.endswith(own_tag) else f"{tag}{own_tag}"
-    token = _listener.set(_Listener(notice, packed, undefined, time.perf_counter()))
+    token = _listener.set(_Listener(notice, packed, traits, time.perf_counter()))
     try:
         with (
             patched(CompiledFxGraph, "post_compile", _post_compile),
@@ -235,7 +260,7 @@ def _noticed(
         and any(bool(setting.get("cudagraphs")) for setting in settings),
         has_collectives=any(name in compiled.source_code for name in _COLLECTIVES),
         seconds=seconds,
-        undefined=listener.undefined,
+        traits=listener.traits,
     )
 
 
@@ -386,6 +411,7 @@ def build(packed: bytes) -> bytes:
     job = pickle.loads(packed)
     _enter(job["process"])
     built: list[bytes] = []
+    modules: list[Module] = []
 
     def keep(original: Any, self: Any, graph: Any, inputs: Any, *rest: Any) -> Any:
         compiled = original(self, graph, inputs, *rest)
@@ -394,6 +420,7 @@ def build(packed: bytes) -> bytes:
         copied = copy.copy(compiled)
         copied.prepare_for_serialization()
         built.append(pickle.dumps(copied))
+        modules.append(_compiled_module(copied))
         return compiled
 
     with patched(_InProcessFxCompile, "codegen_and_compile", keep), _any_operator():
@@ -402,10 +429,36 @@ def build(packed: bytes) -> bytes:
         {
             "graph": built[-1],
             "settings": job["settings"],
+            "module": tuple(modules[-1]),
             # With what torch notes in them when it tries them.
             "vector_instructions": valid_vec_isa_list(),
         }
     )
+
+
+def _compiled_module(compiled: Any) -> Module:
+    """The module of a graph as torch will compile it.
+
+    Most of it is one long text in C++. Python holds its lock while it compiles that: calls of the
+    user's would wait for tens of milliseconds.
+    """
+    from torch._inductor.codecache import get_path
+
+    source, path = compiled.source_code, get_path(compiled.cache_key, "py")[2]
+    code = compile(source, path, "exec", dont_inherit=True)
+    return Module(source, path, marshal.dumps(code), importlib.util.MAGIC_NUMBER)
+
+
+def _as_compiled_in_the_build(original: Any, source: Any, path: Any, *args: Any, **kw: Any) -> Any:
+    module = _module.get()
+    is_same = (
+        module is not None
+        and (module.source, module.path) == (source, path)
+        and module.python == importlib.util.MAGIC_NUMBER
+    )
+    if module is None or not is_same:
+        return original(source, path, *args, **kw)
+    return marshal.loads(module.code)
 
 
 def _guards(inputs: Sequence[Any]) -> str:
@@ -453,19 +506,23 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     from torch._inductor import codecache, config, cpu_vec_isa
     from torch._inductor.cpp_builder import CppBuilder
     from torch._inductor.output_code import CompiledFxGraphConstants
+    from torch._inductor.runtime import compile_tasks
     from torch._inductor.utils import BoxedBool
 
     result = pickle.loads(built)
     settings: Any = config
+    vars(compile_tasks).setdefault("compile", builtins.compile)
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
     instructions = _vector_instructions.set(result.get("vector_instructions"))
+    module = _module.set(Module(*result["module"]))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with (
             compile_lock,
             torch._guards.tracing(None),
-            settings.patch(result["settings"]),
+            settings.patch(_other(settings, result["settings"])),
+            patched(compile_tasks, "compile", _as_compiled_in_the_build),
             patched(codecache, _HEADER, _without_header),
             patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
@@ -481,9 +538,16 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
             if records:
                 return with_recordings(second, constants, records)
     finally:
+        _module.reset(module)
         _vector_instructions.reset(instructions)
         _loading.reset(token)
     return Loaded(second.current_callable)
+
+
+def _other(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that differ now: there are many, and each takes time to set."""
+    now = settings.save_config_portable()
+    return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
 
 
 def _in_any_thread(wrapper: Inner) -> Inner:

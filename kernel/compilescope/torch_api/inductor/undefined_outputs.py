@@ -39,13 +39,16 @@ def _is_undefined(node: torch.fx.Node) -> bool:
     schema = getattr(source.target, "_schema", None)
     if schema is None or schema.returns[place].name not in _STATE:
         return False
-    return _argument(source, schema, "dropout_p") == 0
+    return argument(source, "dropout_p") == 0
 
 
-def _argument(node: torch.fx.Node, schema: Any, name: str) -> object:
+def argument(node: torch.fx.Node, name: str) -> object:
     """The value of a call's argument; None if the operator has none of that name."""
-    for place, argument in enumerate(schema.arguments):
-        if argument.name == name:
-            given = node.args[place] if place < len(node.args) else argument.default_value
+    schema: Any = getattr(node.target, "_schema", None)
+    if schema is None:
+        return None
+    for place, parameter in enumerate(schema.arguments):
+        if parameter.name == name:
+            given = node.args[place] if place < len(node.args) else parameter.default_value
             return node.kwargs.get(name, given)
     return None

@@ -1,0 +1,152 @@
+"""What it takes to run a wrapper in a thread of its own, beside calls of the user's.
+
+Stands on ``Tensor._version``, and on the CUDA driver's ``cuThreadExchangeStreamCaptureMode``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from .both_wrappers import copied
+
+_NICE = 10
+_RELAXED = 2
+"""CU_STREAM_CAPTURE_MODE_RELAXED"""
+_MAPS = Path("/proc/self/maps")
+_OTHER_OPENMP = ("libiomp5", "libomp.")
+
+
+class Held(NamedTuple):
+    """A value of a call, for another thread."""
+
+    value: Any
+    version: int | None
+    """How often the memory was written to by then; None for a copy, which nobody writes to."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nobody has written to it."""
+        return self.version is None or self.value._version == self.version
+
+
+def hold(value: Any, *, copies: bool) -> Held:
+    """Keeps a value as it is now.
+
+    Without ``copies`` a tensor's memory is shared and kept: the tensor may be given other memory
+    meanwhile. Tensors of the inference mode are always copied: they count no versions.
+    """
+    if not isinstance(value, torch.Tensor):
+        return Held(value, None)
+    with torch.no_grad():
+        if copies or value.is_inference():
+            return Held(copied(value), None)
+        alias = value.detach()
+    return Held(alias, alias._version)
+
+
+def bytes_of(value: Any) -> int:
+    """About the memory that a copy takes."""
+    return value.numel() * value.itemsize if isinstance(value, torch.Tensor) else 0
+
+
+def is_possible(device: int | None) -> bool:
+    """Whether a run beside the user's calls is safe in this process.
+
+    Where parameters are spread over ranks, their memory is taken away between calls.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return False
+    return device is None or _capture_mode() is not None
+
+
+def mark(device: int | None) -> Any:
+    """An event of the GPU: all that this thread's stream was asked to do by now."""
+    if device is None:
+        return None
+    event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    event.record(torch.cuda.current_stream(device))
+    return event
+
+
+@contextlib.contextmanager
+def beside(device: int | None, event: Any) -> Iterator[None]:
+    """For the rest of this thread, the calls of other threads come first.
+
+    On a GPU the block has a stream of its own, which waits for the event; the block ends when the
+    GPU has done what it asked for. A CUDA graph that another thread captures goes on.
+    """
+    _lower_priority()
+    if device is None:
+        yield
+        return
+    exchange = _capture_mode()
+    if exchange is not None:
+        exchange(ctypes.byref(ctypes.c_int(_RELAXED)))
+    stream = _stream(device)
+    with torch.cuda.device(device), torch.cuda.stream(stream):
+        stream.wait_event(event)
+        try:
+            yield
+        finally:
+            stream.synchronize()
+
+
+def has_room(device: int | None, held: int) -> bool:
+    """Whether a GPU has free memory for one more call beside those of this process.
+
+    Parameters
+    ----------
+    device
+        The GPU's number; None for the CPU, of which nothing is asked.
+    held
+        How many bytes of the memory in use such a call shares with the others.
+    """
+    if device is None:
+        return True
+    free, _ = torch.cuda.mem_get_info(device)
+    return free >= torch.cuda.max_memory_allocated(device) - held
+
+
+def _lower_priority() -> None:
+    """Lets other threads run first, and this one's threads of OpenMP, which inherit that.
+
+    GNU's OpenMP ends them with this thread; others would keep them for threads of the user's. Only
+    Linux has priorities of threads.
+    """
+    if sys.platform != "linux":
+        return
+    maps = _MAPS.read_text(encoding="utf-8", errors="replace")
+    if any(name in maps for name in _OTHER_OPENMP):
+        return
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
+@functools.cache
+def _stream(device: int) -> Any:
+    """One for all runs: cuBLAS keeps a workspace for each."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+
+@functools.cache
+def _capture_mode() -> Any:
+    """The driver's function that exempts a thread from other threads' captures; None without it.
+
+    Otherwise allocating memory or loading a kernel would end a capture that the user's code began.
+    """
+    try:
+        function = ctypes.CDLL("libcuda.so.1").cuThreadExchangeStreamCaptureMode
+    except (OSError, AttributeError):
+        return None
+    function.restype, function.argtypes = ctypes.c_int, [ctypes.POINTER(ctypes.c_int)]
+    return function

@@ -1,0 +1,123 @@
+"""The comparison of two wrappers beside the calls, on a real GPU. Skipped where there is none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.tiers import background
+from compilescope.tiers.background_check import BackgroundCheck
+from compilescope.tiers.builder import builder
+from compilescope.tiers.turns import CALLS
+from compilescope.torch_api.process import caches
+from torch import Tensor
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def test_inference_is_checked_beside_the_calls(tmp_path: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU(), torch.nn.LayerNorm(64))
+    model.cuda().eval().requires_grad_(False)
+    with caches.only(tmp_path):
+        torch._dynamo.reset()
+        compiled = cs.tiered(model)
+        compiled(rows())
+        builder().wait()
+        assert cs.tiers(compiled)[0].tiers[1].state == "checks", cs.tiers(compiled)
+        x = rows()
+        torch.testing.assert_close(compiled(x), model(x))
+        # The copy was made before that, and is what the other stream reads.
+        x.zero_()
+        assert background.wait(600)
+        assert cs.tiers(compiled)[0].serving == "cpp", cs.tiers(compiled)
+        for _ in range(2 * (CALLS + 1) + 1):
+            x = rows()
+            torch.testing.assert_close(compiled(x), model(x))
+        assert cs.tiers(compiled)[0].gain is not None
+        assert background.wait(600)
+
+
+def rows() -> Tensor:
+    return torch.randn(16, 64, device="cuda")
+
+
+def doubled(inputs: list[Any]) -> list[Tensor]:
+    return [inputs.pop() * 2]
+
+
+def check_of(second: Callable[[list[Any]], Any]) -> tuple[BackgroundCheck, list[str]]:
+    ends: list[str] = []
+    check = BackgroundCheck(
+        doubled,
+        second,
+        static=(),
+        device=0,
+        undefined=(),
+        kernels=1,
+        settle=lambda: ends.append("settled"),
+        give_up=lambda: ends.append("given up"),
+    )
+    return check, ends
+
+
+def test_a_capture_of_the_users_goes_on_beside_a_check() -> None:
+    began, goes_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def second(inputs: list[Any]) -> list[Tensor]:
+        began.set()
+        assert goes_on.wait(600)
+        # The driver has to be asked for so much memory, which no capture allows other threads.
+        torch.empty(2**28, dtype=torch.uint8, device="cuda").zero_()
+        torch.cuda.current_stream().synchronize()
+        done.set()
+        return doubled(inputs)
+
+    check, ends = check_of(second)
+    x = rows()
+    static = x * 3
+    check([x])
+    assert began.wait(600)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = static + 1
+        goes_on.set()
+        assert done.wait(600)
+    assert background.wait(600)
+    assert ends == ["settled"]
+    graph.replay()
+    assert torch.equal(result, x * 3 + 1)
+
+
+def test_a_wrong_result_is_not_given() -> None:
+    check, ends = check_of(lambda inputs: [inputs.pop() * 2 + 0.5])
+    x = rows()
+    assert torch.equal(check([x])[0], x * 2)
+    assert background.wait(600)
+    assert ends == ["given up"]
+
+
+def test_a_check_frees_its_memory() -> None:
+    check, ends = check_of(doubled)
+    x = torch.randn(2**22, device="cuda")
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    result = check([x])
+    assert background.wait(600)
+    assert ends == ["settled"]
+    del result
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_without_room_a_call_is_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (0, 0))
+    called: list[int] = []
+    check, ends = check_of(lambda inputs: called.append(1))
+    check([rows()])
+    assert background.wait(600)
+    assert (ends, called) == (["given up"], [])
