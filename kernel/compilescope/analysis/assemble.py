@@ -13,7 +13,7 @@ from .graphs.origins import find_origins
 from .graphs.stages import GraphReader, read_stages
 from .guards.conditions import add_conditions
 from .guards.frames import files_of, first_of_frame, frame_of
-from .guards.guard_tree import parse_guards
+from .guards.guard_tree import GuardMemory
 from .guards.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
 from .guards.shapes import add_shapes
@@ -46,6 +46,7 @@ def assemble(
     raw: bool = False,
     files: Sequence[str] = (),
     same_graphs: Mapping[str, Compilation] | None = None,
+    guards: GuardMemory | None = None,
 ) -> list[Compilation]:
     """Make what torch did out of what it logged.
 
@@ -67,6 +68,8 @@ def assemble(
     same_graphs
         Compile id → a compilation of the same lowering, for the other wrapper. Graphs with the same
         text are not read again: both compilations then share their nodes.
+    guards
+        Has the guards that were read before, and keeps those that are read now.
 
     Returns
     -------
@@ -76,6 +79,7 @@ def assemble(
         ``torch._dynamo.reset()`` compile ids begin anew, so an id may occur more than once.
     """
     reader = GraphReader(nodes or {})
+    guards = guards or GuardMemory()
     compilations = []
     for epoch in epochs(records):
         phases = build_phases(epoch)
@@ -85,7 +89,9 @@ def assemble(
         for compile_id, group in groups.items():
             frame = frame_of(group) or frame_of(groups.get(first_of_frame(compile_id), ()))
             same = (same_graphs or {}).get(compile_id)
-            compilation = _compilation(compile_id, frame, group, variant, reader, known, same)
+            compilation = _compilation(
+                compile_id, frame, group, variant, reader, known, guards, same
+            )
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
@@ -122,6 +128,7 @@ def _compilation(
     variant: str,
     reader: GraphReader,
     files: Sequence[str],
+    guard_memory: GuardMemory,
     same_graphs: Compilation | None,
 ) -> Compilation:
     compilation = Compilation(id=compile_id, frame=frame)
@@ -145,7 +152,7 @@ def _compilation(
     known_files = [*files, *_graph_files(compilation)]
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
-        parsed = parse_guards(guards[-1].payload or "", known_files)
+        parsed = guard_memory.parse(guards[-1].payload or "", known_files)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
     add_shapes(compilation, records, final)

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from ..analysis.guards.guard_tree import GuardMemory
 from ..capture.records import Record
 from ..report import Compilation, Node
 from ..report.problem import Problem
@@ -32,10 +33,11 @@ class Lowering:
     """The compilations of one wrapper of a lowering, for the report of the other wrapper.
 
     The graphs of both are the same, and are read once: while a report has those of one wrapper,
-    that of the other takes them from there.
+    that of the other takes them from there. So are the guards, of which each report has a copy.
     """
 
     def __init__(self) -> None:
+        self.guards = GuardMemory()
         self._compilations: list[weakref.ref[Compilation]] = []
 
     def note(self, compilations: Sequence[Compilation]) -> None:

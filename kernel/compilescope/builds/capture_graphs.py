@@ -19,6 +19,7 @@ from ..measure.garbage_collection import gc_disabled
 from ..report import Node
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
+from ..torch_api.dynamo import needed_run
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, guard_filter
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
@@ -79,7 +80,7 @@ def capture(
     within: Callable[[], AbstractContextManager[Any]] | None = None,
     explain: Callable[[BaseException], Problem] = failures.explain,
 ) -> Captured:
-    """Runs the subject once; the caller keeps and restores its state.
+    """Runs the subject once, as far as its graphs depend on it; the caller restores its state.
 
     Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
 
@@ -115,7 +116,7 @@ def capture(
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,
             )
-            compiled(*args, **kwargs)
+            needed_run.call(compiled, args, kwargs)
         except CALL_ERRORS as error:
             captured.problem = explain(error)
     ids = numbers(captured.records)

@@ -120,6 +120,7 @@ def _generate(
         nodes=ChainMap(captured.nodes, generated.nodes),  # type: ignore[arg-type]  # only read
         files=loaded_files(),
         same_graphs=generated.lowering.compilations(),
+        guards=generated.lowering.guards,
     )
     generated.lowering.note(compilations)
     for compilation in compilations:

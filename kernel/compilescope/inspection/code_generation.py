@@ -82,8 +82,8 @@ class CodeGeneration:
                 self._code_copies,
                 explain=failures.under_compile,
             )
-            snapshot.restore()
             if captured.problem is not None:
+                snapshot.restore()
                 captured.problem = self._blame(captured.problem)
         self._captures.put(variant, captured)
         return snapshot.unsaved

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from compilescope.analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
-from compilescope.analysis.guards.guard_tree import GuardTree, parse_guards
+from compilescope.analysis.guards.guard_tree import GuardMemory, GuardTree, parse_guards
 from compilescope.report import Guard, SourceLine
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +29,31 @@ def printed(records) -> list[str]:
         for record in records(case, "python")
         if record.event == "dynamo_cpp_guards_str"
     ]
+
+
+def test_guards_are_read_once_and_each_reader_has_its_own(records):
+    memory = GuardMemory()
+    for text in printed(records):
+        first = memory.parse(text, ["/case/program.py"])
+        assert first == parse_guards(text, ["/case/program.py"])
+        for guard in first.guards:
+            guard.fails, guard.failed, guard.cost_ns = 1, True, 2.0
+        for manager in first.managers:
+            manager.fails, manager.cost_ns = 1, 2.0
+        assert memory.parse(text, ["/case/program.py"]) == parse_guards(text, ["/case/program.py"])
+
+
+def test_guards_are_read_again_where_files_have_other_names():
+    text = (
+        "+- RootGuardManager\n| +- ID_MATCH: ___check(L['f'], 1)  # f(x)  # program.py:7 in run\n"
+    )
+    memory = GuardMemory()
+    for files in (["/a/program.py"], ["/b/program.py", "/c/other.py"], []):
+        tree = memory.parse(text, files)
+        assert tree == parse_guards(text, files)
+        [guard] = tree.guards
+        assert guard.origin is not None
+        assert guard.origin.file == (files[0] if files else "program.py")
 
 
 def test_the_tree_has_every_manager_below_its_own(records):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 import torch
+from compilescope.analysis.guards.guard_tree import GuardMemory
 from compilescope.builds import sources
 from compilescope.report import Compilation
 from compilescope.report.variant import Variant
@@ -51,7 +52,8 @@ def test_a_shared_graph_is_what_each_wrapper_would_read(
 
     def compared(records: Any, **given: Any) -> list[Compilation]:
         compilations = assemble(records, **given)
-        assert compilations == assemble(records, **{**given, "same_graphs": {}})
+        anew = {"same_graphs": {}, "guards": GuardMemory()}
+        assert compilations == assemble(records, **{**given, **anew})
         shared.extend(given["same_graphs"].values())
         return compilations
 

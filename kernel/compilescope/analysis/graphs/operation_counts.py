@@ -7,6 +7,7 @@ convolutions and attention, and the number of elements for the rest.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -161,6 +162,7 @@ def is_pointwise(target: str) -> bool:
 _TORCHS = ("torch.ops.aten.", "torch.ops.prims.", "torch.ops.inductor.", "operator.", "_operator.")
 
 
+@functools.lru_cache(maxsize=1024)
 def operator_name(target: str) -> str:
     """``torch.ops.aten.addmm.default`` is ``addmm``."""
     parts = target.removeprefix("torch.ops.").split(".")

@@ -5,6 +5,7 @@ A live trace and a ``TORCH_TRACE`` file contain the same text: ``dynamo_cpp_guar
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -44,7 +45,27 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
         Known full file names. The tree has short names (``model.py``), so an origin gets its full
         name if exactly one known file ends in it, and otherwise stays short.
     """
-    resolve = Files(files)
+    return _parse(text, Files(files))
+
+
+class GuardMemory:
+    """Reads each text once: variants of one capture have the same guards."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[GuardTree, dict[str, str]]] = {}
+        """Text → its tree, and the full names of its files by the short ones."""
+
+    def parse(self, text: str, files: Iterable[str] = ()) -> GuardTree:
+        """Return what `parse_guards` does; each call has guards and managers of its own."""
+        resolve = Files(files)
+        tree, names = self._read.get(text, (None, {}))
+        if tree is None or any(resolve(short) != full for short, full in names.items()):
+            tree = _parse(text, resolve)
+            self._read[text] = tree, resolve.full_names
+        return GuardTree(list(map(copy.copy, tree.guards)), list(map(copy.copy, tree.managers)))
+
+
+def _parse(text: str, resolve: Files) -> GuardTree:
     tree = GuardTree([], [])
     above: list[tuple[int, int | None, str]] = []  # level, the manager's index, its role
     slow: set[int] = set()  # managers whose value a Python function fetches

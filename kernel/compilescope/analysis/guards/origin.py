@@ -75,13 +75,14 @@ class Files:
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = list(dict.fromkeys(files))
-        self._full_names: dict[str, str] = {}
+        self.full_names: dict[str, str] = {}
+        """Those that were asked for, by the short ones."""
 
     def __call__(self, short: str) -> str:
         """The full name if it is known, otherwise the short one."""
-        if short not in self._full_names:
-            self._full_names[short] = self._find(short)
-        return self._full_names[short]
+        if short not in self.full_names:
+            self.full_names[short] = self._find(short)
+        return self.full_names[short]
 
     def _find(self, short: str) -> str:
         ending = [file for file in self.files if file.endswith(short)]

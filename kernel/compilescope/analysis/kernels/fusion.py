@@ -47,7 +47,7 @@ def add_fusions(graph: KernelGraph) -> None:
     """
     external = graph.library_nodes()
     fused = graph.traffic()
-    single = Traffic(graph.nodes, [[node.name] for node in graph.nodes], graph.hints)
+    single = graph.traffic_unfused()
     libraries = _products(external, fused)
     for kernel in graph.kernels:
         if kernel.language == "extern":

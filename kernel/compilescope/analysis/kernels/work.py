@@ -7,6 +7,7 @@ buffers once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,17 @@ _WRITES_BACK = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
 @dataclass(frozen=True)
+class NodeFacts:
+    """What is the same for every launch that a graph's node is part of, by the node's name."""
+
+    views: dict[str, bool] = dataclasses.field(default_factory=dict)
+    positions: dict[str, list[Node | None]] = dataclasses.field(default_factory=dict)
+    arguments: dict[str, list[Node]] = dataclasses.field(default_factory=dict)
+    counts: dict[str, tuple[int, dict[str, int]]] = dataclasses.field(default_factory=dict)
+    """Elements, with the symbols that were needed for them, and their values."""
+
+
+@dataclass(frozen=True)
 class KernelGraph:
     """The kernels of one graph, with the nodes that their launches compute."""
 
@@ -38,6 +50,7 @@ class KernelGraph:
     """The graph's, after the post-grad passes."""
     hints: Hints
     """The values that symbols had when torch compiled."""
+    facts: NodeFacts = dataclasses.field(default_factory=NodeFacts)
 
     def library_nodes(self) -> set[str]:
         """The nodes that calls of libraries compute."""
@@ -51,7 +64,12 @@ class KernelGraph:
 
     def traffic(self) -> Traffic:
         """What its launches read, write and compute."""
-        return Traffic(self.nodes, self.groups.values(), self.hints)
+        return Traffic(self.nodes, self.groups.values(), self.hints, self.facts)
+
+    def traffic_unfused(self) -> Traffic:
+        """What launches would read, write and compute if each node had one of its own."""
+        alone = [[node.name] for node in self.nodes]
+        return Traffic(self.nodes, alone, self.hints, self.facts)
 
 
 def estimate(graph: KernelGraph) -> None:
@@ -113,13 +131,20 @@ class Traffic:
         The nodes of each launch: a value that all its users recompute is not written.
     hints
         The values that symbols had when torch compiled.
+    facts
+        What is known of the nodes; more is added.
     """
 
     def __init__(
-        self, nodes: Sequence[Node], groups: Iterable[Sequence[str]], hints: Hints
+        self,
+        nodes: Sequence[Node],
+        groups: Iterable[Sequence[str]],
+        hints: Hints,
+        facts: NodeFacts,
     ) -> None:
         self.nodes = {node.name: node for node in nodes}
         self.hints = hints
+        self.facts = facts
         self.used: dict[str, int] = {}
         self.groups = [frozenset(group) for group in groups]
         self.homes: dict[str, list[frozenset[str]]] = {}
@@ -211,7 +236,12 @@ class Traffic:
         return total
 
     def _positions(self, node: Node) -> list[Node | None]:
-        return [self.nodes.get(text) or self._scoped(node, text) for text in split_list(node.args)]
+        positions = self.facts.positions.get(node.name)
+        if positions is None:
+            texts = split_list(node.args)
+            positions = [self.nodes.get(text) or self._scoped(node, text) for text in texts]
+            self.facts.positions[node.name] = positions
+        return positions
 
     def _scoped(self, node: Node, text: str) -> Node | None:
         prefix, dot, _ = node.name.rpartition(".")
@@ -219,6 +249,12 @@ class Traffic:
 
     def _arguments(self, node: Node) -> list[Node]:
         """The nodes that a node uses, its first argument first."""
+        arguments = self.facts.arguments.get(node.name)
+        if arguments is None:
+            arguments = self.facts.arguments[node.name] = self._read_arguments(node)
+        return arguments
+
+    def _read_arguments(self, node: Node) -> list[Node]:
         arguments = [self.nodes[name] for name in node.inputs if name in self.nodes]
         first = next(iter(self._positions(node)), None)
         if first is not None and first in arguments:
@@ -253,6 +289,12 @@ class Traffic:
 
     def is_view(self, node: Node) -> bool:
         """Whether a value is a view of an existing one."""
+        known = self.facts.views.get(node.name)
+        if known is None:
+            known = self.facts.views[node.name] = self._reads_as_view(node)
+        return known
+
+    def _reads_as_view(self, node: Node) -> bool:
         if node.op != "call_function" or operator_name(node.target) not in VIEWS:
             return False
         if node.target not in _ITEM:
@@ -296,7 +338,16 @@ class Traffic:
             if node.dtype is None and node.op in ("placeholder", "call_function"):
                 return 0 if not node.users or _is_number(node) else self._missing(node)
             return self._missing(node)
-        return count_of(node.shape, self.hints, self.used)
+        known = self.facts.counts.get(node.name)
+        if known is None:
+            used: dict[str, int] = {}
+            try:
+                known = self.facts.counts[node.name] = count_of(node.shape, self.hints, used), used
+            finally:
+                self.used.update(used)
+        elif known[1]:
+            self.used.update(known[1])
+        return known[0]
 
     def _missing(self, node: Node) -> int:
         raise UnknownSize(NO_SHAPE.format(node.name))

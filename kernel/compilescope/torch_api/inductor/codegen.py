@@ -28,6 +28,7 @@ from torch._guards import CompileContext, CompileId, TracingContext, compile_con
 from torch._library.fake_class_registry import FakeScriptObject
 from torch._logging._internal import trace_structured
 
+from ..dynamo import needed_run
 from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
 from ..process.patching import patched
@@ -86,7 +87,9 @@ class Capture:
 
 
 class CapturingBackend:
-    """A Dynamo backend that keeps each graph and runs it unchanged.
+    """A Dynamo backend that keeps each graph and runs it unchanged, as far as that is needed.
+
+    Call what it compiles with `torch_api.dynamo.needed_run.call`.
 
     Parameters
     ----------
@@ -123,6 +126,8 @@ class CapturingBackend:
         except Exception as error:  # noqa: BLE001 - it is ours, and the subject's call goes on
             self._failed(error)
         within = self._within
+        if within is None and (early := needed_run.ending(graph)) is not None:
+            return early
 
         def observed(*args: Any) -> Any:
             tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
