@@ -4,16 +4,27 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
+ * In milliseconds; a busy browser may begin to read a file only then.
+ */
+const READ = 60_000;
+
+/**
  * Have the browser save a text as a file.
  */
 export function download(filename: string, text: string): void {
   const ending = filename.slice(filename.lastIndexOf('.') + 1);
   const type = TYPES[ending] ?? 'application/json';
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  downloadBlob(filename, new Blob([text], { type }));
+}
+
+/**
+ * Have the browser save data as a file.
+ */
+export function downloadBlob(filename: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = filename;
   link.click();
-  // The browser reads the file after this turn.
-  setTimeout(() => URL.revokeObjectURL(url));
+  setTimeout(() => URL.revokeObjectURL(url), READ);
 }

@@ -1,3 +1,4 @@
+import { downloadBlob } from '../../download';
 import { CanvasPen } from '../../graph/paint/canvasPen';
 import { paint } from '../../graph/paint/painter';
 import { SvgPen } from '../../graph/paint/svgPen';
@@ -25,13 +26,7 @@ export async function exportPicture(
     kind === 'svg'
       ? new Blob([svgOf(picture, name)], { type: 'image/svg+xml' })
       : await pngOf(picture);
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name.replace(/[^\w.-]+/g, '_')}.${kind}`;
-  link.click();
-  // The browser reads the file after this turn.
-  setTimeout(() => URL.revokeObjectURL(url));
+  downloadBlob(`${name.replace(/[^\w.-]+/g, '_')}.${kind}`, blob);
 }
 
 /**
