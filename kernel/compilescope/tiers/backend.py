@@ -232,6 +232,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
     if not graph.files.job.exists():
         graph.fail_to_send(_LOST)
         return
+    graph.prepare()
     builder().submit(graph)
 
 

@@ -17,7 +17,13 @@ from ..report import OutputError
 from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.both_wrappers import Noticed, UnlikeError, WouldBuildError, load
+from ..torch_api.inductor.both_wrappers import (
+    Noticed,
+    UnlikeError,
+    WouldBuildError,
+    load,
+    prepare_load,
+)
 from ..torch_api.inductor.graph_recording import Inner, Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
@@ -177,6 +183,12 @@ class TieredGraph:
         self.cuda_graphs.refuse(_NO_WRAPPER)
         self.tell()
         warn_once(problem)
+
+    def prepare(self) -> None:
+        """Does now, as the graph is compiled, what would hold up calls beside a load or a check."""
+        prepare_load(self.compiled)
+        for device in gpus(self.compiled):
+            background_runs.prepare(device)
 
     def begin(self) -> None:
         """It is being built."""

@@ -69,6 +69,11 @@ def is_possible(device: int | None) -> bool:
     return device is None or _capture_mode() is not None
 
 
+def prepare(device: int) -> None:
+    """Makes the stream of a GPU's runs, which takes milliseconds, with all of torch's pool."""
+    _stream(device)
+
+
 def mark(device: int | None) -> Any:
     """An event of the GPU: all that this thread's stream was asked to do by now."""
     if device is None:

@@ -481,6 +481,22 @@ class UnlikeError(Exception):
     """The two wrappers cannot stand for each other; the text says why."""
 
 
+def prepare_load(compiled: Any) -> None:
+    """Does what `load` would have torch do first, in a call that takes seconds anyway.
+
+    For a GPU torch imports setuptools, among others, and asks the C++ compiler for its version.
+    Both hold Python's lock: calls beside them would take some ten times as long.
+    """
+    if "cuda" not in compiled.device_types:
+        return
+    from torch._inductor import cpp_builder
+
+    importlib.import_module("torch.utils.cpp_extension")
+    # Without a compiler nothing is built, and the build says so.
+    with contextlib.suppress(Exception):
+        cpp_builder.get_cpp_compiler()
+
+
 def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     """The wrapper that `build` gave, loaded; ``first`` is the graph that it may stand in for.
 
