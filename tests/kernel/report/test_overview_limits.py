@@ -29,7 +29,7 @@ def test_the_wrapper_is_worth_what_it_saves() -> None:
     assert answer is not None
     assert answer.headline.startswith("Yes: ")
     assert re.search(r"It saves \S+ ms per call|It saves .* of .* per call \(\d\d %\)", answer.text)
-    assert "The Python wrapper takes 900 µs of 2.00 ms." in answer.text
+    assert "The Python wrapper and its launches take 1.60 of 2.00 ms." in answer.text
     assert re.search(
         r"took 40\.0 s longer, each measured once, and pays off after about \d\d,000 calls",
         answer.text,
@@ -55,13 +55,13 @@ def test_wrappers_are_compared_where_both_were_tried() -> None:
 
 def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     report = make_report(eager=100.0, python=78.0, cpp=78.0)
-    look(report, "python", wrapper=3.5, kernels=74.5)
+    look(report, "python", wrapper=2.0, launches=1.5, kernels=74.5)
     answer = overview(report).wrapper
     assert answer is not None
     assert answer.headline == "No: there is too little of it."
     assert "3.50 of 78.0 µs" in answer.text
     alone = make_report(eager=100.0, python=78.0)
-    look(alone, "python", guards=70.0, wrapper=3.5, kernels=4.5)
+    look(alone, "python", guards=70.0, wrapper=2.0, launches=1.5, kernels=4.5)
     result = overview(alone)
     answer = result.wrapper
     assert answer is not None
@@ -70,6 +70,20 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     # Nor is it suggested.
     assert "C++ wrapper" not in [suggestion.what for suggestion in result.suggestions]
     assert "can save no more than that" in answer.text
+
+
+def test_what_launches_take_is_not_known_where_kernels_are_timed_with_them() -> None:
+    report = make_report(eager=100.0, python=78.0, cpp=78.0)
+    look(report, "python", wrapper=3.5, kernels=74.5)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "No: it makes no difference."
+    assert "The Python wrapper takes 3.50 of 78.0 µs." in answer.text
+    report.variants.remove(report.variant("cpp"))
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "Not tried yet."
+    assert "no more than that" not in answer.text
 
 
 def test_cuda_graphs_make_it_needless() -> None:
@@ -182,9 +196,9 @@ def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
     assert "spent around the wrapper, which takes, with its kernels, 10.0 µs" in limit.text
 
 
-def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
+def test_the_sentence_has_the_figures_of_the_bar() -> None:
     report = make_report(eager=60.0, python=40.0)
-    look(report, "python", guards=28.0, inductor=4.0, wrapper=8.0, kernels=0.0)
+    look(report, "python", guards=28.0, inductor=4.0, wrapper=6.0, launches=2.0, kernels=0.0)
     result = overview(report)
     assert result.limit is not None
     assert result.wrapper is not None
@@ -192,7 +206,8 @@ def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
     assert shares == {
         "guards": "Dynamo and guards 70 %",
         "aot": "runtime 10 %",
-        "wrapper": "wrapper 20 %",
+        "wrapper": "wrapper 15 %",
+        "launches": "launches 5 %",
     }
     assert "8.00 of 40.0 µs (20 %)" in result.wrapper.text
     # The kernels' time was lost in the noise.
@@ -201,15 +216,15 @@ def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
 
 def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
     report = make_report(eager=60.0, python=40.0, cpp=40.0)
-    look(report, "python", wrapper=0.0, kernels=40.0)
+    look(report, "python", wrapper=0.0, launches=0.0, kernels=40.0)
     answer = overview(report).wrapper
     assert answer is not None
-    assert "The Python wrapper takes too little of 40.0 µs to be measured." in answer.text
+    assert "The Python wrapper and its launches take too little of 40.0 µs" in answer.text
     report.variants.remove(report.variant("cpp"))
     answer = overview(report).wrapper
     assert answer is not None
     assert answer.headline == "It cannot help."
-    assert "The Python wrapper is too little of 40.0 µs to be measured: a C++ one" in answer.text
+    assert "too little of 40.0 µs to be measured: a C++ one can save no more" in answer.text
 
 
 def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:

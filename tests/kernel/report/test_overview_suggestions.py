@@ -75,11 +75,11 @@ def test_autotuning_is_suggested_where_there_is_something_to_tune(
 
 def test_what_was_tried_in_vain_is_not_suggested() -> None:
     report = make_report(eager=60.0, python=40.0, cpp=40.0)
-    look(report, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    look(report, "python", guards=10.0, wrapper=12.0, launches=8.0, kernels=10.0)
     whats = [suggestion.what for suggestion in overview(report).suggestions]
     assert "C++ wrapper" not in whats
     alone = make_report(eager=60.0, python=40.0)
-    look(alone, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    look(alone, "python", guards=10.0, wrapper=12.0, launches=8.0, kernels=10.0)
     first = overview(alone).suggestions[0]
     assert first.what == "C++ wrapper"
     assert first.requested == Variant(cpp_wrapper=True)

@@ -25,7 +25,7 @@ from .ranked import Ranked
 from .spent import parts_of_call
 from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .wrapper import CHANCE, SMALL, first_call, is_marginal, trusted
+from .wrapper import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
@@ -218,11 +218,14 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
 
 _LEAST = 0.01
 """The part of a call that is worth a change."""
-_SAVES = {CPP[0]: ("wrapper",), GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}
+_SAVES = {GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}
 """What helps → the layers that it can save, all of them at most."""
 
 
 def _at_most(now: VariantReport, help_: Help) -> float | None:
+    if help_.what == CPP[0]:
+        host = host_time(now)
+        return host.us if host is not None and host.with_launches else None
     kinds = _SAVES.get(help_.what)
     if kinds is None or not now.layers:
         return None

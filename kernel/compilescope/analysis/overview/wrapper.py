@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
@@ -15,7 +17,7 @@ from .variants import sibling
 
 _VIEW = "wrappers"
 SMALL = 0.1
-"""A wrapper that takes less than this part of a call is not worth another one."""
+"""Where the wrapper and its launches take less of a call, another wrapper is not worth it."""
 _MARGINAL = 0.05
 """A part of a call that is measurable, and seldom worth a longer first call."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
@@ -34,31 +36,31 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
         return None
     python, cpp = _pair(report, now)
-    wrapper_time = _own(python or now)
+    host = host_time(python or now)
     if python is None and cpp is not None and cpp.timing is not None:
         with_python = msgspec.structs.replace(cpp.requested, cpp_wrapper=False)
         text = "Only the C++ wrapper is in the report."
         return Answer("Not compared yet.", text, _VIEW, with_python, remedy=ADD)
     if python is None or python.timing is None:
-        return _untimed(python, cpp, wrapper_time)
+        return _untimed(python, cpp, host)
     if cpp is None:
         if is_too_small(python):
-            return Answer("It cannot help.", _never(wrapper_time, ""), _VIEW)
+            return Answer("It cannot help.", _never(host, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
-        text = _never(wrapper_time, "Only the Python wrapper is in the report.")
+        text = _never(host, "Only the Python wrapper is in the report.")
         return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
-        return _untimed(python, cpp, wrapper_time)
-    return _compared(report, now, python, python.timing, cpp, wrapper_time)
+        return _untimed(python, cpp, host)
+    return _compared(report, now, python, python.timing, cpp, host)
 
 
 def _untimed(
     python: VariantReport | None,
     cpp: VariantReport | None,
-    wrapper_time: tuple[float, float] | None,
+    host: HostTime | None,
 ) -> Answer:
     present = [variant for variant in (python, cpp) if variant is not None]
     timed = [variant for variant in present if variant.timing is not None]
@@ -68,9 +70,7 @@ def _untimed(
         what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is generated, but not timed."
     else:
         what = "Both wrappers are generated, but not timed."
-    return Answer(
-        "Not measured yet.", _never(wrapper_time, what), _VIEW, unbuilt=True, remedy=REMEDY
-    )
+    return Answer("Not measured yet.", _never(host, what), _VIEW, unbuilt=True, remedy=REMEDY)
 
 
 _KIND = {False: "Python", True: "C++"}
@@ -103,11 +103,13 @@ def _compared(
     python: VariantReport,
     timing: Timing,
     cpp: VariantReport,
-    wrapper_time: tuple[float, float] | None,
+    host: HostTime | None,
 ) -> Answer:
     ratio = between(cpp, python)
     sentence = (
-        f" The Python wrapper takes {_part(*wrapper_time)}." if wrapper_time is not None else ""
+        f" The Python wrapper{host.subject('takes', 'take')} {host.part}."
+        if host is not None
+        else ""
     )
     if now is not python and now is not cpp:
         sentence = (
@@ -179,22 +181,52 @@ CHANCE = 0.05
 _ONCE = "each measured once"
 
 
-def _own(python: VariantReport) -> tuple[float, float] | None:
-    """What the Python wrapper itself takes of a call, both in µs; None where it was not measured.
+class HostTime(NamedTuple):
+    """What a Python wrapper takes of a call on the host, and the whole call, in µs."""
 
-    Nor is it where its layers are of calls that took another time than those that were timed.
+    us: float
+    whole_us: float
+    with_launches: bool
+    """Whether what its launches take on the host is in it: what a C++ wrapper can save at most.
+
+    A C++ wrapper launches kernels and calls libraries without Python, which the layer of the Python
+    wrapper leaves out.
+    """
+
+    def subject(self, of_one: str, of_both: str) -> str:
+        """What goes after "the Python wrapper" with a verb, for one part or for both."""
+        return f" and its launches {of_both}" if self.with_launches else f" {of_one}"
+
+    @property
+    def part(self) -> str:
+        """The part of the call; one that noise left at 0 is not a time."""
+        if self.us <= 0:
+            return f"too little of {duration(self.whole_us)} to be measured"
+        return of_whole(self.us, self.whole_us)
+
+
+def host_time(python: VariantReport) -> HostTime | None:
+    """What the Python wrapper takes of a call; None where it was not measured.
+
+    Nor is it known where its layers are of calls that took another time than those that were timed.
     """
     if python.requested.cpp_wrapper or not trusted(python):
         return None
-    whole = sum(layers.whole_us for layers in python.layers)
-    times = [layer.us for layer in parts_of_call(python) if layer.kind == "wrapper"]
-    return (sum(times), whole) if whole > 0 and times else None
+    whole_us = sum(layers.whole_us for layers in python.layers)
+    layers = parts_of_call(python)
+    wrapper_us = [layer.us for layer in layers if layer.kind == "wrapper"]
+    launches_us = [layer.us for layer in layers if layer.kind == "launches"]
+    if whole_us <= 0 or not wrapper_us:
+        return None
+    # On a CPU kernels may be timed with their launches, on a GPU never.
+    on_gpu = not python.layers[0].device.startswith("cpu")
+    return HostTime(sum(wrapper_us) + sum(launches_us), whole_us, bool(launches_us) or on_gpu)
 
 
 def is_too_small(python: VariantReport) -> bool:
-    """Whether the Python wrapper is known to take too little of a call for another one to help."""
-    own = _own(python)
-    return own is not None and own[0] / own[1] < SMALL
+    """Whether a C++ wrapper is known to have too little of a call to save."""
+    host = host_time(python)
+    return host is not None and host.with_launches and host.us / host.whole_us < SMALL
 
 
 def trusted(variant: VariantReport) -> bool:
@@ -229,21 +261,13 @@ _NEAR = 2.0
 """How many times the timed median the layers' whole may be."""
 
 
-def _never(wrapper_time: tuple[float, float] | None, otherwise: str) -> str:
+def _never(host: HostTime | None, otherwise: str) -> str:
     """The most that it could save, where that is known; else what to do."""
-    if wrapper_time is None:
+    if host is None or not host.with_launches:
         return otherwise
-    part_us, whole_us = wrapper_time
-    share = f" ({percent(part_us / whole_us)})" if part_us > 0 else ""
-    least = f"The Python wrapper is {_part(*wrapper_time)}{share}"
+    share = f" ({percent(host.us / host.whole_us)})" if host.us > 0 else ""
+    least = f"The Python wrapper and its launches are {host.part}{share}"
     return f"{least}: a C++ one can save no more than that. {otherwise}".rstrip()
-
-
-def _part(part_us: float, whole_us: float) -> str:
-    """A part of a call; one that noise left at 0 is not a time."""
-    if part_us <= 0:
-        return f"too little of {duration(whole_us)} to be measured"
-    return of_whole(part_us, whole_us)
 
 
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
