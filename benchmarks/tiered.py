@@ -338,7 +338,7 @@ def graphs(name: str, device: str) -> list[dict[str, Any]]:
     row: dict[str, Any] = {f"{way}_us": statistics.median(times) for way, times in rows.items()}
     for way in ways:
         pairs = zip(rows["cuda_graphs"], rows[way], strict=True)
-        low, middle, high = statistics.quantiles(one / two for one, two in pairs)
+        low, middle, high = statistics.quantiles(own / other_us for own, other_us in pairs)
         row |= {f"to_{way}": middle, f"to_{way}_quartiles": [low, high]}
     return [
         {"phase": "swap", "longest_ms": longest},
@@ -381,7 +381,7 @@ def in_turns(calls: dict[str, Call], device: str, is_over: Callable[[], bool]) -
     row: dict[str, Any] = {f"{way}_us": statistics.median(rounds[way]) for way in WAYS}
     for other in ("python", "cpp"):
         pairs = zip(rounds["tiers"], rounds[other], strict=True)
-        low, middle, high = statistics.quantiles(one / two for one, two in pairs)
+        low, middle, high = statistics.quantiles(own / other_us for own, other_us in pairs)
         row |= {f"to_{other}": middle, f"to_{other}_quartiles": [low, high]}
     return {**row, "rounds": len(rounds["tiers"])}
 

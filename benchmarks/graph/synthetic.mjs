@@ -71,8 +71,8 @@ export function transformer(count) {
     const at = `model.layers.${layer}`;
     const y = norm(x, `${at}.norm_1`);
     const attention = `${at}.attention`;
-    const heads = ['q', 'k', 'v'].map(each => {
-      const out = linear(y, `${attention}.${each}`);
+    const heads = ['q', 'k', 'v'].map(projection => {
+      const out = linear(y, `${attention}.${projection}`);
       const view = op('view.default', [out], attention, 'Attention');
       return op('permute.default', [view], attention, 'Attention');
     });
@@ -90,8 +90,8 @@ export function transformer(count) {
     const up = linear(z, `${at}.mlp.up`);
     const half = op('mul.Tensor', [up], `${at}.mlp`, 'MLP');
     const erf = op('erf.default', [half], `${at}.mlp`, 'MLP');
-    const one = op('add.Tensor', [erf], `${at}.mlp`, 'MLP');
-    const gelu = op('mul.Tensor', [up, one], `${at}.mlp`, 'MLP');
+    const erfPlusOne = op('add.Tensor', [erf], `${at}.mlp`, 'MLP');
+    const gelu = op('mul.Tensor', [up, erfPlusOne], `${at}.mlp`, 'MLP');
     x = op('add.Tensor', [x, linear(gelu, `${at}.mlp.down`)], at, 'Block');
   }
   x = linear(norm(x, 'model.norm'), 'head');

@@ -40,9 +40,9 @@ export function endProgress(
     }
   });
   void Promise.all([notebook.context.ready, sessionContext.ready]).then(() => {
-    const found = new Set(unfinished(notebook).map(({ output }) => output));
-    if (found.size > 0 && !notebook.isDisposed) {
-      endFound(notebook, found, connected(), trans);
+    const outputs = new Set(unfinished(notebook).map(({ output }) => output));
+    if (outputs.size > 0 && !notebook.isDisposed) {
+      endUnfinished(notebook, outputs, connected(), trans);
     }
   });
 }
@@ -51,9 +51,9 @@ export function endProgress(
  * End what the file had as it was opened: no kernel tells a new page of it. Not
  * before the notebook's kernel is done with what it inspects, which may be that.
  */
-function endFound(
+function endUnfinished(
   notebook: NotebookPanel,
-  found: ReadonlySet<IOutput>,
+  outputs: ReadonlySet<IOutput>,
   model: ISubjectModel,
   trans: TranslationBundle
 ): void {
@@ -71,7 +71,7 @@ function endFound(
       trans.__(
         'The kernel ended, or the page was reloaded, before the inspection finished. The panel shows the reports that the kernel has.'
       ),
-      found
+      outputs
     );
   };
   model.statusChanged.connect(look);

@@ -32,7 +32,7 @@ export function causesOf(
     ({ name }) => name === model.variant
   );
   const record = model.report?.variants.find(
-    each => each.recorded && each.name !== model.variant
+    ({ recorded, name }) => recorded && name !== model.variant
   );
   const count = (
     cause: 'recompiles' | 'breaks',

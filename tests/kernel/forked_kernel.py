@@ -7,7 +7,6 @@ as little as the tests' own process on compiling and timing.
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ from compilescope.processes import runner
 from ipykernel.kernelapp import IPKernelApp
 from jupyter_client.provisioning import local_provisioner
 
-from . import forked_process, forks
+from . import forks
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = f"""
@@ -59,12 +58,4 @@ def launch(command: list[str], *, env: dict[str, str], cwd: str | None = None, *
 
 def main(arguments: list[str]) -> None:
     """Runs the kernel, beside a fork of this process from which its processes are forked."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        ours.close()
-        os.setsid()
-        forked_process.serve(theirs)
-        return
-    theirs.close()
-    with forks.forked(inductor=ours):
-        IPKernelApp.launch_instance(argv=arguments)
+    forks.run_beside_fork(lambda: IPKernelApp.launch_instance(argv=arguments))

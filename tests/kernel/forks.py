@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import IO, Any
 
@@ -195,3 +195,16 @@ def forked(inductor: socket.socket | None = None) -> Iterator[None]:
             patch.setattr(module, "subprocess", replaced)
         patch.setattr(worker_process.WorkerProcess, "__init__", start_target)
         yield
+
+
+def run_beside_fork(program: Callable[[], None]) -> None:
+    """Runs a program, beside a fork of this process from which its processes are forked."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        ours.close()
+        os.setsid()
+        forked_process.serve(theirs)
+        return
+    theirs.close()
+    with forked(inductor=ours):
+        program()

@@ -281,7 +281,7 @@ function Times(props: {
             {ratios.isEmpty ? (
               <p className="jp-Compilescope-hint">
                 {model.isLive ||
-                sampled.every(each => each.samples.length < ROUNDS)
+                sampled.every(({ samples }) => samples.length < ROUNDS)
                   ? trans.__('Shown from the eighth round on.')
                   : trans.__('This report has no speedup by round.')}
               </p>

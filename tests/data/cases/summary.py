@@ -32,19 +32,19 @@ def summarize(compilation: Compilation) -> dict[str, Any]:
         "id": compilation.id,
         "attempt": compilation.attempt,
         "frame": line(compilation.frame),
-        "graphs": {stage: graph(each) for stage, each in compilation.graphs.items()},
+        "graphs": {stage: graph(fx_graph) for stage, fx_graph in compilation.graphs.items()},
         "code": code(compilation.code),
-        "kernels": [kernel(each) for each in compilation.kernels],
-        "guards": [guard(each) for each in compilation.guards],
-        "guard_tree": [manager(each) for each in compilation.guard_tree],
-        "breaks": [break_(each) for each in compilation.breaks],
+        "kernels": [kernel(generated) for generated in compilation.kernels],
+        "guards": [guard(condition) for condition in compilation.guards],
+        "guard_tree": [manager(tree) for tree in compilation.guard_tree],
+        "breaks": [break_(graph_break) for graph_break in compilation.breaks],
         "recompile": recompile
         and {
             "previous": recompile.previous,
             "reasons": [plain(reason) for reason in recompile.reasons],
         },
-        "phases": [phase(each) for each in compilation.phases],
-        "cache": [[each.cache, each.outcome, each.detail] for each in compilation.cache],
+        "phases": [phase(span) for span in compilation.phases],
+        "cache": [[event.cache, event.outcome, event.detail] for event in compilation.cache],
         "absent": compilation.absent,
     }
 

@@ -14,6 +14,8 @@ from compilescope.tiers import background, background_check
 from compilescope.tiers.background_check import LIMIT, BackgroundCheck
 from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
 
+from .stand_in_wrappers import InterruptedOnce, doubled
+
 
 @pytest.fixture(autouse=True)
 def all_done() -> Iterator[None]:
@@ -38,12 +40,6 @@ def check_of(first: Any, second: Any, *, static: Any = ()) -> tuple[BackgroundCh
         give_up=lambda: ends.append("given up"),
     )
     return check, ends
-
-
-def doubled(inputs: list[Any]) -> Any:
-    (x,) = inputs
-    inputs.clear()
-    return (x * 2,)
 
 
 class Held:
@@ -121,43 +117,48 @@ def scaled(inputs: list[Any]) -> Any:
     return (weight * x,)
 
 
+class ScaledCheck:
+    """The check of `scaled`, whose first input is a parameter, with its inputs."""
+
+    def __init__(self) -> None:
+        self.weight, self.x = torch.randn(4), torch.randn(4)
+        self.second = Held(scaled)
+        self.check, self.ends = check_of(scaled, self.second, static={0})
+
+    def call(self) -> None:
+        """Calls until the other thread has begun to compare."""
+        self.check([self.weight, self.x])
+        assert self.second.began.wait(600)
+
+
 def test_parameters_that_are_written_to_meanwhile_are_compared_at_another_call() -> None:
-    second = Held(scaled)
-    check, ends = check_of(scaled, second, static={0})
-    weight, x = torch.randn(4), torch.randn(4)
-    check([weight, x])
-    assert second.began.wait(600)
-    weight.add_(1)
-    second.finish()
-    assert ends == []
-    check([weight, x])
-    second.finish()
-    assert ends == ["settled"]
+    checked = ScaledCheck()
+    checked.call()
+    checked.weight.add_(1)
+    checked.second.finish()
+    assert checked.ends == []
+    checked.call()
+    checked.second.finish()
+    assert checked.ends == ["settled"]
 
 
 def test_after_some_such_calls_a_call_is_to_compare() -> None:
-    second = Held(scaled)
-    check, ends = check_of(scaled, second, static={0})
-    weight, x = torch.randn(4), torch.randn(4)
+    checked = ScaledCheck()
     for _ in range(LIMIT):
-        assert ends == []
-        check([weight, x])
-        assert second.began.wait(600)
-        weight.add_(1)
-        second.finish()
-    assert ends == ["given up"]
-    assert len(second.threads) == LIMIT
+        assert checked.ends == []
+        checked.call()
+        checked.weight.add_(1)
+        checked.second.finish()
+    assert checked.ends == ["given up"]
+    assert len(checked.second.threads) == LIMIT
 
 
 def test_what_torch_does_not_count_rejects_nothing() -> None:
-    second = Held(scaled)
-    check, ends = check_of(scaled, second, static={0})
-    weight, x = torch.randn(4), torch.randn(4)
-    check([weight, x])
-    assert second.began.wait(600)
-    weight.data.add_(1)
-    second.finish()
-    assert ends == ["given up"]
+    checked = ScaledCheck()
+    checked.call()
+    checked.weight.data.add_(1)
+    checked.second.finish()
+    assert checked.ends == ["given up"]
 
 
 def test_parameters_may_be_given_other_memory_meanwhile() -> None:
@@ -254,15 +255,7 @@ def test_without_a_thread_a_call_is_to_compare(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_interrupt_leaves_it_to_another_call() -> None:
-    calls = []
-
-    def interrupted(inputs: list[Any]) -> Any:
-        calls.append(1)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return doubled(inputs)
-
-    check, ends = check_of(interrupted, doubled)
+    check, ends = check_of(InterruptedOnce(), doubled)
     with pytest.raises(KeyboardInterrupt):
         check([torch.ones(2)])
     assert background.wait(0)

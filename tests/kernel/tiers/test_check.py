@@ -15,6 +15,8 @@ from compilescope.tiers.check import Check
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.wrapper_launches import count_launches
 
+from .stand_in_wrappers import InterruptedOnce, doubled
+
 REPORTS = Path(__file__).parents[2] / "data" / "reports"
 
 
@@ -36,12 +38,6 @@ def check_of(
         settle=settled.append,
     )
     return check, settled
-
-
-def doubled(inputs: list[Any]) -> Any:
-    (x,) = inputs
-    inputs.clear()
-    return (x * 2,)
 
 
 def test_equal_results_settle_it_once() -> None:
@@ -202,15 +198,7 @@ def test_other_threads_do_not_wait_for_the_one_that_compares() -> None:
 
 
 def test_an_interrupt_leaves_it_to_another_call() -> None:
-    calls = []
-
-    def interrupted(inputs: list[Any]) -> Any:
-        calls.append(1)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return [inputs.pop() * 2]
-
-    check, settled = check_of(doubled, interrupted)
+    check, settled = check_of(doubled, InterruptedOnce())
     with pytest.raises(KeyboardInterrupt):
         check([torch.ones(2)])
     assert not settled

@@ -120,20 +120,12 @@ def _become(arguments: dict[str, object], files: list[int]) -> None:
 
 
 def _run_kernel(argv: list[str]) -> None:
-    """Runs the kernel, beside a fork of this process from which its processes are forked."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        ours.close()
-        os.setsid()
-        forked_process.serve(theirs)
-        return
-    theirs.close()
-    with forks.forked(inductor=ours):
-        if argv[0].endswith(".py"):
-            sys.argv = argv
-            runpy.run_path(argv[0], run_name="__main__")
-        else:
-            IPKernelApp.launch_instance(argv=argv)
+    """Runs a program in Python, or IPython's kernel."""
+    if argv[0].endswith(".py"):
+        sys.argv = argv
+        runpy.run_path(argv[0], run_name="__main__")
+    else:
+        IPKernelApp.launch_instance(argv=argv)
 
 
 if __name__ == "__main__":
@@ -162,4 +154,4 @@ if __name__ == "__main__":
     gc.set_threshold(50_000, 20, 20)
     kernel = serve(listener)
     if kernel is not None:
-        forked_process.run_to_its_end(lambda: _run_kernel(kernel))
+        forked_process.run_to_its_end(lambda: forks.run_beside_fork(lambda: _run_kernel(kernel)))
