@@ -1,103 +1,14 @@
-"""``%%compile`` and ``%compilescope`` in a real shell."""
+"""Cells with ``%%compile`` in a real shell."""
 
 from __future__ import annotations
 
-import atexit
 import linecache
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from compilescope.progress.progress import Progress
-from compilescope.report import Report
-from compilescope.report.variant import Variant
-from compilescope.report.watching import WatchState
-from compilescope.session import requests
-from compilescope.session import session as sessions
-from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
-from traitlets.config import Config
+from IPython.core.interactiveshell import InteractiveShell
 
-from ..views_report import report
-
-
-class FakeWatcher:
-    """A switch that is as it was put."""
-
-    def __init__(self) -> None:
-        self.asked: list[object] = []
-        self.now = WatchState()
-
-    def on(self, memory_mb: float | None) -> None:
-        self.asked.append(memory_mb)
-        self.now = WatchState(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
-
-    def off(self) -> bool:
-        was_on, self.now.on = self.now.on, False
-        return was_on
-
-    def raised(self, error: BaseException) -> None:
-        """A cell's exception, of which these tests have many."""
-
-    def clear(self) -> None:
-        self.asked.append("clear")
-
-    def state(self) -> WatchState:
-        return self.now
-
-
-COMMANDS = "There are watch, off, clear, forget, status, doctor."
-
-
-class FakeSession:
-    """Notes what it is asked, and answers with a small report."""
-
-    def __init__(self) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.inspections: dict[str, Any] = {}
-        self.watcher = FakeWatcher()
-        self.error: BaseException | None = None
-
-    def forget(self, subject: str) -> None:
-        del self.inspections[subject]
-
-    def inspect(self, fn: Any, args: Any, kwargs: Any, **options: Any) -> Report:
-        self.asked.append({"fn": fn, "args": args, "kwargs": kwargs, **options})
-        options["progress"](Progress(step="capturing", fraction=0.5))
-        if self.error is not None:
-            raise self.error
-        return report()
-
-
-@pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    config = Config()
-    config.HistoryManager.enabled = False
-    config.InteractiveShell.colors = "nocolor"
-    before = sys.displayhook
-    shell = InteractiveShell.instance(config=config)
-    shell.run_line_magic("load_ext", "compilescope")
-    shell.run_cell("def f(a, b=1):\n    calls.append((a, b))\n    return a + b\ncalls = []")
-    yield shell
-    shell.run_line_magic("unload_ext", "compilescope")
-    InteractiveShell.clear_instance()
-    # Each shell would look for garbage as the process ends: in all that the run has left, half a
-    # second a shell.
-    atexit.unregister(shell.atexit_operations)
-    sys.displayhook = before
-
-
-@pytest.fixture
-def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
-    fake = FakeSession()
-    monkeypatch.setattr(sessions, "get_session", lambda: fake)
-    # Its report is of no call that could be made again.
-    monkeypatch.setattr(requests, "plan_breakdown", lambda *_, **__: None)
-    return fake
-
-
-def succeed(result: ExecutionResult) -> None:
-    result.raise_error()
+from .magic_support import FakeSession, succeed
 
 
 def test_the_last_call_is_made_once_and_inspected(
@@ -225,133 +136,11 @@ def test_a_wrong_cell_says_what_it_should_be(
     assert session.asked == []
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--bogus", "unrecognized arguments: --bogus"),
-        ("--dynamic maybe", "argument --dynamic: invalid choice: 'maybe'"),
-        ("--mode fast", "There is no mode 'fast'. "),
-        ("--variants python,rust", "There is no variant 'rust'. "),
-        ("--backend gpu", "There is no backend 'gpu'. "),
-        ("--name 3x", "--name 3x: that is not the name of a variable."),
-        ("--measure soon", "argument --measure: invalid seconds value: 'soon'"),
-        ("--measure 0", "argument --measure: invalid seconds value: '0'"),
-        ("--study layers,horoscope", "There is no study 'horoscope'. "),
-        ("--option size", "--option size has no value. Write --option max_autotune=True."),
-        ("--option max_fusion_siz=3", "There is no option 'max_fusion_siz'. Did you mean "),
-    ],
-)
-def test_a_wrong_option_says_what_it_may_be(
-    shell: InteractiveShell,
-    session: FakeSession,
-    capsys: pytest.CaptureFixture[str],
-    line: str,
-    message: str,
-) -> None:
-    result = shell.run_cell(f"%%compile {line}\nf(1)")
-    output = capsys.readouterr()
-    assert not result.success
-    assert output.err.startswith(f"UsageError: {message}")
-    assert shell.user_ns["calls"] == []
-
-
 def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSession) -> None:
     for _ in range(2):
         result = shell.run_cell("%%compile\nf(1)", store_history=True)
         file = session.asked[-1]["call"].file
         assert shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
-
-
-@pytest.mark.parametrize(
-    ("line", "variants"),
-    [
-        ("--cpp-wrapper", {"cpp": Variant(cpp_wrapper=True)}),
-        (
-            "--variants eager,cpp --dynamic on",
-            {
-                "eager": Variant(backend=None),
-                "cpp dynamic": Variant(cpp_wrapper=True, dynamic=True),
-            },
-        ),
-        (
-            "--mode max-autotune --fullgraph",
-            {
-                "max-autotune fullgraph": Variant(mode="max-autotune", fullgraph=True),
-                "cpp max-autotune fullgraph": Variant(
-                    mode="max-autotune", fullgraph=True, cpp_wrapper=True
-                ),
-            },
-        ),
-        (
-            "--variants python --option max_fusion_size=8 --option triton.cudagraphs=False",
-            {
-                "python max_fusion_size=8 triton.cudagraphs=False": Variant(
-                    options={"max_fusion_size": 8, "triton.cudagraphs": False}
-                )
-            },
-        ),
-        ("--backend aot_eager", {"backend=aot_eager": Variant(backend="aot_eager")}),
-        ("--dynamic auto", {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}),
-    ],
-)
-def test_options_become_variants(
-    shell: InteractiveShell, session: FakeSession, line: str, variants: dict[str, Variant]
-) -> None:
-    succeed(shell.run_cell(f"%%compile {line} --no-run\nf(1)"))
-    assert session.asked[0]["variants"] == variants
-    assert session.asked[0]["run"] is False
-
-
-@pytest.mark.parametrize("error", [None, KeyboardInterrupt()])
-def test_measuring_and_studies_come_after_the_inspection(
-    shell: InteractiveShell,
-    session: FakeSession,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    error: BaseException | None,
-) -> None:
-    asked: list[tuple[Any, ...]] = []
-
-    def measure_and_study(*given: Any, breakdown: bool, progress: Any) -> None:
-        assert breakdown
-        asked.append(given)
-        progress(Progress(step="measuring", fraction=0.5))
-        if error is not None:
-            raise error
-
-    monkeypatch.setattr(requests, "measure_and_study", measure_and_study)
-    result = shell.run_cell("%%compile --measure 2.5 --study layers,kernels\nf(1)")
-    ((_, record_kernel_results, seconds, studies),) = asked
-    assert record_kernel_results is shell.user_ns["_report"]
-    assert (seconds, studies) == (2.5, ["layers", "kernels"])
-    output = capsys.readouterr()
-    assert "compilation 0/0" in output.out, "what was found out is shown in any case"
-    assert result.success == (error is None)
-    if error is not None:
-        assert "Interrupted: your call ran; the report keeps what was there by then." in output.out
-        assert "Traceback" not in output.out
-
-
-def test_name_keeps_the_report(shell: InteractiveShell, session: FakeSession) -> None:
-    succeed(shell.run_cell("%%compile --name mine\nf(1)"))
-    assert shell.user_ns["mine"] is shell.user_ns["_report"]
-
-
-@pytest.mark.parametrize(
-    "cell", ["%%compile --help", "\n%%compile --help\n", "%%compile --help\nf(1)"]
-)
-def test_help_prints_every_option_and_runs_nothing(
-    shell: InteractiveShell,
-    session: FakeSession,
-    capsys: pytest.CaptureFixture[str],
-    cell: str,
-) -> None:
-    succeed(shell.run_cell(cell))
-    out = capsys.readouterr().out
-    assert out.startswith("  %%compile [--variants NAMES]")
-    for option in ("--mode", "--cpp-wrapper", "--dynamic", "--fullgraph", "--backend", "--option"):
-        assert f"\n  {option}" in out
-    assert shell.user_ns["calls"] == []
 
 
 def test_a_bare_magic_asks_for_a_cell(
@@ -417,83 +206,6 @@ def test_an_interrupt_keeps_the_call(
     output = capsys.readouterr()
     assert output.out.strip() == "Interrupted: your call ran; the inspection was cancelled."
     assert output.err == ""
-
-
-def test_status_lists_what_was_inspected(
-    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    succeed(shell.run_cell("%compilescope status"))
-    assert capsys.readouterr().out.startswith("Nothing inspected yet.")
-    session.inspections["s1"] = type("Inspection", (), {"report": report()})
-    succeed(shell.run_cell("%compilescope"))
-    assert (
-        "f (cell:3): eager (built and run), python (built and run), cpp (sources only)"
-        in capsys.readouterr().out
-    )
-
-
-def test_all_reports_are_forgotten(
-    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    session.inspections |= {"s1": report(), "s2": report()}
-    succeed(shell.run_cell("%compilescope forget"))
-    assert session.inspections == {}
-    assert capsys.readouterr().out == "All reports are forgotten.\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (
-            "dance",
-            f"There is no %compilescope dance. {COMMANDS}",
-        ),
-        (
-            "off now",
-            f"There is no %compilescope off now. {COMMANDS}",
-        ),
-        (
-            "doctor me",
-            f"There is no %compilescope doctor me. {COMMANDS}",
-        ),
-        ("watch 3", "%compilescope watch 3: write --memory 512, in MB."),
-        ("watch --memory much", "%compilescope watch --memory much: write --memory 512, in MB."),
-    ],
-)
-def test_other_commands_say_so(
-    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], command: str, message: str
-) -> None:
-    assert not shell.run_cell(f"%compilescope {command}").success
-    assert capsys.readouterr().err == f"UsageError: {message}\n"
-
-
-def test_watching_is_switched_on_and_off(
-    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    succeed(shell.run_cell("%compilescope off"))
-    assert capsys.readouterr().out == "Nothing was watched.\n"
-    succeed(shell.run_cell("%compilescope watch --memory 512"))
-    assert capsys.readouterr().out.startswith("Watching since ")
-    succeed(shell.run_cell("%compilescope watch"))
-    succeed(shell.run_cell("%compilescope clear"))
-    assert session.watcher.asked == [512.0, None, "clear"]
-    capsys.readouterr()
-    succeed(shell.run_cell("%compilescope off"))
-    assert capsys.readouterr().out.startswith("Not watching; recorded: 0 compilations")
-
-
-def test_unloading_takes_everything_away_and_loading_says_what_to_do(
-    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = list(shell.input_transformers_cleanup)
-    shell.run_line_magic("unload_ext", "compilescope")
-    assert len(shell.input_transformers_cleanup) == len(before) - 1
-    for kind, name in (("cell", "compile"), ("line", "compile"), ("line", "compilescope")):
-        assert name not in shell.magics_manager.magics[kind]
-    capsys.readouterr()
-    shell.run_line_magic("load_ext", "compilescope")
-    assert shell.input_transformers_cleanup == before
-    assert capsys.readouterr().out == "Ready: put %%compile at the top of a cell, and run it.\n"
 
 
 def test_a_real_inspection_points_at_the_cells_lines(

@@ -1,0 +1,135 @@
+"""The options of ``%%compile``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from compilescope.progress.progress import Progress
+from compilescope.report.variant import Variant
+from compilescope.session import requests
+from IPython.core.interactiveshell import InteractiveShell
+
+from .magic_support import FakeSession, succeed
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--bogus", "unrecognized arguments: --bogus"),
+        ("--dynamic maybe", "argument --dynamic: invalid choice: 'maybe'"),
+        ("--mode fast", "There is no mode 'fast'. "),
+        ("--variants python,rust", "There is no variant 'rust'. "),
+        ("--backend gpu", "There is no backend 'gpu'. "),
+        ("--name 3x", "--name 3x: that is not the name of a variable."),
+        ("--measure soon", "argument --measure: invalid seconds value: 'soon'"),
+        ("--measure 0", "argument --measure: invalid seconds value: '0'"),
+        ("--study layers,horoscope", "There is no study 'horoscope'. "),
+        ("--option size", "--option size has no value. Write --option max_autotune=True."),
+        ("--option max_fusion_siz=3", "There is no option 'max_fusion_siz'. Did you mean "),
+    ],
+)
+def test_a_wrong_option_says_what_it_may_be(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    message: str,
+) -> None:
+    result = shell.run_cell(f"%%compile {line}\nf(1)")
+    output = capsys.readouterr()
+    assert not result.success
+    assert output.err.startswith(f"UsageError: {message}")
+    assert shell.user_ns["calls"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "variants"),
+    [
+        ("--cpp-wrapper", {"cpp": Variant(cpp_wrapper=True)}),
+        (
+            "--variants eager,cpp --dynamic on",
+            {
+                "eager": Variant(backend=None),
+                "cpp dynamic": Variant(cpp_wrapper=True, dynamic=True),
+            },
+        ),
+        (
+            "--mode max-autotune --fullgraph",
+            {
+                "max-autotune fullgraph": Variant(mode="max-autotune", fullgraph=True),
+                "cpp max-autotune fullgraph": Variant(
+                    mode="max-autotune", fullgraph=True, cpp_wrapper=True
+                ),
+            },
+        ),
+        (
+            "--variants python --option max_fusion_size=8 --option triton.cudagraphs=False",
+            {
+                "python max_fusion_size=8 triton.cudagraphs=False": Variant(
+                    options={"max_fusion_size": 8, "triton.cudagraphs": False}
+                )
+            },
+        ),
+        ("--backend aot_eager", {"backend=aot_eager": Variant(backend="aot_eager")}),
+        ("--dynamic auto", {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}),
+    ],
+)
+def test_options_become_variants(
+    shell: InteractiveShell, session: FakeSession, line: str, variants: dict[str, Variant]
+) -> None:
+    succeed(shell.run_cell(f"%%compile {line} --no-run\nf(1)"))
+    assert session.asked[0]["variants"] == variants
+    assert session.asked[0]["run"] is False
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt()])
+def test_measuring_and_studies_come_after_the_inspection(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException | None,
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def measure_and_study(*given: Any, breakdown: bool, progress: Any) -> None:
+        assert breakdown
+        asked.append(given)
+        progress(Progress(step="measuring", fraction=0.5))
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(requests, "measure_and_study", measure_and_study)
+    result = shell.run_cell("%%compile --measure 2.5 --study layers,kernels\nf(1)")
+    ((_, record_kernel_results, seconds, studies),) = asked
+    assert record_kernel_results is shell.user_ns["_report"]
+    assert (seconds, studies) == (2.5, ["layers", "kernels"])
+    output = capsys.readouterr()
+    assert "compilation 0/0" in output.out, "what was found out is shown in any case"
+    assert result.success == (error is None)
+    if error is not None:
+        assert "Interrupted: your call ran; the report keeps what was there by then." in output.out
+        assert "Traceback" not in output.out
+
+
+def test_name_keeps_the_report(shell: InteractiveShell, session: FakeSession) -> None:
+    succeed(shell.run_cell("%%compile --name mine\nf(1)"))
+    assert shell.user_ns["mine"] is shell.user_ns["_report"]
+
+
+@pytest.mark.parametrize(
+    "cell", ["%%compile --help", "\n%%compile --help\n", "%%compile --help\nf(1)"]
+)
+def test_help_prints_every_option_and_runs_nothing(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    cell: str,
+) -> None:
+    succeed(shell.run_cell(cell))
+    out = capsys.readouterr().out
+    assert out.startswith("  %%compile [--variants NAMES]")
+    for option in ("--mode", "--cpp-wrapper", "--dynamic", "--fullgraph", "--backend", "--option"):
+        assert f"\n  {option}" in out
+    assert shell.user_ns["calls"] == []
