@@ -10,8 +10,9 @@ from typing import Any
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_flag, check_function, check_mapping, check_text
 from ..report.tiers import TierName, Tiers
-from ..torch_api.inductor import both_wrappers, graph_recording
-from ..torch_api.inductor.both_wrappers import Noticed, Traits
+from ..torch_api.inductor import graph_recording
+from ..torch_api.inductor.both_wrappers import compiling, requirements
+from ..torch_api.inductor.both_wrappers.compiling import Noticed, Traits
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
@@ -68,14 +69,14 @@ def compile_graph(
     """
     inductor_options = dict(options or {})
     tiers = parse(inductor_options.pop(OPTION, TIERS))
-    settings = both_wrappers.settings_of(mode, inductor_options)
+    settings = compiling.settings_of(mode, inductor_options)
     # An inspection shows and times the first tier: nothing may swap it meanwhile.
-    is_single = len(tiers) == 1 or both_wrappers.is_cpp(settings) or shown_ids.is_inspection()
+    is_single = len(tiers) == 1 or compiling.is_cpp(settings) or shown_ids.is_inspection()
     if is_single or not _is_supported():
-        return both_wrappers.compile_plainly(graph, inputs, settings)
+        return compiling.compile_plainly(graph, inputs, settings)
     records = tiers == ALL_TIERS
     why_not = graph_recording.overridden(graph) if records else ""
-    return both_wrappers.compile_noticing(
+    return compiling.compile_noticing(
         graph, inputs, settings, _receiver(records, why_not), records=records
     )
 
@@ -126,11 +127,11 @@ def tiered(
     check_text("mode", mode, "a mode of torch.compile", optional=True)
     check_mapping("options", options, "settings of Inductor: {'max_autotune': True}", optional=True)
     names = parse(tiers)
-    both_wrappers.register(NAME, compile_graph)
+    compiling.register(NAME, compile_graph)
     all_options: dict[str, Any] = dict(options or {})
     if names != TIERS:
         # torch.compile takes a mode or options, and not both.
-        all_options = {**both_wrappers.settings_of(mode, all_options), OPTION: names}
+        all_options = {**compiling.settings_of(mode, all_options), OPTION: names}
         mode = None
     return torch.compile(model, backend=NAME, mode=mode, options=all_options or None, **given)
 
@@ -242,7 +243,7 @@ _is_told = False
 def _is_supported() -> bool:
     """Whether this torch has what tiers need; says once that it has not."""
     global _is_told
-    lacks = both_wrappers.missing()
+    lacks = requirements.missing()
     if lacks and not _is_told:
         _is_told = True
         warnings.warn(

@@ -58,7 +58,7 @@ def _build(order: Order) -> Answer:
     result = Path(order.result)
     partial = result.with_name(f"{result.name}.{os.getpid()}")
     try:
-        from ..torch_api.inductor.both_wrappers import build
+        from ..torch_api.inductor.both_wrappers.building import build
 
         partial.write_bytes(build(Path(order.job).read_bytes()))
         partial.replace(result)

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ..report.tiers import SwapGain, TierName
-from ..torch_api.inductor.both_wrappers import Traits
+from ..torch_api.inductor.both_wrappers.compiling import Traits
 from ..torch_api.process import caches
 
 

@@ -9,8 +9,13 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from ..torch_api.inductor.both_wrappers import is_capturing
-from ..torch_api.inductor.graph_recording import Home, Inner, Recordable, latest_call
+from ..torch_api.inductor.graph_recording import (
+    Home,
+    Inner,
+    Recordable,
+    is_capturing,
+    latest_call,
+)
 from .stage import ComparingStage
 
 LIMIT = 16

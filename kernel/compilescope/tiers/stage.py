@@ -11,8 +11,8 @@ import torch
 
 from ..measure.numerics import compare
 from ..report import OutputError
-from ..torch_api.inductor.both_wrappers import copied, is_capturing
-from ..torch_api.inductor.graph_recording import Inner
+from ..torch_api.inductor.graph_recording import Inner, is_capturing
+from ..torch_api.inductor.tensor_copies import copied
 
 
 class Stage(ABC):

@@ -17,8 +17,8 @@ from ..report import OutputError
 from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.both_wrappers import (
-    Noticed,
+from ..torch_api.inductor.both_wrappers.compiling import Noticed
+from ..torch_api.inductor.both_wrappers.loading import (
     UnlikeError,
     WouldBuildError,
     load,

@@ -18,7 +18,8 @@ from compilescope.tiers.backend import ALL_TIERS
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
 from compilescope.tiers.turns import CALLS
-from compilescope.torch_api.inductor import both_wrappers, graph_recording
+from compilescope.torch_api.inductor import graph_recording
+from compilescope.torch_api.inductor.both_wrappers import loading
 from compilescope.torch_api.inductor.graph_recording import Call, Inner, Loaded, Recordable
 from compilescope.torch_api.process import caches
 
@@ -47,7 +48,7 @@ class Device:
         self.reason = ""
 
     def load(self, *args: Any, records: str = "") -> Loaded:
-        wrapper = both_wrappers.load(*args).wrapper
+        wrapper = loading.load(*args).wrapper
         if not records:
             return Loaded(wrapper)
         if self.reason:
@@ -225,7 +226,7 @@ def test_what_torch_would_not_record_says_why(device: Device) -> None:
 def test_inductor_looks_whether_it_can_be_recorded(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiered_graph, "load", both_wrappers.load)
+    monkeypatch.setattr(tiered_graph, "load", loading.load)
     compiled = compiled_until_cpp(subject, lambda compiled: compiled(X))
     graph = only(compiled)
     assert (graph.serving, graph.tiers[2].state) == ("cpp", "unwanted")

@@ -53,6 +53,12 @@ class Loaded(NamedTuple):
     """Why it would not, as torch words it."""
 
 
+def is_capturing() -> bool:
+    """Whether a CUDA graph is recorded now: nothing may wait for the GPU then."""
+    is_initialized: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    return is_initialized and torch.cuda.is_current_stream_capturing()
+
+
 def missing() -> str:
     """What this torch lacks of what recording needs; empty if nothing."""
     from torch._inductor import cudagraph_trees, output_code

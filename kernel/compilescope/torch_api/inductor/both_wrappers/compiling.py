@@ -1,0 +1,200 @@
+"""What torch compiles under the Python wrapper for the backend, noticed graph by graph.
+
+Stands on ``torch._inductor.compile_fx`` (compile_fx and its ``inner_compile``, compile_fx_inner,
+and their defaults), ``CompiledFxGraph`` (post_compile, guards_expr, fx_kwargs, the key of torch's
+cache) and the backends' registry.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+from ...process.patching import patched
+from ..repeatable_graphs import is_repeatable
+from ..undefined_outputs import undefined_outputs
+from .loading import is_loading
+from .packing import Packed, pack
+from .size_guards import size_guards
+
+Kind = Literal["inference", "forward", "backward"]
+TAG = "compilescope-tiers"
+"""Keeps torch's caches of tiered compilations apart: each of theirs was packed when it was made."""
+_RECORDING_TAG = "compilescope-tiers-cuda-graphs"
+"""The same for those that were packed for CUDA graphs."""
+_COLLECTIVES = ("torch.ops._c10d_functional", "torch.ops.c10d", "torch.ops.symm_mem")
+"""What a Python wrapper calls to communicate with other ranks."""
+
+
+class Traits(NamedTuple):
+    """What is only seen in the graph itself, and matters when two wrappers of it are compared."""
+
+    undefined: frozenset[int] = frozenset()
+    """The outputs, by number, that torch leaves uninitialised."""
+    is_repeatable: bool = False
+    """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
+
+
+class Noticed(NamedTuple):
+    """A graph that Inductor has compiled under the Python wrapper, or loaded."""
+
+    compiled: Any
+    """The ``CompiledFxGraph``."""
+    compile_id: str
+    kind: Kind
+    key: str
+    """The same in another process, for the same code; empty if torch does not cache it."""
+    packed: Packed | None
+    """None where torch had it in its caches."""
+    has_cuda_graphs: bool
+    has_collectives: bool
+    """Whether it communicates with other ranks."""
+    seconds: float
+    """What Inductor took; where torch had it in its caches, what that took."""
+    traits: Traits | None
+    """None where torch had it in its caches."""
+
+
+def register(name: str, backend: Callable[..., Any]) -> None:
+    """Makes torch know a backend by its name, where the installation does not do so already."""
+    from torch._dynamo.backends import registry
+
+    # Asking for the list of backends would load them all.
+    if name not in registry._COMPILER_FNS:
+        registry.register_backend(compiler_fn=backend, name=name)
+
+
+def settings_of(mode: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Inductor's settings for what ``torch.compile`` was given, checked as torch checks them.
+
+    Raises
+    ------
+    RuntimeError
+        There is no such mode or option, or the value is of another type.
+    """
+    wrapper: Any = torch._TorchCompileInductorWrapper
+    settings: dict[str, Any] = wrapper(mode, dict(options), None).config
+    return settings
+
+
+def is_cpp(settings: Mapping[str, Any]) -> bool:
+    """Whether these settings ask for the C++ wrapper from the first."""
+    from torch._inductor import config
+
+    current: Any = config
+    return bool(settings.get("cpp_wrapper", current.cpp_wrapper))
+
+
+def compile_plainly(graph: Any, inputs: Sequence[Any], settings: dict[str, Any]) -> Any:
+    """Compiles as the backend ``inductor`` does."""
+    from torch._inductor.compile_fx import compile_fx
+
+    return compile_fx(graph, inputs, config_patches=settings)
+
+
+def compile_noticing(
+    graph: Any,
+    inputs: Sequence[Any],
+    settings: dict[str, Any],
+    notice: Callable[[Noticed], None],
+    *,
+    records: bool = False,
+) -> Any:
+    """Compiles under the Python wrapper; ``notice`` is given each graph of AOTAutograd's.
+
+    Also those that are compiled later: a backward is, at its first call. With ``records`` the other
+    process is asked to say whether CUDA graphs of the C++ wrapper can be recorded.
+    """
+    from torch._inductor.compile_fx import compile_fx, compile_fx_inner
+
+    tag = _RECORDING_TAG if records else TAG
+
+    def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
+        packed = pack(graph, inputs, options, records)
+        traits = Traits(undefined_outputs(graph), is_repeatable(graph))
+        with _noticing(notice, tag, packed, traits):
+            return compile_fx_inner(graph, inputs, **options)
+
+    with _noticing(notice, tag):
+        return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
+
+
+class _Listener(NamedTuple):
+    notice: Callable[[Noticed], None]
+    packed: Packed | None
+    traits: Traits | None
+    start: float
+
+
+_listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", default=None)
+
+
+@contextlib.contextmanager
+def _noticing(
+    notice: Callable[[Noticed], None],
+    own_tag: str,
+    packed: Packed | None = None,
+    traits: Traits | None = None,
+) -> Iterator[None]:
+    from torch._inductor.output_code import CompiledFxGraph
+
+    settings: Any = torch.compiler.config
+    tag = settings.cache_key_tag
+    tagged = tag if tag.endswith(own_tag) else f"{tag}{own_tag}"
+    token = _listener.set(_Listener(notice, packed, traits, time.perf_counter()))
+    try:
+        with (
+            patched(CompiledFxGraph, "post_compile", _post_compile),
+            settings.patch(cache_key_tag=tagged),
+        ):
+            yield
+    finally:
+        _listener.reset(token)
+
+
+def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = original(self, *args, **kwargs)
+    listener = _listener.get()
+    # A second tier that is loaded meanwhile is no graph of its own.
+    if listener is not None and not is_loading():
+        seconds = time.perf_counter() - listener.start
+        arguments = [*args, *kwargs.values()]
+        listener.notice(_noticed(self, arguments, listener, seconds))
+    return result
+
+
+def _noticed(
+    compiled: Any, arguments: Sequence[Any], listener: _Listener, seconds: float
+) -> Noticed:
+    fx_kwargs = compiled.fx_kwargs or {}
+    kind: Kind = "inference" if fx_kwargs.get("is_inference") else "forward"
+    if compiled.guards_expr is None:
+        # torch writes it only where it caches the graph.
+        compiled.guards_expr = size_guards(arguments[0])
+    settings = [argument for argument in arguments if isinstance(argument, Mapping)]
+    return Noticed(
+        compiled=compiled,
+        compile_id=str(torch._guards.CompileContext.current_compile_id()),
+        kind="backward" if fx_kwargs.get("is_backward") else kind,
+        key=_key(compiled),
+        packed=listener.packed,
+        has_cuda_graphs="cuda" in compiled.device_types
+        and any(bool(setting.get("cudagraphs")) for setting in settings),
+        has_collectives=any(name in compiled.source_code for name in _COLLECTIVES),
+        seconds=seconds,
+        traits=listener.traits,
+    )
+
+
+def _key(compiled: Any) -> str:
+    key = getattr(compiled, "_fx_graph_cache_key", None)
+    if not key:
+        return ""
+    # One key has several entries where their guards on sizes differ.
+    return hashlib.sha256(f"{key}\n{compiled.source_code}".encode()).hexdigest()[:40]

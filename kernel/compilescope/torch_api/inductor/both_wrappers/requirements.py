@@ -1,0 +1,32 @@
+"""What the two wrappers need of torch, beside what an inspection needs.
+
+Stands on ``torch._inductor.compile_fx_ext``, ``torch._inductor.compile_fx_subproc``,
+``torch.fx._graph_pickler``, and on ``torch._inductor.codecache`` (_precompile_header).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+_MODULES = (
+    "torch._inductor.compile_fx_ext",
+    "torch._inductor.compile_fx_subproc",
+    "torch.fx._graph_pickler",
+)
+HEADER_PRECOMPILER = "_precompile_header"
+"""In ``codecache``: looks for the precompiled header of a C++ wrapper."""
+
+
+def missing() -> str:
+    """What this torch lacks of what tiers need; empty if nothing.
+
+    Loads none of it: where torch has the graph in its caches, it is not needed.
+    """
+    for name in _MODULES:
+        if importlib.util.find_spec(name) is None:
+            return name
+    from torch._inductor import codecache
+
+    if hasattr(codecache, HEADER_PRECOMPILER):
+        return ""
+    return f"torch._inductor.codecache.{HEADER_PRECOMPILER}"

@@ -1,0 +1,221 @@
+"""What goes wrong before the second tier is built: the first serves on, and a warning says why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import psutil
+import pytest
+import torch
+from compilescope.processes import runner
+from compilescope.tiers import backend, passing_errors, tier_warning, tiered_graph
+from compilescope.tiers import builder as builders
+from compilescope.tiers.builder import builder
+from compilescope.tiers.tier_warning import TierWarning
+from compilescope.tiers.tiered_graph import TieredGraph
+from compilescope.torch_api.inductor.both_wrappers import compiling, requirements
+
+from .faulty_tiers import X, problem_of, subject, swapped
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
+
+
+def test_a_killed_builder(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    start = runner._start
+
+    def noted(*args: Any) -> Any:
+        started.append(start(*args))
+        return started[-1]
+
+    def kill(self: TieredGraph) -> None:
+        os.kill(started[-1].pid, signal.SIGKILL)
+
+    monkeypatch.setattr(runner, "_start", noted)
+    monkeypatch.setattr(TieredGraph, "begin", kill)
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match=r"signal 9 \(SIGKILL\)"):
+        problem = problem_of(compiled, X)
+    assert "could not be built" in problem.what
+    assert "doctor" in problem.remedy
+    assert torch.equal(compiled(X), subject(X))
+
+    # The next process finds the graph, packed as it was, and builds it.
+    monkeypatch.undo()
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+def test_a_compiler_that_fails_in_the_builder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "bin" / "g++"
+    broken.parent.mkdir()
+    broken.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in -v|--version|-dump*) echo "g++ 14"; exit 0;; esac\n'
+        "echo 'x.cpp:1:2: error: no room for this' >&2\n"
+        "exit 1\n"
+    )
+    broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
+    start = runner.run
+
+    def with_broken_compiler(*args: Any, variables: dict[str, str], **kwargs: Any) -> Any:
+        path = os.pathsep.join([str(broken.parent), os.environ["PATH"]])
+        return start(*args, variables={**variables, "PATH": path}, **kwargs)
+
+    monkeypatch.setattr(runner, "run", with_broken_compiler)
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="no room for this"):
+        problem = problem_of(compiled, X)
+    # Another graph fails in the same way: it is said once.
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert problem_of(cs.tiered(subject), X[:5]).why == problem.why
+    assert problem.why == "x.cpp:1:2: error: no room for this"
+
+    # A new process finds that out without building, until the compiler is another.
+    torch._dynamo.reset()
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    again = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="An earlier process found out: x.cpp:1:2: error: no room"):
+        again(X)
+    assert builder().wait(0)
+    (graph,) = cs.tiers(again)
+    assert (graph.tiers[1].state, graph.tiers[1].cached) == ("failed", True)
+    assert "failed in an earlier process, not built again" in str(cs.tiers(again))
+    other = [*tiered_graph.decided_by()[:-1], "g++ 15"]
+    monkeypatch.setattr(tiered_graph, "decided_by", lambda: other)
+    monkeypatch.setattr(runner, "run", start)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (RuntimeError("x.cpp:1:2: error: expected ';'"), False),
+        (NotImplementedError("no C++ for this operator"), False),
+        (OSError(28, "No space left on device"), True),
+        (RuntimeError("as: can't write x.o: No space left on device"), True),
+        (RuntimeError("g++: fatal error: Killed signal terminated program cc1plus"), True),
+        (RuntimeError("fatal error: Python.h: No such file or directory"), True),
+        (MemoryError(), True),
+    ],
+)
+def test_what_may_pass_by_itself_is_not_remembered(error: Exception, expected: bool) -> None:
+    wrapped = RuntimeError("InductorError")
+    wrapped.__cause__ = error
+    assert passing_errors.may_pass(error) is expected
+    assert passing_errors.may_pass(wrapped) is expected
+
+
+def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:
+    own_caches.mkdir()
+    (own_caches / "compilescope").write_text("no folder")
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="cannot be saved: .*Not a directory"):
+        assert torch.equal(compiled(X), subject(X))
+    problem_of(compiled)
+
+
+_Order = builders.Order
+
+
+def test_a_disk_that_is_full_when_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    # /dev/full takes nothing: what the process writes is lost there.
+    monkeypatch.setattr(builders, "Order", lambda job, result: _Order(job, "/dev/full/built"))
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="could not be built.*Not a directory"):
+        problem_of(compiled, X)
+    assert torch.equal(compiled(X), subject(X))
+
+
+def test_a_graph_that_cannot_be_sent() -> None:
+    model = torch.nn.Linear(4, 4).eval()
+    compiled = cs.tiered(model, options={"freezing": True})
+    with torch.no_grad(), pytest.warns(TierWarning, match="freezing puts the parameters"):
+        compiled(torch.ones(2, 4))
+    assert "cannot be built in another process" in problem_of(compiled).what
+
+
+def test_an_interrupted_first_call_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    from torch._inductor.output_code import CompiledFxGraph
+
+    entry = CompiledFxGraph.post_compile
+    compiled = cs.tiered(subject)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "pack", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            compiled(X)
+    assert len(cs.tiers(compiled)) == 0
+    assert CompiledFxGraph.post_compile is entry
+    assert torch.compiler.config.cache_key_tag == ""
+    assert torch.equal(compiled(X), subject(X))
+    assert len(cs.tiers(compiled)) == 1
+
+
+def test_a_torch_without_what_tiers_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_is_told", False)
+    monkeypatch.setattr(requirements, "missing", lambda: "torch._inductor.compile_fx_subproc")
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="lacks torch._inductor.compile_fx_subproc"):
+        assert torch.equal(compiled(X), subject(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(X[:7])
+
+
+_PROGRAM = """
+import psutil, sys, torch
+import torch._dynamo.backends.registry as registry
+assert "compilescope" in torch.compiler.list_backends()
+compiled = torch.compile(lambda x: x.exp() + 1, backend="compilescope")
+print(compiled(torch.zeros(12)).sum().item())
+from compilescope.tiers.builder import builder
+while not (children := psutil.Process().children()):
+    pass
+print(children[0].pid, flush=True)
+"""
+
+
+def test_the_interpreter_ends_while_it_is_built(tmp_path: Path) -> None:
+    # As the installed package names its backend to torch.
+    import tomllib
+
+    root = Path(__file__).parents[4]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    points = project["entry-points"]["torch_dynamo_backends"]
+    info = tmp_path / "named-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: named\nVersion: 1\n")
+    lines = [f"{name} = {place}" for name, place in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[torch_dynamo_backends]", *lines]))
+    paths = [str(tmp_path), str(root / "kernel")]
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    total, pid = done.stdout.split()
+    assert float(total) == 24.0
+    assert not psutil.pid_exists(int(pid)), signal.Signals(signal.SIGKILL)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,191 @@
+"""What goes wrong while the second tier is compared with the first."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.tiers import background, tier_warning, tiered_graph
+from compilescope.tiers.builder import builder
+from compilescope.tiers.tier_warning import TierWarning
+from compilescope.torch_api.inductor.both_wrappers import compiling, loading
+from compilescope.torch_api.inductor.graph_recording import Loaded
+
+from .faulty_tiers import X, problem_of, subject, swapped
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
+
+
+def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as first:
+        first.setattr(compiling, "undefined_outputs", lambda graph: frozenset({0}))
+        cs.tiered(subject)(X)
+        builder().wait()
+    load = loading.load
+
+    def uninitialised(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+        return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
+
+    def not_seen(graph: Any) -> frozenset[int]:
+        raise AssertionError("torch has it in its caches")
+
+    # Built, and not checked: the next process checks it, and does not see the graph.
+    monkeypatch.setattr(tiered_graph, "load", uninitialised)
+    monkeypatch.setattr(compiling, "undefined_outputs", not_seen)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    builder().wait()
+    again(X)
+    background.wait()
+    (graph,) = cs.tiers(again)
+    assert (graph.serving, graph.tiers[1].problem) == ("cpp", None)
+
+
+def test_a_wrong_result(own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = loading.load
+
+    def planted(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+        return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
+
+    monkeypatch.setattr(tiered_graph, "load", planted)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    # The background finds it, and a call makes sure; both give what the first tier gives.
+    assert torch.equal(compiled(X), subject(X))
+    background.wait()
+    assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+    with pytest.warns(TierWarning, match="gives another result.* off by 0.25"):
+        assert torch.equal(compiled(X), subject(X))
+    problem_of(compiled)
+    assert torch.equal(compiled(X), subject(X))
+
+    # It is no result for the next process either, which says so and does not build it.
+    monkeypatch.undo()
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="gives another result.*earlier process.*off by 0.25"):
+        assert torch.equal(again(X), subject(X))
+    problem = problem_of(again)
+    # Whoever wants it built again deletes what the warning names.
+    (file,) = own_caches.rglob("rejected.json")
+    assert str(file) in problem.remedy
+    file.unlink()
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+def test_what_fails_while_it_is_compared_is_tried_again_by_the_next_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def exhausted(inputs: list[Any]) -> Any:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(tiered_graph, "load", lambda *args, **options: Loaded(exhausted))
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    compiled(X)
+    background.wait()
+    with pytest.warns(TierWarning, match="raised an exception .*out of memory"):
+        assert torch.equal(compiled(X), subject(X))
+    problem_of(compiled)
+    monkeypatch.undo()
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+def test_a_graph_that_goes_away_while_it_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = loading.load
+    began, goes_on = threading.Event(), threading.Event()
+
+    def held(*args: Any, **options: Any) -> Any:
+        wrapper = load(*args, **options).wrapper
+
+        def call(inputs: list[Any]) -> Any:
+            began.set()
+            assert goes_on.wait(600)
+            return wrapper(inputs)
+
+        return Loaded(call)
+
+    monkeypatch.setattr(tiered_graph, "load", held)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    builder().wait()
+    compiled(X)
+    assert began.wait(600)
+    # It may be pinned meanwhile, too.
+    cs.pin_tier(compiled, "python")
+    del compiled
+    torch._dynamo.reset()
+    gc.collect()
+    goes_on.set()
+    assert background.wait(600)
+
+
+_CHECKING = """
+import threading, time, torch
+import compilescope as cs
+from compilescope.tiers import tiered_graph
+from compilescope.tiers.builder import builder
+from compilescope.torch_api.inductor.graph_recording import Loaded
+
+began = threading.Event()
+load = tiered_graph.load
+
+def slow(*args, **options):
+    wrapper = load(*args, **options).wrapper
+
+    def call(inputs):
+        began.set()
+        threading.main_thread().join()  # until the interpreter is about to end
+        return wrapper(inputs)
+
+    return Loaded(call)
+
+tiered_graph.load = slow
+compiled = cs.tiered(lambda x: x.exp() + 1)
+compiled(torch.zeros(12))
+builder().wait()
+print(compiled(torch.zeros(12)).sum().item(), flush=True)
+assert began.wait(600)
+assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+"""
+
+
+def test_the_interpreter_ends_while_it_is_compared(tmp_path: Path) -> None:
+    caches_folder = tmp_path / "own"
+    done = subprocess.run(
+        [sys.executable, "-c", _CHECKING],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[4] / "kernel"),
+            "TORCHINDUCTOR_CACHE_DIR": str(caches_folder),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) == 24.0
+    assert done.stderr == ""
+    # Whatever it came to was noted, and the next process starts with it.
+    assert len(list(caches_folder.rglob("checked"))) == 1

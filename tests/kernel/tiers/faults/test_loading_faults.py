@@ -1,0 +1,99 @@
+"""What loading the second tier must not do, and what is no longer there to load."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import platform
+import threading
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.tiers import tiered_graph
+from compilescope.torch_api.inductor.both_wrappers import loading
+from compilescope.torch_api.process import caches
+from torch._inductor import cpu_vec_isa
+from torch._inductor.runtime import compile_tasks
+
+from .faulty_tiers import X, subject, swapped
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="torch tries nothing")
+def test_a_library_is_loaded_without_trying_vector_instructions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load = loading.load
+
+    def tried() -> None:
+        raise AssertionError("torch would start processes that import torch")
+
+    def load_untried(*args: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(cpu_vec_isa, "valid_vec_isa_list", tried)
+            return load(*args, **options)
+
+    monkeypatch.setattr(tiered_graph, "load", load_untried)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+
+
+def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = loading.load
+    compiled_here: list[str] = []
+
+    def compile_noted(source: str, path: str, *args: Any, **options: Any) -> Any:
+        compiled_here.append(path)
+        return builtins.compile(source, path, *args, **options)
+
+    def load_noted(*args: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(compile_tasks, "compile", compile_noted, raising=False)
+            return load(*args, **options)
+
+    monkeypatch.setattr(tiered_graph, "load", load_noted)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    assert compiled_here == []
+    # Another Python does not read what this one wrote.
+    monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"none")
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert cs.tiers(again)[0].serving == "cpp"
+    assert len(compiled_here) == 1
+
+
+def test_a_library_that_is_gone_is_built_anew_and_not_at_a_call(own_caches: Path) -> None:
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    for library in own_caches.rglob("*.main.so"):
+        library.unlink()
+    torch._dynamo.reset()
+    with caches.only(own_caches):  # as a new process: it has loaded none
+        again = cs.tiered(subject)
+        again(X)
+        assert cs.tiers(again)[0].serving == "python"
+        assert swapped(again)
+
+
+def test_a_wrapper_for_a_gpu_is_given_its_context_once_in_each_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared: list[int] = []
+    note = lambda: prepared.append(threading.get_ident())  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "mem_get_info", note)
+    wrapper = loading._in_any_thread(lambda inputs: [*inputs])
+    calls = lambda: [wrapper([number]) for number in range(3)]  # noqa: E731
+    assert calls() == [[0], [1], [2]]
+    thread = threading.Thread(target=calls)
+    thread.start()
+    thread.join()
+    assert len(prepared) == len(set(prepared)) == 2
