@@ -24,3 +24,15 @@ class LateTable(dict[str, Callable[..., Any]]):
 renderers: dict[str, Callable[[Any], str]] = LateTable()
 """The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
 views, a layer above, register themselves here."""
+
+concluding: dict[str, Callable[[Any], Any]] = LateTable()
+"""The functions that compute an "overview", and the "contents" of a file. The analysis, a layer
+above, registers them here."""
+
+completing: dict[str, Callable[[Any], None]] = LateTable()
+"""What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
+the "breaks" of a variant, the words for its "cold" settings, for its "launches" and what it is
+"bound" by, the "verdicts" of a sweep. The analysis puts itself here too."""
+
+panels: dict[str, Callable[[Any], Any]] = LateTable()
+"""The function that creates a report's panel, also from a layer above."""

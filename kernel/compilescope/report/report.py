@@ -10,170 +10,33 @@ reason. Line numbers count from 1. Units are in the names (``_us``, ``_s``, ``_b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from .changes import Changes
 from .compilation.artifacts import Compilation
-from .compilation.breaks import Break
 from .compilation.code import Code
-from .compilation.cuda_graphs import CudaGraphs
 from .compilation.parts import WRAPPERS
-from .compilation.wrapper_steps import KernelLoad
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
-from .late import LateTable, renderers
-from .measurements.deployment import DeployWay, Objective
+from .late import completing, concluding, panels, renderers
+from .measurements.deployment import Objective
 from .measurements.recommendation import Recommendation, recommend
 from .measurements.sweeps import Sweep
-from .measurements.timings import (
-    ColdSwitch,
-    CompileTime,
-    Departure,
-    Layers,
-    OutputError,
-    Payback,
-    Peaks,
-    Startup,
-    Timing,
-    Verdict,
-)
+from .measurements.timings import Peaks
 from .overview import Overview
-from .package import Package
-from .problem import Problem, SourceLine, Struct
+from .problem import Problem, Struct
 from .ranks import Rank
 from .saving.given_files import report_path, writing
 from .saving.packed_graphs import pack_compilations
-from .target import TargetReport
+from .subject import Subject
 from .tiers import GraphTiers
 from .traces import TraceSummary
-from .variant import Effective, Variant
+from .variant_report import VariantReport
 
 SCHEMA_VERSION = 1
-
-
-class DistinctBreak(Struct):
-    """A graph break, with all the compilations that it occurred in."""
-
-    cause: Break
-    count: int = 1
-    cost_us: float | None = None
-    """Compile time of the attempts that it ended and of the code compiled after it."""
-    before: list[str] = []
-    """Compile ids of the graphs that end at it."""
-    after: list[str] = []
-    """Compile ids of the code compiled after it."""
-    eager: list[str] = []
-    """The code that runs in eager because of it."""
-
-
-class VariantReport(Struct):
-    """The results of one variant of the subject."""
-
-    name: str
-    """Its name in the report: ``python``, ``cpp``, or as the caller named it."""
-    requested: Variant
-    """The requested settings."""
-    stage: Literal["sources", "built", "failed"] = "sources"
-    """``sources``: code generated, nothing built. ``built``: built, run and timed. ``failed``:
-    ``problems`` says why."""
-    effective: list[Effective] = []
-    """Settings with their requested and effective values."""
-    config: dict[str, str] = {}
-    """Settings in force that differ from torch's defaults."""
-    compilations: list[Compilation] = []
-    """Its compilations, in the order in which torch made them."""
-    compile_time: CompileTime | None = None
-    """The time of the first call, and its parts."""
-    warm_compile_time: CompileTime | None = None
-    """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
-    breaks: list[DistinctBreak] = []
-    """Each distinct graph break once, the costliest first."""
-    timing: Timing | None = None
-    """The latency of later calls; None until the variant is timed."""
-    layers: list[Layers] = []
-    """How the time of a call divides into layers: for inference, or for forward and backward."""
-    verdict: Verdict | None = None
-    """What limits the latency: launches, memory bandwidth, arithmetic, overhead."""
-    startups: list[Startup] = []
-    """First calls in separate processes, with cold and with warm caches."""
-    paybacks: list[Payback] = []
-    """After how many calls the saved time exceeds the compile time."""
-    accuracy: list[OutputError] = []
-    """The differences of its outputs and gradients from eager's."""
-    departure: Departure | None = None
-    """The first kernel with a wrong result, if the study ``accuracy`` found one."""
-    studied: list[str] = []
-    """Names of the studies that were run: ``layers``, ``kernels``, ``accuracy``."""
-    target: TargetReport | None = None
-    """The device that the code is for, if it differs from the arguments' device."""
-    problems: list[Problem] = []
-    """Problems of this variant: compile errors, wrong results, settings without effect."""
-    absent: dict[str, str] = {}
-    """Name of an empty field → why it is empty."""
-    changes: Changes | None = None
-    """Its differences from another variant of the report."""
-    cuda_graphs: CudaGraphs | None = None
-    """Whether CUDA graphs are used, and why not where torch skips them."""
-    kernel_loads: list[KernelLoad] = []
-    """How each kernel was compiled, loaded and first run."""
-    cold: list[ColdSwitch] = []
-    """How settings change the first call's time."""
-    cold_gain: str = ""
-    """One sentence: which of these settings shorten the first call most."""
-    ways: list[DeployWay] = []
-    """The ways to deploy the call, compared."""
-    package: Package | None = None
-    """The subject compiled ahead of time."""
-    earlier: bool = False
-    """Whether it is from an earlier inspection of the same call, with other variants."""
-    recorded: bool = False
-    """Whether it holds the compilations of the user's own running code, without a call to build or
-    time."""
-
-
-AS_WRITTEN = "as written"
-"""The name of the variant with the settings of the user's own ``torch.compile``, if no other
-variant has them, and of a watch's only variant."""
-
-IN_CELL = "in the cell"
-"""The name of the variant with the compilations of the user's cell itself."""
-
-
-def is_record(variant: VariantReport) -> bool:
-    """Whether a variant is what the user's code compiled as it ran, and no setting to compare.
-
-    In a report of an earlier version its name tells.
-    """
-    watched = variant.name == AS_WRITTEN and variant.requested == Variant()
-    return variant.recorded or watched or variant.name == IN_CELL
-
-
-class Subject(Struct):
-    """The inspected subject."""
-
-    id: str
-    name: str
-    kind: Literal[
-        "function", "lambda", "method", "module", "callable", "watch", "trace", "package"
-    ] = "function"
-    """watch: everything compiled while the kernel was watched. trace: everything in a file that
-    torch wrote. package: a package compiled ahead of time."""
-    where: SourceLine | None = None
-    call: SourceLine | None = None
-    """The line that calls it: the last line of the cell, or the line that calls `inspect`."""
-    arguments: list[str] = []
-    """One line per argument: ``x: float32[4, 8] cpu``."""
-    device: str = "cpu"
-    cell: str | None = None
-    """The notebook cell's id, if the front end sent one."""
-    written: str = ""
-    """The variant with the settings of the user's own ``torch.compile``; empty if the subject was
-    passed uncompiled."""
 
 
 class Report(Struct, kw_only=True):
@@ -480,26 +343,11 @@ class Report(Struct, kw_only=True):
         printer.text(str(self))
 
 
-concluding: dict[str, Callable[[Report], Any]] = LateTable()
-"""The functions that compute an "overview", and the "contents" of a file. The analysis, a layer
-above, registers them here."""
-
-
 def conclude(report: Report) -> Overview:
     """Computes a report's overview again and stores it in the report."""
     overview: Overview = concluding["overview"](report)
     report.overview = overview
     return overview
-
-
-completing: dict[str, Callable[[Any], None]] = LateTable()
-"""What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "breaks" of a variant, the words for its "cold" settings, for its "launches" and what it is
-"bound" by, the "verdicts" of a sweep. The analysis puts itself here too."""
-
-
-panels: dict[str, Callable[[Report], Any]] = LateTable()
-"""The function that creates a report's panel, also from a layer above."""
 
 
 def _completed(codes: list[Code]) -> Code:

@@ -8,8 +8,15 @@ import compilescope as cs
 import msgspec
 import pytest
 from compilescope.analysis.guards.conditions import add_conditions, find_conditions
-from compilescope.report import Compilation, Condition, Guard, GuardManager, Report, Subject
-from compilescope.report.report import VariantReport
+from compilescope.report import (
+    Compilation,
+    Condition,
+    Guard,
+    GuardManager,
+    Report,
+    Subject,
+    VariantReport,
+)
 from compilescope.report.variant import Variant
 
 REPORTS = Path(__file__).parents[2] / "data" / "reports"

@@ -1,0 +1,123 @@
+"""The results of one variant of a subject."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .changes import Changes
+from .compilation.artifacts import Compilation
+from .compilation.breaks import Break
+from .compilation.cuda_graphs import CudaGraphs
+from .compilation.wrapper_steps import KernelLoad
+from .measurements.deployment import DeployWay
+from .measurements.timings import (
+    ColdSwitch,
+    CompileTime,
+    Departure,
+    Layers,
+    OutputError,
+    Payback,
+    Startup,
+    Timing,
+    Verdict,
+)
+from .package import Package
+from .problem import Problem, Struct
+from .target import TargetReport
+from .variant import Effective, Variant
+
+
+class DistinctBreak(Struct):
+    """A graph break, with all the compilations that it occurred in."""
+
+    cause: Break
+    count: int = 1
+    cost_us: float | None = None
+    """Compile time of the attempts that it ended and of the code compiled after it."""
+    before: list[str] = []
+    """Compile ids of the graphs that end at it."""
+    after: list[str] = []
+    """Compile ids of the code compiled after it."""
+    eager: list[str] = []
+    """The code that runs in eager because of it."""
+
+
+class VariantReport(Struct):
+    """The results of one variant of the subject."""
+
+    name: str
+    """Its name in the report: ``python``, ``cpp``, or as the caller named it."""
+    requested: Variant
+    """The requested settings."""
+    stage: Literal["sources", "built", "failed"] = "sources"
+    """``sources``: code generated, nothing built. ``built``: built, run and timed. ``failed``:
+    ``problems`` says why."""
+    effective: list[Effective] = []
+    """Settings with their requested and effective values."""
+    config: dict[str, str] = {}
+    """Settings in force that differ from torch's defaults."""
+    compilations: list[Compilation] = []
+    """Its compilations, in the order in which torch made them."""
+    compile_time: CompileTime | None = None
+    """The time of the first call, and its parts."""
+    warm_compile_time: CompileTime | None = None
+    """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
+    breaks: list[DistinctBreak] = []
+    """Each distinct graph break once, the costliest first."""
+    timing: Timing | None = None
+    """The latency of later calls; None until the variant is timed."""
+    layers: list[Layers] = []
+    """How the time of a call divides into layers: for inference, or for forward and backward."""
+    verdict: Verdict | None = None
+    """What limits the latency: launches, memory bandwidth, arithmetic, overhead."""
+    startups: list[Startup] = []
+    """First calls in separate processes, with cold and with warm caches."""
+    paybacks: list[Payback] = []
+    """After how many calls the saved time exceeds the compile time."""
+    accuracy: list[OutputError] = []
+    """The differences of its outputs and gradients from eager's."""
+    departure: Departure | None = None
+    """The first kernel with a wrong result, if the study ``accuracy`` found one."""
+    studied: list[str] = []
+    """Names of the studies that were run: ``layers``, ``kernels``, ``accuracy``."""
+    target: TargetReport | None = None
+    """The device that the code is for, if it differs from the arguments' device."""
+    problems: list[Problem] = []
+    """Problems of this variant: compile errors, wrong results, settings without effect."""
+    absent: dict[str, str] = {}
+    """Name of an empty field → why it is empty."""
+    changes: Changes | None = None
+    """Its differences from another variant of the report."""
+    cuda_graphs: CudaGraphs | None = None
+    """Whether CUDA graphs are used, and why not where torch skips them."""
+    kernel_loads: list[KernelLoad] = []
+    """How each kernel was compiled, loaded and first run."""
+    cold: list[ColdSwitch] = []
+    """How settings change the first call's time."""
+    cold_gain: str = ""
+    """One sentence: which of these settings shorten the first call most."""
+    ways: list[DeployWay] = []
+    """The ways to deploy the call, compared."""
+    package: Package | None = None
+    """The subject compiled ahead of time."""
+    earlier: bool = False
+    """Whether it is from an earlier inspection of the same call, with other variants."""
+    recorded: bool = False
+    """Whether it holds the compilations of the user's own running code, without a call to build or
+    time."""
+
+
+AS_WRITTEN = "as written"
+"""The name of the variant with the settings of the user's own ``torch.compile``, if no other
+variant has them, and of a watch's only variant."""
+IN_CELL = "in the cell"
+"""The name of the variant with the compilations of the user's cell itself."""
+
+
+def is_record(variant: VariantReport) -> bool:
+    """Whether a variant is what the user's code compiled as it ran, and no setting to compare.
+
+    In a report of an earlier version its name tells.
+    """
+    watched = variant.name == AS_WRITTEN and variant.requested == Variant()
+    return variant.recorded or watched or variant.name == IN_CELL
