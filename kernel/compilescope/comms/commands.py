@@ -19,7 +19,10 @@ from ..torch_api.process.environment import environment
 from ..version import __version__
 from . import checkups, measuring, messages, slices, summaries, sweeps, tiers
 
-_START = "__import__('compilescope.session.session', fromlist=['_']).get_session().run_pending()"
+_START = (
+    "__import__('compilescope.session.session', fromlist=['_'])"
+    ".get_session().panel_jobs.run_pending()"
+)
 """An expression, so that it leaves no name in the user's namespace."""
 
 
@@ -119,7 +122,7 @@ def set_watch(session: Session, request: messages.SetWatch) -> WatchState:
 
 def add_variant(session: Session, request: messages.AddVariant) -> messages.AddVariantResult:
     """A variant's sources, now or by a job."""
-    name, job = session.sources(request.subject, request.variant)
+    name, job = session.panel_jobs.sources(request.subject, request.variant)
     return messages.AddVariantResult(
         name=name,
         revision=session.revisions.get(request.subject, 0),
@@ -135,13 +138,13 @@ def _code(job: Job | None) -> str:
 
 def start_run(session: Session, request: messages.StartRun) -> messages.StartRunResult:
     """Queues building, checking and timing."""
-    job = session.queue_run(request.subject, request.variants)
+    job = session.panel_jobs.run(request.subject, request.variants)
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
 def start_measure(session: Session, request: messages.StartMeasure) -> messages.StartRunResult:
     """Queues measuring variants."""
-    job = session.queue_measure(
+    job = session.panel_jobs.measure(
         request.subject, request.variants, seconds=request.seconds, again=request.again
     )
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
@@ -156,7 +159,7 @@ def get_measurement(session: Session, request: messages.GetMeasurement) -> messa
 
 def start_studies(session: Session, request: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
-    job = session.queue_studies(request.subject, request.studies, request.variants)
+    job = session.panel_jobs.study(request.subject, request.studies, request.variants)
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 

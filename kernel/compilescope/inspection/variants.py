@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from ..report import AS_WRITTEN, IN_CELL
+from ..report import AS_WRITTEN, IN_CELL, Report, is_record
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..report.references import display, is_reference, refer, resolve
@@ -111,6 +112,17 @@ def name_of(variant: Variant) -> str:
     if variant.target:
         parts.append(f"on {variant.target}")
     return " ".join(parts)
+
+
+def name_in(report: Report, variant: Variant) -> str:
+    """The name of a variant in a report: its existing name, or a new one."""
+    for other in report.variants:
+        if other.requested == variant and not is_record(other):
+            return other.name
+    taken = {other.name for other in report.variants}
+    name = name_of(variant)
+    numbered = (f"{name} {number}" for number in itertools.count(2))
+    return name if name not in taken else next(new for new in numbered if new not in taken)
 
 
 def check(variant: Variant) -> None:

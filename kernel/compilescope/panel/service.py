@@ -68,7 +68,7 @@ class PanelService:
 
     def _work(self) -> None:
         try:
-            self._session.run_pending()
+            self._session.panel_jobs.run_pending()
         except KeyboardInterrupt:
             pass  # between two jobs: there was nothing to stop
         except Exception:  # noqa: BLE001 - the job's state says it; nobody above reads it

@@ -37,7 +37,7 @@ def measure(
     """
     check_number("seconds", seconds, "the seconds to measure for: 10")
     inspection = _inspection(session, report)
-    requested = _requested(session, inspection, variants, "measure")
+    requested = _requested(inspection, variants, "measure")
     return session.measure(
         report.subject.id, requested, seconds=seconds, breakdown=breakdown, progress=progress
     )
@@ -61,7 +61,7 @@ def study(
     inspection = _inspection(session, report)
     for name in studies:
         check_text("A study", name, "the study's name")
-    requested = _requested(session, inspection, variants, "study")
+    requested = _requested(inspection, variants, "study")
     if not studies:
         studies = usual_studies(
             targets=(variant.target is not None for variant in requested.values())
@@ -120,9 +120,7 @@ def _inspection(session: Session, report: Report) -> Inspection:
     )
 
 
-def _requested(
-    session: Session, inspection: Inspection, variants: object, kind: Kind
-) -> dict[str, Variant]:
+def _requested(inspection: Inspection, variants: object, kind: Kind) -> dict[str, Variant]:
     """The variants by name; variants of the report keep their names."""
     if variants is None:
         requested = {variant.name: variant.requested for variant in inspection.report.variants}
@@ -136,4 +134,4 @@ def _requested(
     ):
         return {str(name): present[str(name)] for name in listed}
     parsed = names.parse(variants)
-    return {session.name_for(inspection, variant): variant for variant in parsed.values()}
+    return {names.name_in(inspection.report, variant): variant for variant in parsed.values()}

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..builds.measurement_state import MeasurementProgress
-from ..builds.subject_error import without_our_frames
 from ..distributed.remote_report import Elsewhere
 from ..distributed.running import run_ranks
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
-from ..inspection.report_updates import find
 from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
-from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, prepare
+from ..jobs.runner import Work
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
-from ..report import Report, SourceLine, is_record
-from ..report.errors import CompilescopeError
+from ..report import Report, SourceLine
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
 from ..studies.run import check_studies
@@ -35,19 +28,19 @@ from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
 from ..watching.running_code import Watched
 from ..watching.watch import Watch
-from .queued_work import check_seconds, kind_of, requested_variants
+from .panel_jobs import PanelJobs
+from .queued_work import check_seconds, kind_of
 from .reproducers import Reproducers
+from .subject_calls import SubjectCalls
 from .subjects import Subjects, add_watched
-
-PATIENCE_S = 0.5
-"""How long the panel's request waits for sources; after that a job provides them."""
 
 
 class Session:
     """The kernel's one list of subjects.
 
-    Only one thread at a time does work that calls the subject (`inspect`, `add`, `run_pending`), if
-    possible the main thread. Any thread may call `sources` at the same time.
+    Only one thread at a time does work that calls the subject (`inspect`, `add`,
+    `panel_jobs.run_pending`), if possible the main thread. Any thread may call
+    `panel_jobs.sources` at the same time.
     """
 
     def __init__(self) -> None:
@@ -67,7 +60,12 @@ class Session:
         self._observers = Observers()
         self.is_shown: Callable[[], bool] = lambda: False
         """Whether a panel or another observer shows the inspections besides the cells."""
-        self._working = threading.Lock()
+        self._calls = SubjectCalls(
+            self.jobs,
+            measured=lambda subject: self._tell("measured", subject),
+            is_shown=lambda: self.is_shown(),
+        )
+        self.panel_jobs = PanelJobs(self.jobs, self._subjects, self._calls)
 
     def inspect(
         self,
@@ -97,7 +95,7 @@ class Session:
         inspection.on_change(lambda _: self._note_change(subject))
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(requested), work)
-        with self._alone(job):
+        with self._calls.alone(job):
             inspection.asked = requested
             if cell is not None:
                 self._subjects.adopt(inspection, requested)
@@ -105,7 +103,7 @@ class Session:
             if watched is not None:
                 add_watched(inspection, watched)
             with self.jobs.running(job, progress) as monitor:
-                self._work(inspection, requested, job.work, monitor)
+                self._calls.do(inspection, requested, job.work, monitor)
         return inspection.report
 
     def add(
@@ -119,7 +117,7 @@ class Session:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         variant = names.checked(variant)
         inspection = self._subjects.callable(subject)
-        requested = {self.name_for(inspection, variant): variant}
+        requested = {names.name_in(inspection.report, variant): variant}
         return self._do(inspection, requested, Work(build=run), progress)
 
     def measure(
@@ -218,162 +216,9 @@ class Session:
         progress: Callable[[Progress], None] | None,
     ) -> Report:
         job = self.jobs.new(inspection.report.subject.id, list(requested), work)
-        with self._alone(job), self.jobs.running(job, progress) as monitor:
-            self._work(inspection, requested, work, monitor)
+        with self._calls.alone(job), self.jobs.running(job, progress) as monitor:
+            self._calls.do(inspection, requested, work, monitor)
         return inspection.report
-
-    def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
-        """Generates a variant's sources in the background; takes no longer than `PATIENCE_S`.
-
-        If a capture exists or the variant is for a target, a separate thread generates them, even
-        while a cell runs. Otherwise a job for the main thread (`run_pending`) makes a new capture,
-        which calls the subject, and a thread generates the code. If called on the main thread (in a
-        kernel without subshells), the job does all of it there: a thread would overlap the user's
-        next cell, and could not be interrupted. May be called from any thread.
-
-        Returns
-        -------
-        str
-            The variant's name in the report.
-        Job or None
-            The job; None when the sources are in the report.
-        """
-        variant = names.checked(variant)
-        is_main = threading.current_thread() is threading.main_thread()
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            inspection = self._subjects.callable(subject)
-            name = self.name_for(inspection, variant)
-            before = find(inspection.report, name)
-            if before is not None and before.stage != "failed":
-                return name, None
-            requested = {name: variant}
-            if not is_aside(requested) and (is_main or not inspection.has_capture(variant)):
-                job = self.jobs.queue(
-                    subject, [name], Work(build=False), requested, may_leave=not is_main
-                )
-                return name, job
-            job, is_new = self._beside(inspection, requested, Work(build=False))
-            if not job.ended.wait(max(0.0, end - time.monotonic())):
-                return name, job
-            if self.inspections.get(subject) is not inspection:
-                continue  # the cell ran again meanwhile, which cancels the job
-            now = find(inspection.report, name)
-            if job.state == "done" and now is not None and now is not before:
-                return name, None
-            # A job that was running already may have put its result, a failure, into the report
-            # before this request: then the sources are tried once more.
-            if is_new or job.state != "done":
-                return name, job
-
-    def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
-        """Queues building, checking and timing variants: all of the report's if none is named.
-
-        Afterwards also the breakdown of a call's time, if that takes only seconds.
-
-        Raises
-        ------
-        CompilescopeError
-            A name that the report does not have.
-        """
-        return self._queue(subject, variants, Work(breakdown=True))
-
-    def queue_measure(
-        self, subject: str, variants: Sequence[str], *, seconds: float, again: bool
-    ) -> Job:
-        """Queues measuring variants, all that can be built if none is named.
-
-        Afterwards also the breakdown of a call's time, if there is none and it takes only seconds.
-
-        A running measurement of the same subject ends at its next round, and the new one continues
-        with its samples if possible.
-
-        Raises
-        ------
-        CompilescopeError
-            The report lacks a named variant, or the time is invalid.
-        """
-        check_seconds(seconds)
-        work = Work(kind="measure", seconds=seconds, again=again, breakdown=True)
-        report = self._subjects.callable(subject).report
-        target_variants.refuse(
-            {name: report.variant(name).requested for name in variants}, "measured"
-        )
-        # Looked up first: the main thread may take the new job as soon as it is queued.
-        running = self.jobs.current
-        job = self._queue(subject, variants, work)
-        if running is not None and (running.subject, running.work.kind) == (subject, "measure"):
-            self.jobs.cancel(running.id)
-        return job
-
-    def queue_studies(self, subject: str, studies: Sequence[str], variants: Sequence[str]) -> Job:
-        """Queues studies of variants, of all built ones if none is named.
-
-        Raises
-        ------
-        CompilescopeError
-            The report lacks a named variant, or a study does not exist.
-        """
-        check_studies(studies)
-        return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
-
-    def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
-        inspection = self._subjects.callable(subject)
-        requested = requested_variants(inspection, variants, work.kind)
-        if requested and is_aside(requested):
-            return self._beside(inspection, requested, work)[0]
-        return self.jobs.queue(subject, list(requested), work, requested)
-
-    def _beside(
-        self, inspection: Inspection, requested: Mapping[str, Variant], work: Work
-    ) -> tuple[Job, bool]:
-        """Starts work in a separate thread, unless equal work runs; see `Jobs.beside`."""
-        subject = inspection.report.subject.id
-        job, is_new = self.jobs.beside(subject, list(requested), work)
-        if is_new:
-            if self.inspections.get(subject) is not inspection:
-                # The cell ran again meanwhile, and `Subjects.drop` did not see this job.
-                self.jobs.cancel(job.id)
-            self._start_aside(job, inspection, requested)
-        return job, is_new
-
-    def _start_aside(
-        self, job: Job, inspection: Inspection, requested: Mapping[str, Variant]
-    ) -> None:
-        """Runs a job in a separate thread."""
-
-        def do() -> None:
-            # A cancel may arrive just after the work has ended; the job's state shows that.
-            with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
-                carry_out_aside(job.work, inspection, requested, monitor)
-
-        threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
-
-    def run_pending(self) -> None:
-        """Runs the queued jobs, oldest first. The panel makes the kernel's main thread call this.
-
-        Jobs for sources do only the part that calls the subject here; separate threads do the rest.
-        An interrupt ends only the running job.
-        """
-        while (job := self.jobs.next()) is not None:
-            inspection = self.inspections.get(job.subject)
-            if not isinstance(inspection, Inspection):
-                self.jobs.drop(job)
-                continue
-            known = {variant.name: variant.requested for variant in inspection.report.variants}
-            known |= job.requested
-            # The cell may have run again in the meantime, with other variants.
-            requested = {name: known[name] for name in job.variants if name in known}
-            try:
-                with self._alone(job), self.jobs.running(job) as monitor:
-                    if not job.may_leave:
-                        self._work(inspection, requested, job.work, monitor)
-                    elif prepare(inspection, requested, monitor):
-                        self.jobs.leave(job)
-            except KeyboardInterrupt:
-                continue  # the job's state shows it; the panel requested it
-            if job in self.jobs.aside:
-                self._start_aside(job, inspection, requested)
 
     def reproducer(
         self,
@@ -422,16 +267,6 @@ class Session:
         """
         return self._subjects.callable(subject).measurement
 
-    def name_for(self, inspection: Inspection, variant: Variant) -> str:
-        """The name of a variant in a report: its existing name, or a new one."""
-        for other in inspection.report.variants:
-            if other.requested == variant and not is_record(other):
-                return other.name
-        taken = {other.name for other in inspection.report.variants}
-        name = names.name_of(variant)
-        numbered = (f"{name} {number}" for number in itertools.count(2))
-        return name if name not in taken else next(new for new in numbered if new not in taken)
-
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its references to the arguments."""
         dropped = self._subjects.drop(subject)
@@ -463,36 +298,6 @@ class Session:
         if not isinstance(inspection, Inspection):
             return ""
         return kind_of(job, inspection, is_first=not self.jobs.has_built)
-
-    def _work(
-        self, inspection: Inspection, requested: Mapping[str, Variant], work: Work, monitor: Monitor
-    ) -> None:
-        subject = inspection.report.subject.id
-        try:
-            carry_out(
-                work,
-                inspection,
-                requested,
-                monitor,
-                on_news=lambda: self._tell("measured", subject),
-                sources_first=self.is_shown(),
-            )
-        except BaseException as error:  # noqa: BLE001 - it is raised again
-            raise without_our_frames(error)  # noqa: B904 - it is the same exception
-
-    @contextmanager
-    def _alone(self, job: Job) -> Iterator[None]:
-        if not self._working.acquire(blocking=False):
-            self.jobs.drop(job)
-            raise CompilescopeError(
-                "Another inspection is running in this kernel.",
-                "A subject is called by one thread at a time.",
-                "Wait for it, or cancel it.",
-            )
-        try:
-            yield
-        finally:
-            self._working.release()
 
     def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
         subject = inspection.report.subject.id

@@ -54,7 +54,7 @@ def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
         assert isinstance(session().inspection(report.subject.id), Elsewhere)
         assert from_json(report.to_json()).rank == report.rank
     with pytest.raises(CompilescopeError, match="rank 0 of 2, which has ended"):
-        session().queue_run(reports[0].subject.id)
+        session().panel_jobs.run(reports[0].subject.id)
 
 
 def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:

@@ -29,8 +29,8 @@ def report() -> Report:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
         report = session.inspect(subjects.plain, (X,), variants="python", run=False)
-        session.queue_run(report.subject.id)
-        session.run_pending()
+        session.panel_jobs.run(report.subject.id)
+        session.panel_jobs.run_pending()
     return report
 
 
@@ -165,13 +165,13 @@ def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
     session = Session()
     report = session.inspect(subjects.plain, (X,), variants="python", run=False)
-    session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
-    session.run_pending()
+    session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
+    session.panel_jobs.run_pending()
     variant = report.variant("python")
     (layers,) = variant.layers
     # Measuring for longer breaks down nothing anew where the calls took as long.
     for matches in (True, False):
         monkeypatch.setattr(layers_unasked, "matches_timing", lambda _, matches=matches: matches)
-        session.queue_measure(report.subject.id, [], seconds=0.05, again=False)
-        session.run_pending()
+        session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
+        session.panel_jobs.run_pending()
         assert (variant.layers == [layers]) == matches

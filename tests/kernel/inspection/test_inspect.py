@@ -368,9 +368,9 @@ def test_sources_come_from_one_capture_without_a_build(
         cs.Variant(backend="aot_eager"),
         cs.Variant(backend=None),
     ):
-        _, job = session.sources(report.subject.id, variant)
+        _, job = session.panel_jobs.sources(report.subject.id, variant)
         assert job is None or job.state == "queued"
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert len(report.variants) == 8
     assert {variant.stage for variant in report.variants} == {"sources"}
     assert captures == [cs.Variant()]

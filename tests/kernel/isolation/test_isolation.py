@@ -283,14 +283,14 @@ def test_sizes_that_the_user_s_code_saw_do_not_reach_an_inspection() -> None:
 def test_patches_are_gone_when_several_threads_generated_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("compilescope.session.session.PATIENCE_S", 60.0)
+    monkeypatch.setattr("compilescope.session.panel_jobs.PATIENCE_S", 60.0)
     session = Session()
     report = session.inspect(subjects.plain, (torch.randn(4, 8),), run=False)
     before = vars(GraphLowering)["compile_to_module"]
     options: list[dict[str, Any]] = [{"max_fusion_size": 10 + number} for number in range(4)]
     threads = [
         threading.Thread(
-            target=session.sources, args=(report.subject.id, cs.Variant(options=option))
+            target=session.panel_jobs.sources, args=(report.subject.id, cs.Variant(options=option))
         )
         for option in options
     ]

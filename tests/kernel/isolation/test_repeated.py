@@ -42,7 +42,7 @@ def test_inspections_and_switches_that_are_repeated_keep_nothing() -> None:
     session = get_session()
 
     def flip(subject: str, variant: cs.Variant) -> None:
-        name, job = in_thread(lambda: session.sources(subject, variant))
+        name, job = in_thread(lambda: session.panel_jobs.sources(subject, variant))
         assert job is None or job.ended.wait(600)
         assert session.inspection(subject).report.variant(name).stage == "sources"
 

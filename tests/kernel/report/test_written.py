@@ -207,7 +207,7 @@ def test_a_variant_of_a_report_can_be_asked_for_again() -> None:
     session.add(report.subject.id, variant)
     stored = report.variants[1].requested
     assert stored.options == {"guard_filter_fn": FILTER}
-    assert session.sources(report.subject.id, stored) == (report.variants[1].name, None)
+    assert session.panel_jobs.sources(report.subject.id, stored) == (report.variants[1].name, None)
     by_name = "<function torch.compiler.keep_tensor_guards_unsafe>"
     session.add(report.subject.id, Variant(backend="eager", options={"guard_filter_fn": by_name}))
     assert len(report.variants) == 3
@@ -261,7 +261,7 @@ def test_what_the_cell_compiled_stands_beside_what_is_written() -> None:
     torch._dynamo.reset()
     report = session.inspect(fn, (X,), run=False, variants="python", watched=watched)
     assert [variant.name for variant in report.variants] == [IN_CELL, AS_WRITTEN, "python"]
-    assert session.queue_run(report.subject.id).variants == [AS_WRITTEN, "python"]
+    assert session.panel_jobs.run(report.subject.id).variants == [AS_WRITTEN, "python"]
 
 
 def test_a_variant_cannot_take_the_name() -> None:

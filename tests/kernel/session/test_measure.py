@@ -345,7 +345,7 @@ def test_an_interrupt_keeps_samples_and_the_user_s_state() -> None:
 def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
     session, inspection = inspected()
     subject = inspection.report.subject.id
-    job = session.queue_measure(subject, ["quick"], seconds=60, again=False)
+    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
     assert session.measurement(subject).state == "none", "it waits for the main thread"
     done: list[int] = []
 
@@ -357,15 +357,15 @@ def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
             thread.join()
 
     session.observe(cancel)
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert (job.state, job.work.kind) == ("cancelled", "measure")
     paused = inspection.measurement
     assert paused.state == "paused"
     assert paused.rounds <= done[0] + 1, "it ends at the next round"
     assert inspection.report.variant("quick").timing is not None
     rounds = paused.rounds
-    session.queue_measure(subject, [], seconds=0.1, again=False)
-    session.run_pending()
+    session.panel_jobs.measure(subject, [], seconds=0.1, again=False)
+    session.panel_jobs.run_pending()
     assert inspection.measurement.id == paused.id
     assert inspection.measurement.rounds > rounds
     assert inspection.measurement.state == "done"
@@ -374,18 +374,18 @@ def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
 def test_of_two_that_are_asked_for_the_later_one_goes_on() -> None:
     session, inspection = inspected(variants=BOTH)
     subject = inspection.report.subject.id
-    first = session.queue_measure(subject, ["quick"], seconds=60, again=False)
-    assert session.queue_measure(subject, ["quick"], seconds=60, again=False) is first
+    first = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
+    assert session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False) is first
     second: list[Any] = []
 
     def ask(kind: str, *_: Any) -> None:
         if kind == "measured" and inspection.measurement.rounds > 5 and not second:
             second.append(
-                session.queue_measure(subject, ["quick", "aot"], seconds=0.1, again=False)
+                session.panel_jobs.measure(subject, ["quick", "aot"], seconds=0.1, again=False)
             )
 
     session.observe(ask)
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert (first.state, second[0].state) == ("cancelled", "done")
     counts = lengths(inspection)
     assert counts["quick"][1] > counts["aot"][1] > 0
@@ -396,7 +396,7 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
     net, x = subjects.Net(), torch.randn(4, 8)
     session, inspection = inspected(net, (x,))
     subject = inspection.report.subject.id
-    job = session.queue_measure(subject, ["quick"], seconds=60, again=False)
+    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
 
     def forget(kind: str, *_: Any) -> None:
         known = session.inspections.get(subject)
@@ -406,7 +406,7 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
     session.observe(forget)
     references = [weakref.ref(target) for target in (net, x, net.inner.weight, inspection)]
     del net, x, inspection
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert job.state == "cancelled"
     gc.collect()
     assert [reference() for reference in references] == [None] * 4

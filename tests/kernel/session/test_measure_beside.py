@@ -30,7 +30,7 @@ def test_sources_are_made_between_rounds() -> None:
         try:
             gone_on.append(wait_for_more())
             for mode in ("max-autotune-no-cudagraphs", "reduce-overhead", "max-autotune"):
-                _, job = session.sources(subject, cs.Variant(mode=mode))
+                _, job = session.panel_jobs.sources(subject, cs.Variant(mode=mode))
                 results.append(job is None or (job.ended.wait(600) and job.state == "done"))
                 gone_on.append(wait_for_more())
         finally:

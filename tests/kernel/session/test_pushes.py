@@ -79,7 +79,7 @@ def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
         answer = requests.ask("start_measure", subject=subject, seconds=seconds)["result"]
         assert (answer["job"]["kind"], answer["job"]["state"]) == ("measure", "queued")
         stop = session.observe(reload)
-        session.run_pending()
+        session.panel_jobs.run_pending()
         stop()
     whole = requests.ask("get_measurement", subject=subject)["result"]
     assert (whole["state"], whole["since"]) == ("done", 0)

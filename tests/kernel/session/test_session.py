@@ -9,6 +9,7 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
+from compilescope.inspection.variants import name_in
 from compilescope.progress.progress import Progress
 from compilescope.report import IN_CELL, Report
 from compilescope.report.errors import CompilescopeError
@@ -57,9 +58,9 @@ def test_a_variant_gets_no_name_that_another_one_has() -> None:
     session = Session()
     subject = inspected(session, variants={"cpp": EAGER})
     inspection = session.inspections[subject]
-    assert session.name_for(inspection, EAGER) == "cpp"
-    assert session.name_for(inspection, CPP) == "cpp 2"
-    assert session.name_for(inspection, cs.Variant()) == "python"
+    assert name_in(inspection.report, EAGER) == "cpp"
+    assert name_in(inspection.report, CPP) == "cpp 2"
+    assert name_in(inspection.report, cs.Variant()) == "python"
 
 
 def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +80,8 @@ def test_a_forgotten_subject_says_so() -> None:
     session.forget(subject)
     for ask in (
         lambda: session.inspection(subject),
-        lambda: session.sources(subject, CPP),
-        lambda: session.queue_run(subject),
+        lambda: session.panel_jobs.sources(subject, CPP),
+        lambda: session.panel_jobs.run(subject),
     ):
         with pytest.raises(cs.CompilescopeError) as error:
             ask()
@@ -99,10 +100,10 @@ def test_what_the_cell_itself_compiled_is_part_of_the_report() -> None:
     subject = inspected(session, watched=watched)
     names = [variant.name for variant in session.inspection(subject).report.variants]
     assert names == [IN_CELL, "python"]
-    assert session.queue_run(subject).variants == ["python"]
+    assert session.panel_jobs.run(subject).variants == ["python"]
     assert session.inspection(subject).report.variant(IN_CELL).recorded
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
-        session.queue_measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
+        session.panel_jobs.measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
 
 
 def again(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -127,9 +128,9 @@ def test_building_takes_up_what_was_asked_for_and_never_came() -> None:
     session = Session()
     subject = inspected(session)
     session.inspection(subject).report.variants.clear()
-    job = session.queue_run(subject)
+    job = session.panel_jobs.run(subject)
     assert job.variants == ["python"]
-    session.run_pending()
+    session.panel_jobs.run_pending()
     stages = {
         variant.name: variant.stage for variant in session.inspection(subject).report.variants
     }
@@ -207,5 +208,5 @@ def test_a_measurement_of_an_absurd_time_is_refused(seconds: float) -> None:
     with pytest.raises(CompilescopeError, match="A measurement cannot take"):
         session.measure(report.subject.id, {}, seconds=seconds)
     with pytest.raises(CompilescopeError, match="A measurement cannot take"):
-        session.queue_measure(report.subject.id, [], seconds=seconds, again=False)
+        session.panel_jobs.measure(report.subject.id, [], seconds=seconds, again=False)
     assert session.jobs.next() is None

@@ -16,7 +16,7 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
 from compilescope.progress.progress import Progress
 from compilescope.report import VariantReport
-from compilescope.session import session as sessions
+from compilescope.session import panel_jobs
 from compilescope.session.session import Session
 
 from .. import subjects
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 def sourced(session: Session, subject: str, variant: cs.Variant) -> tuple[str, Job | None]:
     """What a subshell's thread is answered, once the job has ended that it may name."""
-    name, job = in_thread(lambda: session.sources(subject, variant))
+    name, job = in_thread(lambda: session.panel_jobs.sources(subject, variant))
     assert job is None or job.ended.wait(600)
     return name, job
 
@@ -40,9 +40,9 @@ def test_sources_come_beside_the_main_thread_where_a_capture_serves_and_by_a_job
     report = session.inspection(subject).report
     assert sourced(session, subject, CPP)[0] == "cpp"
     assert report.variant("cpp").compilations[0].code.cpp
-    assert session.sources(subject, cs.Variant()) == ("python", None)
+    assert session.panel_jobs.sources(subject, cs.Variant()) == ("python", None)
     dynamic = cs.Variant(dynamic=True)
-    name, job = in_thread(lambda: session.sources(subject, dynamic))
+    name, job = in_thread(lambda: session.panel_jobs.sources(subject, dynamic))
     assert job is not None
     assert (name, job.state, job.variants, job.work.build) == (
         "python dynamic",
@@ -50,21 +50,23 @@ def test_sources_come_beside_the_main_thread_where_a_capture_serves_and_by_a_job
         ["python dynamic"],
         False,
     )
-    assert session.sources(subject, dynamic) == (name, job), "asked again it is not doubled"
-    session.run_pending()
+    assert session.panel_jobs.sources(subject, dynamic) == (name, job), (
+        "asked again it is not doubled"
+    )
+    session.panel_jobs.run_pending()
     assert job.ended.wait(600)
     assert (job.state, job.aside) == ("done", True)
     assert report.variant(name).requested == dynamic
-    assert session.sources(subject, dynamic) == (name, None)
+    assert session.panel_jobs.sources(subject, dynamic) == (name, None)
 
 
 def test_a_kernel_without_subshells_generates_on_its_main_thread() -> None:
     session = Session()
     subject = inspected(session)
-    name, job = session.sources(subject, CPP)
+    name, job = session.panel_jobs.sources(subject, CPP)
     assert job is not None
     assert (job.state, job.aside) == ("queued", False)
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert session.inspection(subject).report.variant(name).compilations[0].code.cpp
 
 
@@ -108,7 +110,7 @@ def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
 ) -> None:
     session = Session()
     subject = inspected(session)
-    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+    monkeypatch.setattr(panel_jobs, "PATIENCE_S", 600.0)
     generate = CodeGeneration.sources
     reused = held_after_reuse(session, monkeypatch)
     asked: list[Callable[[], Any]] = []
@@ -120,12 +122,12 @@ def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
     def ask_again(kind: str, _: str, __: Job | None) -> None:
         if kind == "report" and not asked:
             # The report has the failure, and its job has not ended yet.
-            asked.append(in_background(lambda: session.sources(subject, CPP)))
+            asked.append(in_background(lambda: session.panel_jobs.sources(subject, CPP)))
             assert reused.wait(600)
 
     monkeypatch.setattr(CodeGeneration, "sources", fail)
     session.observe(ask_again)
-    assert in_thread(lambda: session.sources(subject, CPP)) == ("cpp", None)
+    assert in_thread(lambda: session.panel_jobs.sources(subject, CPP)) == ("cpp", None)
     assert asked[0]() == ("cpp", None)
     cpp = session.inspection(subject).report.variant("cpp")
     assert cpp.stage == "sources"
@@ -138,7 +140,7 @@ def test_sources_are_of_the_report_that_is_there_when_the_cell_runs_again_meanwh
     session = Session()
     subject = inspected(session)
     earlier = session.inspection(subject)
-    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+    monkeypatch.setattr(panel_jobs, "PATIENCE_S", 600.0)
     beside = session.jobs.beside
 
     def run_the_cell_again(*args: Any) -> tuple[Job, bool]:
@@ -147,7 +149,7 @@ def test_sources_are_of_the_report_that_is_there_when_the_cell_runs_again_meanwh
         return beside(*args)
 
     monkeypatch.setattr(session.jobs, "beside", run_the_cell_again)
-    assert in_thread(lambda: session.sources(subject, CPP)) == ("cpp", None)
+    assert in_thread(lambda: session.panel_jobs.sources(subject, CPP)) == ("cpp", None)
     assert session.inspection(subject) is not earlier
     assert session.inspection(subject).report.variant("cpp").compilations[0].code.cpp
     assert [variant.name for variant in earlier.report.variants] == ["python"]
@@ -158,13 +160,13 @@ def test_sources_that_a_fault_of_ours_prevents_are_not_said_to_be_there(
 ) -> None:
     session = Session()
     subject = inspected(session)
-    monkeypatch.setattr(sessions, "PATIENCE_S", 600.0)
+    monkeypatch.setattr(panel_jobs, "PATIENCE_S", 600.0)
 
     def fail(*_: Any) -> None:
         raise LookupError("a fault of ours")
 
     monkeypatch.setattr(CodeGeneration, "sources", fail)
-    name, job = in_thread(lambda: session.sources(subject, CPP))
+    name, job = in_thread(lambda: session.panel_jobs.sources(subject, CPP))
     assert (name, job.state) == ("cpp", "done")
     (problem,) = session.inspection(subject).report.problems
     assert problem.what == "compilescope failed: LookupError: a fault of ours"
@@ -177,9 +179,9 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     subject = inspected(session)
     notices = Notices(session)
     generate = CodeGeneration.sources
-    monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(panel_jobs, "PATIENCE_S", 0.0)
     begun = endless_generation(monkeypatch)
-    name, job = in_thread(lambda: session.sources(subject, CPP))
+    name, job = in_thread(lambda: session.panel_jobs.sources(subject, CPP))
     assert job is not None
     assert begun.wait(600)
     assert (job.aside, job.state, job.step, job.variant) == (
@@ -189,7 +191,9 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
         "cpp",
     )
     assert job.elapsed_s > 0
-    assert in_thread(lambda: session.sources(subject, CPP)) == (name, job), "it is not doubled"
+    assert in_thread(lambda: session.panel_jobs.sources(subject, CPP)) == (name, job), (
+        "it is not doubled"
+    )
     session.jobs.cancel(job.id)
     assert job.ended.wait(600)
     assert notices.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
@@ -211,18 +215,18 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
 
     def ask_again(kind: str, _: str, job: Job | None) -> None:
         if job is not None and job.step == "running the subject under Dynamo":
-            again.append(in_thread(lambda: session.sources(subject, dynamic)))
+            again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
 
     begun = endless_generation(monkeypatch)
     dynamic = cs.Variant(dynamic=True)
     again: list[Any] = []
-    name, job = in_thread(lambda: session.sources(subject, dynamic))
+    name, job = in_thread(lambda: session.panel_jobs.sources(subject, dynamic))
     stop = session.observe(ask_again)
-    session.run_pending()
+    session.panel_jobs.run_pending()
     stop()
     assert session.jobs.current is None
     assert begun.wait(600)
-    again.append(in_thread(lambda: session.sources(subject, dynamic)))
+    again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
     assert {asked[1].id for asked in again} == {job.id}, "it is not doubled, wherever it runs"
     assert (job.aside, job.state, job.step) == (True, "running", "generating code: graph passes")
     session.jobs.cancel(job.id)
@@ -259,8 +263,8 @@ def test_a_fault_of_ours_on_the_main_thread_ends_the_whole_job(
     session = Session()
     subject = inspected(session)
     fail_next_capture(LookupError("a fault of ours"))
-    _, job = in_thread(lambda: session.sources(subject, cs.Variant(dynamic=True)))
-    session.run_pending()
+    _, job = in_thread(lambda: session.panel_jobs.sources(subject, cs.Variant(dynamic=True)))
+    session.panel_jobs.run_pending()
     assert (job.state, job.aside, session.jobs.aside) == ("done", False, [])
     (problem,) = session.inspection(subject).report.problems
     assert problem.what == "compilescope failed: LookupError: a fault of ours"
@@ -270,28 +274,28 @@ def test_a_waiting_job_can_be_cancelled() -> None:
     session = Session()
     subject = inspected(session)
     notices = Notices(session)
-    _, job = session.sources(subject, cs.Variant(dynamic=True))
+    _, job = session.panel_jobs.sources(subject, cs.Variant(dynamic=True))
     assert job is not None
     session.jobs.cancel(job.id)
     session.jobs.cancel("no such job")
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert notices.states == [(job.id, "queued"), (job.id, "cancelled")]
     assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
-    _, again = session.sources(subject, cs.Variant(dynamic=True))
+    _, again = session.panel_jobs.sources(subject, cs.Variant(dynamic=True))
     assert again is not None
     assert again.id != job.id
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert again.state == "done"
 
 
 def test_jobs_of_a_forgotten_subject_are_dropped_and_the_others_done() -> None:
     session = Session()
     gone, other = inspected(session), None
-    _, first = session.sources(gone, cs.Variant(dynamic=True))
+    _, first = session.panel_jobs.sources(gone, cs.Variant(dynamic=True))
     other = session.inspect(subjects.plain, (X[:2],), variants="python", run=False).subject.id
-    _, second = session.sources(other, cs.Variant(dynamic=True))
+    _, second = session.panel_jobs.sources(other, cs.Variant(dynamic=True))
     session.forget(gone)
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert first is not None
     assert second is not None
     assert (first.state, second.state) == ("cancelled", "done")
@@ -300,9 +304,9 @@ def test_jobs_of_a_forgotten_subject_are_dropped_and_the_others_done() -> None:
 def test_a_variant_that_is_gone_when_its_job_runs_is_left_out() -> None:
     session = Session()
     subject = inspected(session, variants=["python", "cpp"])
-    job = session.queue_run(subject, ["cpp"])
+    job = session.panel_jobs.run(subject, ["cpp"])
     inspected(session)  # the cell ran again, with fewer variants
-    session.run_pending()
+    session.panel_jobs.run_pending()
     assert job.state == "done"
 
 
@@ -312,9 +316,9 @@ def test_a_fault_of_ours_is_reported_and_the_next_job_runs(
     session = Session()
     subject = inspected(session)
     fail_next_capture(LookupError("a fault of ours"))
-    _, first = session.sources(subject, cs.Variant(dynamic=True))
-    _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
-    session.run_pending()
+    _, first = session.panel_jobs.sources(subject, cs.Variant(dynamic=True))
+    _, second = session.panel_jobs.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
+    session.panel_jobs.run_pending()
     assert first is not None
     assert second is not None
     assert (first.state, second.state) == ("done", "done")
@@ -332,9 +336,9 @@ def test_an_interrupt_ends_the_job_that_runs_and_only_that(
     session = Session()
     subject = inspected(session)
     fail_next_capture(KeyboardInterrupt())
-    _, first = session.sources(subject, cs.Variant(dynamic=True))
-    _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
-    session.run_pending()
+    _, first = session.panel_jobs.sources(subject, cs.Variant(dynamic=True))
+    _, second = session.panel_jobs.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
+    session.panel_jobs.run_pending()
     assert first is not None
     assert second is not None
     assert (first.state, second.state) == ("cancelled", "done")

@@ -99,8 +99,8 @@ def test_one_that_fails_is_a_problem_and_the_others_go_on(
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))
     report = inspection.report
     subject = report.subject.id
-    job = session.queue_studies(subject, ["layers", "accuracy"], [])
-    session.run_pending()
+    job = session.panel_jobs.study(subject, ["layers", "accuracy"], [])
+    session.panel_jobs.run_pending()
     assert (job.state, job.work.kind) == ("done", "study")
     quick, aot = report.variant("quick"), report.variant("aot")
     (problem,) = quick.problems
@@ -125,8 +125,8 @@ def test_a_study_can_be_cancelled(runs: dict[str, Callable[[StudyContext], None]
 
     runs["layers"] = layers
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))
-    job = session.queue_studies(inspection.report.subject.id, ["layers"], ["quick"])
-    session.run_pending()
+    job = session.panel_jobs.study(inspection.report.subject.id, ["layers"], ["quick"])
+    session.panel_jobs.run_pending()
     assert job.state == "cancelled"
     assert inspection.report.variant("quick").studied == []
     assert inspection.report.variant("quick").problems == []
@@ -135,7 +135,7 @@ def test_a_study_can_be_cancelled(runs: dict[str, Callable[[StudyContext], None]
 def test_what_is_no_study_is_refused() -> None:
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))
     for ask in (
-        lambda: session.queue_studies(inspection.report.subject.id, ["horoscope"], []),
+        lambda: session.panel_jobs.study(inspection.report.subject.id, ["horoscope"], []),
         lambda: requests.study(session, inspection.report, ["horoscope"]),
     ):
         with pytest.raises(cs.CompilescopeError, match="There is no study 'horoscope'"):
