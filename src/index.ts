@@ -5,6 +5,9 @@ import { servicePlugin } from './plugins/service';
 import { sidebarPlugin } from './plugins/sidebar';
 import { tracePlugin } from './plugins/trace';
 
+export * from './interfaces/selection';
+export * from './interfaces/status';
+export * from './interfaces/subject';
 export * from './tokens';
 
 export default [

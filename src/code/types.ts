@@ -18,4 +18,6 @@ export type {
   SourceLine,
   VariantSummary
 } from '../protocol/types';
-export type { ConnectionKind, ISelection, ISubjectModel } from '../tokens';
+export type { ISelection } from '../interfaces/selection';
+export type { ConnectionKind } from '../interfaces/status';
+export type { ISubjectModel } from '../interfaces/subject';

@@ -1,5 +1,5 @@
 import type { ISignal } from '@lumino/signaling';
-import type { Measurement, StudyName } from './protocol/types';
+import type { Measurement, StudyName } from '../protocol/types';
 
 /**
  * How a measurement is to be made.

@@ -1,5 +1,5 @@
 import type { ISignal } from '@lumino/signaling';
-import type { Sweep, Variant } from './protocol/types';
+import type { Sweep, Variant } from '../protocol/types';
 
 /**
  * What is to be swept, and how much each cell may take.

@@ -13,7 +13,7 @@ import type {
   WhatIfResult
 } from '../protocol/types';
 import { PACKAGE_VERSION } from '../protocol/types';
-import type { IReproduced } from '../tokens';
+import type { IReproduced } from '../interfaces/subject';
 import { ReportReader } from './reading/reader';
 import { ModelSignals } from './signals';
 

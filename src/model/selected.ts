@@ -1,4 +1,5 @@
-import type { ILinked, ISelection, ISubjectModel } from '../tokens';
+import type { ILinked, ISelection } from '../interfaces/selection';
+import type { ISubjectModel } from '../interfaces/subject';
 import { Linker, NO_SELECTION } from './links/linker';
 import type { ReportReader } from './reading/reader';
 

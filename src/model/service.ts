@@ -5,7 +5,8 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
-import type { ICompilescope, ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
+import type { ICompilescope } from '../tokens';
 import { KernelHandler } from './handler';
 
 /**

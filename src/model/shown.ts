@@ -1,5 +1,5 @@
 import type { ReportSummary, VariantSummary } from '../protocol/types';
-import type { ISides } from '../tokens';
+import type { ISides } from '../interfaces/subject';
 import {
   chooseCompilation,
   chooseSides,

@@ -7,13 +7,9 @@ import type {
   WatchState,
   GraphTiers
 } from '../protocol/types';
-import type {
-  ILinked,
-  ISelection,
-  ISides,
-  IStatus,
-  ISubjectModel
-} from '../tokens';
+import type { ILinked, ISelection } from '../interfaces/selection';
+import type { IStatus } from '../interfaces/status';
+import type { ISides, ISubjectModel } from '../interfaces/subject';
 
 /**
  * The signals of a model; `ISubjectModel` says what each one is for.

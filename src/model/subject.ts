@@ -8,17 +8,11 @@ import type {
   JobState,
   ReportSummary,
   SubjectSummary,
-  Variant,
-  WatchState,
-  GraphTiers
+  Variant
 } from '../protocol/types';
-import type {
-  ILinked,
-  ISelection,
-  ISides,
-  IStatus,
-  ISubjectModel
-} from '../tokens';
+import type { ILinked, ISelection } from '../interfaces/selection';
+import type { IStatus } from '../interfaces/status';
+import type { ISides, ISubjectModel } from '../interfaces/subject';
 import { isActive } from './jobs';
 import { ReportLoader } from './reading/loader';
 import { RequestedVariants } from './requested';
@@ -28,7 +22,7 @@ import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
 import { NO_CHOICES } from './variants';
 import { withGraph } from './tiers';
-import { ModelWork } from './work';
+import { ModelWatching } from './watching';
 
 /**
  * Loads the extension into the kernel without leaving a name there.
@@ -38,7 +32,7 @@ const LOAD = "get_ipython().run_line_magic('load_ext', 'compilescope')";
 /**
  * What one kernel has inspected, as every view of it sees it.
  */
-export class SubjectModel extends ModelWork implements ISubjectModel {
+export class SubjectModel extends ModelWatching implements ISubjectModel {
   /**
    * The kernel's connection; null while there is no kernel.
    *
@@ -156,14 +150,6 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this._selected.linked;
   }
 
-  get tiers(): readonly GraphTiers[] {
-    return this._tiers;
-  }
-
-  get watch(): WatchState | null {
-    return this._watch;
-  }
-
   get isLive(): boolean {
     const isGone = this._subject !== null && !this._known.isLive(this._subject);
     return !isGone && (this._connection?.isLive ?? true);
@@ -246,27 +232,6 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this.reader.getGraph(variant, compilation, stage);
   }
 
-  pinTier(
-    number: number,
-    pinned: boolean,
-    tier: GraphTiers['serving']
-  ): Promise<void> {
-    return this.attempt(async connection => {
-      const { graphs } = await connection.request('pin_tier', {
-        number,
-        pinned,
-        tier
-      });
-      this._setTiers(graphs);
-    });
-  }
-
-  async setWatch(on: boolean, clear = false): Promise<void> {
-    await this.attempt(async connection => {
-      this._setWatchState(await connection.request('set_watch', { on, clear }));
-    });
-  }
-
   dispose(): void {
     if (this._isDisposed) {
       return;
@@ -307,8 +272,8 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _onOpened(_: unknown, state: HelloResult): void {
     this._choices = state.choices;
     this.jobs.reset(state.job);
-    this._setWatchState(state.watching);
-    this._setTiers(state.tiers);
+    this.setWatchState(state.watching);
+    this.setTiers(state.tiers);
     const known = this._known.find(this._subject);
     const missed = missedSubject(this._known.list, state.subjects);
     this._setLive(state.subjects, this.awaitsInspection ? missed : null);
@@ -341,10 +306,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
         }
         break;
       case 'watch_changed':
-        this._setWatchState(data.watch);
+        this.setWatchState(data.watch);
         break;
       case 'tiers_changed':
-        this._setTiers(withGraph(this._tiers, data.graph));
+        this.setTiers(withGraph(this.tiers, data.graph));
         break;
       case 'measured':
         if (data.measurement.subject === this._subject) {
@@ -429,16 +394,6 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
   }
 
-  private _setTiers(tiers: readonly GraphTiers[]): void {
-    this._tiers = tiers;
-    this.tiersChanged.emit(tiers);
-  }
-
-  private _setWatchState(watch: WatchState | null): void {
-    this._watch = watch;
-    this.watchChanged.emit(watch);
-  }
-
   private _setStatus(status: IStatus): void {
     this._status = status;
     this.statusChanged.emit(status);
@@ -469,8 +424,6 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
   });
   private _isDisposed = false;
-  private _tiers: readonly GraphTiers[] = [];
-  private _watch: WatchState | null = null;
   private _shown = new Shown({
     onSides: sides => this.selectedVariantsChanged.emit(sides),
     onVariant: variant => {

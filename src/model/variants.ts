@@ -4,7 +4,7 @@ import type {
   Variant,
   VariantSummary
 } from '../protocol/types';
-import type { ISides } from '../tokens';
+import type { ISides } from '../interfaces/subject';
 
 /**
  * The setting that the switches show while there is no report.

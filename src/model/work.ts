@@ -1,4 +1,4 @@
-import type { IMeasureOptions, IMeasuring } from '../measuring';
+import type { IMeasureOptions, IMeasuring } from '../interfaces/measuring';
 import type { IConnection } from '../protocol/connection';
 import type {
   JobState,
@@ -7,7 +7,7 @@ import type {
   StudyName,
   Sweep
 } from '../protocol/types';
-import type { ISweeping, ISweepOptions } from '../sweeping';
+import type { ISweeping, ISweepOptions } from '../interfaces/sweeping';
 import { Jobs } from './jobs';
 import { MeasurementKeeper } from './measurement';
 import { ModelRequests } from './requests';

@@ -1,6 +1,6 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * The place of the cell that a model's report is of; -1 where it is gone.

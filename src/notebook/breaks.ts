@@ -10,7 +10,7 @@ import type {
   SourceLine,
   VariantReport
 } from '../protocol/types';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 import { cellsWith } from './cells';
 import type { IBreakMark } from './marks';
 import { markBreaks, unmarkBreaks } from './marks';

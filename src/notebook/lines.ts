@@ -1,5 +1,5 @@
 import type { Region } from '../protocol/types';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * Whether something was generated from a line of the user's code, as far as

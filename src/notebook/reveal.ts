@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
-import type { ISourcePosition } from '../tokens';
+import type { ISourcePosition } from '../interfaces/selection';
 import { cellsWith } from './cells';
 
 /**

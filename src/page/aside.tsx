@@ -8,7 +8,7 @@ import { Tiers } from '../panels/sidebar/tiers';
 import { Variants } from '../panels/sidebar/variants';
 import { Verdict } from '../panels/sidebar/verdict';
 import type { ViewTarget } from '../panels/views';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * What the sidebar tells of a report: variants, times, tiers, problems.

@@ -3,7 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { compilescopeIcon } from '../icons';
 import { formatPlace } from '../words/format';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * What the report is of, and where and when it was made.

@@ -1,6 +1,7 @@
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
-import type { ISourcePosition, ISubjectModel } from '../tokens';
+import type { ISourcePosition } from '../interfaces/selection';
+import type { ISubjectModel } from '../interfaces/subject';
 import { ILanguages } from '../code/editor/languages';
 
 /**

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * What a report is of, and where it was made, in one line.

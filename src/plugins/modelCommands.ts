@@ -13,7 +13,8 @@ import { compilescopeIcon } from '../icons';
 import { isActive } from '../model/jobs';
 import { download } from '../download';
 import { showDoctor } from '../panels/doctor';
-import type { ICompilescope, ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
+import type { ICompilescope } from '../tokens';
 
 /**
  * The ids of the commands.

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { SubjectModel } from '../model/subject';
 import type { IConnection } from '../protocol/connection';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 import { ReportShell } from '../panels/shell';
 import type { IViewContext, ViewTarget } from '../panels/views';
 import { loadView } from '../panels/loaders';

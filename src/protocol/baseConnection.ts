@@ -1,6 +1,6 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
-import type { IStatus } from '../tokens';
+import type { IStatus } from '../interfaces/status';
 import type { EventOf, IConnection } from './interface';
 import type { Commands, HelloResult } from './types';
 

@@ -1,6 +1,6 @@
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
-import type { IStatus } from '../tokens';
+import type { IStatus } from '../interfaces/status';
 import type { Commands, Events, HelloResult } from './types';
 
 /**

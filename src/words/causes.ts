@@ -1,5 +1,5 @@
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ISubjectModel } from '../tokens';
+import { ISubjectModel } from '../interfaces/subject';
 
 /**
  * What stands beside a view's tab.

@@ -1,4 +1,4 @@
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * The name of the frame of one of a variant's compilations; empty where torch did

@@ -1,5 +1,5 @@
 import type { Kernel, Launch } from '../protocol/types';
-import type { ISubjectModel } from '../tokens';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * Whether a closer look was taken at a variant: `kernels` times its launches.

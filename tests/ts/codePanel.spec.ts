@@ -10,7 +10,8 @@ import type {
   Step,
   Steps
 } from '../../src/protocol/types';
-import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
+import type { ILinked, ISelection } from '../../src/interfaces/selection';
+import type { ISubjectModel } from '../../src/interfaces/subject';
 import {
   artifact,
   artifactResult,

@@ -9,7 +9,7 @@ import type {
   Region,
   ReportSummary
 } from '../../src/protocol/types';
-import type { ISubjectModel } from '../../src/tokens';
+import type { ISubjectModel } from '../../src/interfaces/subject';
 import {
   artifact,
   artifactResult,

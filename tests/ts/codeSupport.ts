@@ -8,7 +8,8 @@ import type {
   Variant,
   VariantSummary
 } from '../../src/protocol/types';
-import type { ISides, IStatus } from '../../src/tokens';
+import type { IStatus } from '../../src/interfaces/status';
+import type { ISides } from '../../src/interfaces/subject';
 import { variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 

@@ -10,7 +10,7 @@ import type {
   Variant,
   VariantSummary
 } from '../../src/protocol/types';
-import type { IStatus } from '../../src/tokens';
+import type { IStatus } from '../../src/interfaces/status';
 import { compilationSummary, helloResult } from './structs';
 
 /**

@@ -2,7 +2,7 @@ import { resolveLinks } from '../../src/model/links/links';
 import { GraphIndex } from '../../src/model/links/nodes';
 import { SubjectModel } from '../../src/model/subject';
 import type { Kernel, Region } from '../../src/protocol/types';
-import type { ILinked, ISelection } from '../../src/tokens';
+import type { ILinked, ISelection } from '../../src/interfaces/selection';
 import { region } from './codeSupport';
 import {
   FakeConnection,

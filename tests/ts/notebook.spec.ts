@@ -8,7 +8,8 @@ import { cellsWith, fileOf } from '../../src/notebook/cells';
 import { isLinked } from '../../src/notebook/lines';
 import { endProgress } from '../../src/notebook/progress';
 import type { JobState, Region } from '../../src/protocol/types';
-import type { IStatus, ISubjectModel } from '../../src/tokens';
+import type { IStatus } from '../../src/interfaces/status';
+import type { ISubjectModel } from '../../src/interfaces/subject';
 import { job, report, variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 

@@ -12,7 +12,7 @@ import type {
 import { Watch } from '../../src/panels/sidebar/watch';
 import { showWatched } from '../../src/panels/sidebar/watched';
 import type { WatchedCompilation, WatchState } from '../../src/protocol/types';
-import type { ISubjectModel } from '../../src/tokens';
+import type { ISubjectModel } from '../../src/interfaces/subject';
 import { report, variant } from './fakes';
 
 const CALL = { file: '/tmp/ipykernel_1/1.py', line: 4, function: '', code: '' };

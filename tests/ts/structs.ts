@@ -20,7 +20,7 @@ import {
   conformNode,
   conformVariantReport
 } from '../../src/protocol/conform';
-import type { ILinked, ISelection } from '../../src/tokens';
+import type { ILinked, ISelection } from '../../src/interfaces/selection';
 
 /*
  * The protocol's structs with their defaults: a test gives what it is about, and

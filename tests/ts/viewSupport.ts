@@ -11,7 +11,8 @@ import type {
   Problem,
   ReportSummary
 } from '../../src/protocol/types';
-import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
+import type { ILinked, ISelection } from '../../src/interfaces/selection';
+import type { ISubjectModel } from '../../src/interfaces/subject';
 import { report, settle } from './fakes';
 import { linked, selection } from './structs';
 

@@ -4,7 +4,8 @@ import type {
   Kernel,
   Region
 } from '../../protocol/types';
-import type { ILinked, ISelection, ISubjectModel } from '../../tokens';
+import type { ILinked, ISelection } from '../../interfaces/selection';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { bareLinks, kernelStage, resolveLinks } from './links';
 import { GraphIndex } from './nodes';
 import type { ReportReader } from '../reading/reader';

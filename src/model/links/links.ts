@@ -4,7 +4,7 @@ import type {
   INodePosition,
   ISelection,
   ISourcePosition
-} from '../../tokens';
+} from '../../interfaces/selection';
 import { isLineKey } from './lineKeys';
 import { ILinkData } from './linkData';
 import { whatIsMissing } from './unlinked';

@@ -1,5 +1,5 @@
 import type { Graph, Node } from '../../protocol/types';
-import type { ISourcePosition } from '../../tokens';
+import type { ISourcePosition } from '../../interfaces/selection';
 
 /**
  * Answers, for one graph, which nodes come from where.

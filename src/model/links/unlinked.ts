@@ -1,4 +1,4 @@
-import type { ILinked, ISelection } from '../../tokens';
+import type { ILinked, ISelection } from '../../interfaces/selection';
 import type { ILinkData } from './linkData';
 
 /**

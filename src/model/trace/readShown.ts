@@ -1,4 +1,4 @@
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 
 /**
  * Have the compilations that are shown read: a trace lists them in outline, and

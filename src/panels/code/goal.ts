@@ -1,5 +1,5 @@
 import { EditorView } from '@codemirror/view';
-import type { ITextPosition } from '../../tokens';
+import type { ITextPosition } from '../../interfaces/selection';
 import { sameAddress, type IAddress, type Side } from '../../code/artifacts';
 import type { SideState } from '../../code/loader';
 

@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { ITextPosition } from '../../tokens';
+import type { ITextPosition } from '../../interfaces/selection';
 import type { IAddress, Side } from '../../code/artifacts';
 import type { IComparison } from '../../code/comparison';
 import { DiffBody } from '../../code/diff';

@@ -8,7 +8,7 @@ import type {
   ReproducerFile,
   ReproducerResult
 } from '../../protocol/types';
-import type { IReproduced } from '../../tokens';
+import type { IReproduced } from '../../interfaces/subject';
 import { stepText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 import { CodeBlock } from './copy';

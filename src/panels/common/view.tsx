@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { problemOf } from '../../protocol/client';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import type { IViewContext } from '../views';
 import { whyNothing, whyOnlyInductor } from './states/empty';
 import type { IEmpty, ViewState } from './states/frame';

@@ -3,7 +3,7 @@ import { comparedWith, otherHalf } from '../../graph/diff/stages';
 import { hasKernelNames } from '../../graph/kernels';
 import type { IStageData, IPrepared } from '../../graph/prepare';
 import type { Region } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { layoutInput, nodeTexts } from '../../graph/sizes';
 import { Scene } from '../../graph/paint/scene';
 import { LayoutClient } from '../../graph/worker/client';

@@ -1,5 +1,6 @@
 import type { IPrepared } from '../../graph/prepare';
-import type { ILinked, ISelection, ISubjectModel } from '../../tokens';
+import type { ILinked, ISelection } from '../../interfaces/selection';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { GHOST } from '../../graph/diff/ghosts';
 
 /**

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import type { ViewId } from '../views';
 import { ICount, causesOf } from '../../words/causes';
 

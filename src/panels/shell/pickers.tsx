@@ -3,7 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isCompiled } from '../../model/variants';
 import type { CompilationSummary } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { formatPlace } from '../../words/format';
 
 /**

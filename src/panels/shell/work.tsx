@@ -3,7 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { JobState } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { Elapsed } from '../common/states/elapsed';
 import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';

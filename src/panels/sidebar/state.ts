@@ -1,5 +1,5 @@
 import { DEFAULT_VARIANT, NO_CHOICES } from '../../model/variants';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import type { ISidebarState } from './types';
 
 /**

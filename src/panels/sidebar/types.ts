@@ -10,7 +10,8 @@ import type {
   Variant,
   WatchState
 } from '../../protocol/types';
-import type { ISides, IStatus } from '../../tokens';
+import type { IStatus } from '../../interfaces/status';
+import type { ISides } from '../../interfaces/subject';
 import type { ViewTarget } from '../views';
 
 /**

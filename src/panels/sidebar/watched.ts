@@ -1,5 +1,5 @@
 import type { SourceLine } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 
 /**
  * Turn all views to a compilation that was watched.

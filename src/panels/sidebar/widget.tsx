@@ -5,7 +5,7 @@ import type { Message } from '@lumino/messaging';
 import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import type { ViewTarget } from '../views';
 import { SidebarBody } from './body';
 import { signalsOf, stateOf } from './state';

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Chart } from '../../charts';
 import { isEnded } from '../../model/sweep';
 import type { Sweep, VariantReport } from '../../protocol/types';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import type { Sort } from '../common';
 import { sorted, VirtualTable } from '../common';
 import { Part } from '../common/study';

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../model/jobs';
-import type { ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../interfaces/subject';
 import { formatCount } from '../../words/format';
 import type { ITimed } from './rows';
 

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
-import type { ISubjectModel } from '../../../tokens';
+import type { ISubjectModel } from '../../../interfaces/subject';
 import type { ViewState } from './frame';
 
 /**
