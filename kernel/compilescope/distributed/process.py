@@ -130,7 +130,7 @@ def _inspect(
         inspection.report.problems.append(failures.explain(error))
         return votes.patience_s
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
-        inspection.fault(error)
+        inspection.results.fault(error)
         return votes.patience_s
     return None
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +31,6 @@ from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Cancelled, Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.problem import fault
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..studies.run import study_variants
@@ -49,6 +47,7 @@ from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled
 from . import report_updates
 from .code_generation import CodeGeneration, runs_here
+from .results import Results
 from .variants import with_written
 
 
@@ -90,16 +89,14 @@ class Inspection:
             subject=subject,
             environment=environment(),
         )
+        self.results = Results(self.report)
+        """Adds to the report."""
         self.asked: Mapping[str, Variant] = {}
         """The variants that the inspection was requested for."""
         self.likeness: tuple[object, ...] | None = None
         """The result of `same_call.likeness`; None if no other call is compared with it."""
         self.size = len(walk(self.fn, self.args, self.kwargs).objects)
         """How many objects with state the call reaches: modules, parameters, containers."""
-        self._changed: Callable[[str], None] = lambda variant: None
-        self._lock = threading.RLock()
-        self._order: Sequence[str] = ()
-        """The names of the variants that an earlier report of the call had."""
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
         code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
         self._questions = VariantGuards(self.fn, subject.name, code_copies)
@@ -110,14 +107,6 @@ class Inspection:
         self._generation = CodeGeneration(
             self.fn, self.args, self.kwargs, code_copies, self._shipment, self._aot_compiled
         )
-
-    def on_change(self, changed: Callable[[str], None]) -> None:
-        """Calls ``changed`` with a variant's name whenever the report has new results of it."""
-        self._changed = changed
-
-    def changed(self, variant: str) -> None:
-        """Tell who shows the report that a variant has changed."""
-        self._changed(variant)
 
     def with_written(
         self, fn: Callable[..., Any], requested: Mapping[str, Variant], *, chosen: bool
@@ -166,13 +155,7 @@ class Inspection:
             coming = coming[1:]
             monitor.step("generating code", variant=name)
             result = self._generation.generate(variants, name, coming, monitor)
-            with self._lock:
-                current = report_updates.find(self.report, name)
-                # A build that has finished meanwhile has more results.
-                if current is None or current.stage != "built":
-                    report_updates.put(self.report, result, self._order)
-                    self._keep_guards(name, variant)
-            self._changed(name)
+            self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
         """Whether `build_at_once` can serve these variants: Inductor generates all their code."""
@@ -193,13 +176,7 @@ class Inspection:
             if built is not None and report_updates.lacks_code(built):
                 self.capture({name: variant}, monitor)
                 monitor.step("generating code", variant=name)
-                sources = self._generation.sources(name, variant)
-                with self._lock:
-                    report_updates.put(self.report, sources)
-                    report_updates.put(self.report, report_updates.merged(self.report, built))
-                    if built.timing is not None:
-                        report_updates.conclude(self.report, built)
-                self._changed(name)
+                self.results.add_sources(self._generation.sources(name, variant), built)
 
     @in_own_context
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
@@ -253,7 +230,7 @@ class Inspection:
                 measured = [
                     other.name for other in others if other.timing is long.get(other.name, 0)
                 ]
-                self._note_timings(timings, but=measured)
+                self.results.put_timings(timings, but=measured)
 
     @in_own_context
     def build(
@@ -288,7 +265,7 @@ class Inspection:
             monitor.step("timing")
             with quiet():
                 timings = time(calls, snapshot.restore)
-            self._note_timings(timings)
+            self.results.put_timings(timings)
 
     @in_own_context
     def measure(
@@ -334,7 +311,7 @@ class Inspection:
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
             report_updates.note_ended(self.report, measurement.progress.problem)
-            self._note_timings(measurement.timings())
+            self.results.put_timings(measurement.timings())
 
     @in_own_context
     def study(
@@ -383,14 +360,9 @@ class Inspection:
             able,
             studies,
             monitor,
-            self._studied,
+            self.results.conclude,
             existing=existing,
         )
-
-    def _studied(self, variant: VariantReport) -> None:
-        with self._lock:
-            report_updates.conclude(self.report, variant)
-        self._changed(variant.name)
 
     @property
     def measurement(self) -> MeasurementProgress:
@@ -432,20 +404,7 @@ class Inspection:
             self._builds, requested, snapshot, monitor, self._questions.keep, together, opened
         )
         for result in results:
-            with self._lock:
-                report_updates.put(
-                    self.report, report_updates.merged(self.report, result), self._order
-                )
-            self._changed(result.name)
-
-    def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
-        """Puts timings into the report, and what follows from them; some keep what they have."""
-        if not timings:
-            return
-        with self._lock:
-            report_updates.put_timings(self.report, timings, but)
-        for name in timings:
-            self._changed(name)
+            self.results.put_built(result)
 
     def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
         """What a call with other arguments would meet; runs and compiles nothing.
@@ -489,29 +448,6 @@ class Inspection:
         askable = self._generation.askable(variant)
         if askable is not None:
             self._questions.keep(name, askable)
-
-    def put(self, result: VariantReport) -> None:
-        """Adds a variant that was inspected elsewhere."""
-        with self._lock:
-            report_updates.put(self.report, result, self._order)
-        self._changed(result.name)
-
-    def adopt(self, before: Report, but: Collection[str]) -> None:
-        """Takes over the variants of an earlier report of the same call, except those named.
-
-        Variants that are requested under another name are left out too. Figures and code are kept;
-        builds are not, and are made again when needed. Each variant that is inspected anew stands
-        where it stood.
-        """
-        with self._lock:
-            self._order = [variant.name for variant in before.variants]
-            report_updates.adopt(self.report, before, but, list(self.asked.values()))
-
-    def fault(self, error: Exception) -> None:
-        """Notes an error of compilescope's own, which ends the work on this report."""
-        with self._lock:
-            self.report.problems.append(fault(error))
-        self._changed("")
 
     def _is_callable(self, variant: VariantReport) -> bool:
         """Whether it can be called beside eager on this machine."""

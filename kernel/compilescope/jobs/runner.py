@@ -90,7 +90,7 @@ def carry_out_aside(
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
-        inspection.fault(error)
+        inspection.results.fault(error)
 
 
 def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor) -> bool:
@@ -107,7 +107,7 @@ def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: M
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
-        inspection.fault(error)
+        inspection.results.fault(error)
         return False
     return True
 
@@ -168,10 +168,10 @@ def carry_out(
                 else:
                     inspection.run(list(requested), monitor)
             if work.breakdown and (
-                plan := plan_breakdown(inspection.report, requested, inspection.changed)
+                plan := plan_breakdown(inspection.report, requested, inspection.results.changed)
             ):
                 inspection.study([plan.variant], BREAKDOWN, monitor, existing=plan.existing)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
-        inspection.fault(error)
+        inspection.results.fault(error)

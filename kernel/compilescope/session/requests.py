@@ -93,7 +93,7 @@ def measure_and_study(
         plan := plan_breakdown(
             report,
             [variant.name for variant in report.variants],
-            lambda variant: _inspection(session, report).changed(variant),
+            lambda variant: _inspection(session, report).results.changed(variant),
         )
     ):
         requested = {plan.variant: report.variant(plan.variant).requested}

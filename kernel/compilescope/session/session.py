@@ -92,7 +92,7 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
         subject = inspection.report.subject.id
-        inspection.on_change(lambda _: self._note_change(subject))
+        inspection.results.on_change(lambda _: self._note_change(subject))
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(requested), work)
         with self._calls.alone(job):
@@ -171,7 +171,7 @@ class Session:
         if found_inspection is None and plan.call is not None:
             inspection = found_inspection = Inspection(*plan.call)
             subject = inspection.report.subject.id
-            inspection.on_change(lambda _: self._note_change(subject))
+            inspection.results.on_change(lambda _: self._note_change(subject))
             self._keep(inspection, focus=True)
         report = (
             found_inspection.report if found_inspection is not None else new_report(plan.subject)

@@ -101,7 +101,8 @@ class Subjects:
         for other in dict.fromkeys([new.id, *_replaced(new, self.inspections)]):
             before = self.inspections.get(other)
             if isinstance(before, Inspection) and before.likeness == inspection.likeness:
-                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *requested))
+                but = (AS_WRITTEN, IN_CELL, *requested)
+                inspection.results.adopt(before.report, but, requested.values())
 
     def drop(self, subject: str) -> Inspected | None:
         """Remove a subject, cancel its jobs, and return its inspection; None if there is none."""
@@ -124,7 +125,7 @@ def add_watched(inspection: Inspection, watched: Watched) -> None:
     """Add what a cell itself compiled to the report of its call."""
     compilations = watched.compilations(IN_CELL)
     if compilations:
-        inspection.put(
+        inspection.results.put(
             VariantReport(
                 name=IN_CELL,
                 requested=Variant(),

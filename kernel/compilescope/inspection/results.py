@@ -1,0 +1,105 @@
+"""The results about a subject: its report, and who is told of changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ..report import Report, Timing, VariantReport
+from ..report.problem import fault
+from ..report.variant import Variant
+from . import report_updates
+
+
+class Results:
+    """Adds results to a report, from any thread.
+
+    Parameters
+    ----------
+    report
+        The report that grows.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._changed: Callable[[str], None] = lambda variant: None
+        self._lock = threading.RLock()
+        self._order: Sequence[str] = ()
+        """The names of the variants that an earlier report of the call had."""
+
+    def on_change(self, changed: Callable[[str], None]) -> None:
+        """Calls ``changed`` with a variant's name whenever the report has new results of it."""
+        self._changed = changed
+
+    def changed(self, variant: str) -> None:
+        """Tell who shows the report that a variant has changed."""
+        self._changed(variant)
+
+    def put(self, result: VariantReport) -> None:
+        """Adds a variant, or takes the place of its earlier results."""
+        with self._lock:
+            report_updates.put(self._report, result, self._order)
+        self._changed(result.name)
+
+    def put_generated(self, result: VariantReport, added: Callable[[], None]) -> None:
+        """Adds a variant's sources, unless a build that has finished meanwhile has more results.
+
+        Parameters
+        ----------
+        added
+            Called if they were added.
+        """
+        with self._lock:
+            current = report_updates.find(self._report, result.name)
+            if current is None or current.stage != "built":
+                report_updates.put(self._report, result, self._order)
+                added()
+        self._changed(result.name)
+
+    def put_built(self, result: VariantReport) -> None:
+        """Adds what building a variant came to, to the sources that the report has."""
+        with self._lock:
+            merged = report_updates.merged(self._report, result)
+            report_updates.put(self._report, merged, self._order)
+        self._changed(result.name)
+
+    def add_sources(self, sources: VariantReport, built: VariantReport) -> None:
+        """Adds the sources of a variant whose build lacks some."""
+        with self._lock:
+            report_updates.put(self._report, sources)
+            report_updates.put(self._report, report_updates.merged(self._report, built))
+            if built.timing is not None:
+                report_updates.conclude(self._report, built)
+        self._changed(sources.name)
+
+    def put_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
+        """Adds timings, and what follows from them; some variants keep what they have."""
+        if not timings:
+            return
+        with self._lock:
+            report_updates.put_timings(self._report, timings, but)
+        for name in timings:
+            self._changed(name)
+
+    def conclude(self, variant: VariantReport) -> None:
+        """Adds what follows from a study of a variant."""
+        with self._lock:
+            report_updates.conclude(self._report, variant)
+        self._changed(variant.name)
+
+    def adopt(self, before: Report, but: Collection[str], requested: Collection[Variant]) -> None:
+        """Takes over the variants of an earlier report of the same call, except those named.
+
+        Variants that are requested under another name are left out too. Figures and code are kept;
+        builds are not, and are made again when needed. Each variant that is inspected anew stands
+        where it stood.
+        """
+        with self._lock:
+            self._order = [variant.name for variant in before.variants]
+            report_updates.adopt(self._report, before, but, list(requested))
+
+    def fault(self, error: Exception) -> None:
+        """Notes an error of compilescope's own, which ends the work on this report."""
+        with self._lock:
+            self._report.problems.append(fault(error))
+        self._changed("")
