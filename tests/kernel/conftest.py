@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Python looks for garbage less often: a tenth of the time.
-gc.set_threshold(50_000, 20, 20)
+# Python looks for garbage where a test asks for it, or memory runs short (`little_memory`): a fifth
+# of the time.
+gc.set_threshold(1_000_000_000)
 
 # All of this is set before torch is imported, which reads some of it then. What a test starts has
 # it too.
@@ -43,6 +44,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 from collections.abc import Iterator
 
 import comm
+import psutil
 import pytest
 import torch
 from comm.base_comm import CommManager
@@ -54,10 +56,35 @@ from .forks import forked
 
 
 @pytest.fixture(scope="session", autouse=True)
-def less_garbage_collection() -> None:
-    """Python looks for no garbage in what is imported."""
+def less_garbage_collection() -> Iterator[None]:
+    """Python looks for no garbage in what is imported, nor in anything at the end."""
     gc.collect()
     gc.freeze()
+    yield
+    gc.freeze()
+
+
+_GARBAGE = 2 << 30
+"""How many bytes a process may grow before it looks for garbage."""
+
+
+@pytest.fixture(scope="session")
+def collected_at() -> list[int]:
+    """The bytes in use after Python last looked for garbage."""
+    return [_used()]
+
+
+@pytest.fixture(autouse=True)
+def little_memory(collected_at: list[int]) -> Iterator[None]:
+    """What the tests of a process leave behind does not add up to all memory."""
+    yield
+    if _used() > collected_at[0] + _GARBAGE:
+        gc.collect()
+        collected_at[0] = _used()
+
+
+def _used() -> int:
+    return psutil.Process().memory_info().rss
 
 
 @pytest.fixture(scope="session", autouse=True)

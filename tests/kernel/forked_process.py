@@ -178,11 +178,11 @@ def main() -> None:
         less_work = importlib.import_module("less_work")  # it is beside this program
         less_work.less_compiling()
         less_work.short_timing_in_processes()
-    # A fork's collector leaves these objects alone, and their memory shared; it looks as seldom as
-    # that of the tests' process (`less_garbage_collection`).
+    # A fork's collector leaves these objects alone, and their memory shared; like that of the
+    # tests' process it looks for garbage only when it is told to (`less_garbage_collection`).
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(1_000_000_000)
     serve(socket.socket(fileno=int(sys.argv[1])))
 
 

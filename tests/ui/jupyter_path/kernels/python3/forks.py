@@ -147,11 +147,11 @@ if __name__ == "__main__":
     import_what_an_inspection_needs()
     forked_process.compute_what_inductor_keeps()
     less_work.less_compiling()
-    # A kernel's collector leaves these objects alone, and their memory shared; it looks as seldom
-    # as that of the kernel's own tests.
+    # A kernel's collector leaves these objects alone, and their memory shared; like that of the
+    # kernel's own tests it looks for garbage only when it is told to.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(1_000_000_000)
     kernel = serve(listener)
     if kernel is not None:
         forked_process.run_to_its_end(lambda: forks.run_beside_fork(lambda: _run_kernel(kernel)))
