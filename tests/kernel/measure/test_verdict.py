@@ -171,7 +171,7 @@ def test_help_says_what_it_brought_where_that_was_measured() -> None:
 
 
 def test_a_wrapper_that_takes_little_of_a_call_is_advised_only_where_it_was_measured() -> None:
-    python = built(timing=timing(30), layers=[layers(30, 3, wrapper=2)])
+    python = built(timing=timing(30), layers=[layers(30, 3, wrapper=1.5, launches=0.5)])
     cpp = built("cpp", Variant(cpp_wrapper=True), timing=timing(29))
     alone, beside = (verdict(python, report(python, *others)) for others in ((), (cpp,)))
     assert alone is not None
