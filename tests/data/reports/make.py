@@ -117,7 +117,7 @@ def anonymous(
             timing["samples_us"] = timing["samples_us"][:SAMPLES]
         for compilation in variant["compilations"]:
             for kernel in compilation["kernels"]:
-                others = [each for each in kernel["configs"] if each["assembly"]]
+                others = [config for config in kernel["configs"] if config["assembly"]]
                 for config in others[CONFIGS:]:
                     config["assembly"] = config["assembly_lines"] = {}
     text = json.dumps(report, ensure_ascii=False)

@@ -102,14 +102,16 @@ def test_a_failure_that_torch_counts_at_a_node_is_of_the_guards_there() -> None:
 
 def test_a_file_of_an_earlier_version_gets_them_as_it_is_loaded(tmp_path: Path) -> None:
     raw = msgspec.json.decode((REPORTS / "recompiles.compilescope.json").read_bytes())
-    compilations = [each for variant in raw["variants"] for each in variant["compilations"]]
+    compilations = [
+        compilation for variant in raw["variants"] for compilation in variant["compilations"]
+    ]
     for compilation in compilations:
         compilation.pop("conditions", None)
     file = tmp_path / "earlier.compilescope.json"
     file.write_bytes(msgspec.json.encode(raw))
     report = cs.load(file)
     assert len(compilations) == len(report.compilations) > 1
-    assert all(each.conditions for each in report.compilations)
+    assert all(compilation.conditions for compilation in report.compilations)
     again = cs.load(report.save(tmp_path / "now.compilescope.json"))
     assert again.compilations == report.compilations
 
@@ -123,7 +125,7 @@ def test_a_redacted_report_quotes_no_values() -> None:
     assert "secret" in report.to_json()
     redacted = report.redacted()
     assert "secret" not in redacted.to_json()
-    assert [each.name for each in redacted.compilations[0].conditions] == ["key"]
+    assert [condition.name for condition in redacted.compilations[0].conditions] == ["key"]
 
 
 @pytest.mark.parametrize("show", [str, Report._repr_html_], ids=["text", "html"])

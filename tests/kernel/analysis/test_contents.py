@@ -38,9 +38,9 @@ def test_texts_are_where_the_contents_say(name: str) -> None:
                 field = place.split("/")[0]
                 if field == "graphs" and (owner := at(holder, place[: -len("/text")])["same_as"]):
                     holder = next(
-                        each
-                        for each in variants[owner[0]]["compilations"]
-                        if each["id"] == compilation["id"]
+                        stored
+                        for stored in variants[owner[0]]["compilations"]
+                        if stored["id"] == compilation["id"]
                     )
                     place = f"graphs/{owner[1]}/text"
                 answer = summaries.artifact(

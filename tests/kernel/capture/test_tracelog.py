@@ -161,12 +161,12 @@ def test_lines_of_several_processes_are_told_apart(tmp_path):
         for rank, row in enumerate(rows)
     ]
     stored = read(log(tmp_path, "\n".join(["torchrun says", *mixed])))
-    assert [each.rank for each in (stored, *stored.others)] == [0, 1]
-    assert [each.records[0].payload for each in (stored, *stored.others)] == [
+    assert [trace.rank for trace in (stored, *stored.others)] == [0, 1]
+    assert [trace.records[0].payload for trace in (stored, *stored.others)] == [
         "rank 0\ntwo",
         "rank 1\ntwo",
     ]
-    assert [each.problems for each in stored.others] == [[]]
+    assert [trace.problems for trace in stored.others] == [[]]
     assert [problem.what for problem in stored.problems] == [
         "A line of trace.log is not a trace record."
     ]

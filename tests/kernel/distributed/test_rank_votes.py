@@ -37,7 +37,7 @@ class Asked:
         return self.any(able)
 
 
-def each(folder: Path, do: Callable[[Votes, int], T], size: int = 3) -> list[T]:
+def on_each_rank(folder: Path, do: Callable[[Votes, int], T], size: int = 3) -> list[T]:
     """What each rank gets, all at the same time; none waits after a failure."""
 
     def make_item(rank: int) -> T:
@@ -52,7 +52,7 @@ def test_all_get_the_same_answers(tmp_path: Path) -> None:
     def ask(votes: Votes, rank: int) -> tuple[bool, bool, bool, list[int]]:
         return votes.any(rank == 1), votes.any(False), votes.all(True), votes.end()
 
-    assert each(tmp_path, ask) == [(True, False, True, [])] * 3
+    assert on_each_rank(tmp_path, ask) == [(True, False, True, [])] * 3
 
 
 def test_one_that_failed_alone_leaves_and_the_others_hear_of_it(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_one_that_failed_alone_leaves_and_the_others_hear_of_it(tmp_path: Path) 
             return error.ranks, error.ended
         return [], False
 
-    assert each(tmp_path, ask) == [([1], True), ([0, 2], False), ([1], True)]
+    assert on_each_rank(tmp_path, ask) == [([1], True), ([0, 2], False), ([1], True)]
 
 
 def test_an_error_of_the_system_amid_the_calls_leaves_none_waiting(

@@ -197,8 +197,8 @@ def test_training_is_recorded_forward_and_backward(built: Built) -> None:
     for _ in range(ENOUGH):
         reference.load_state_dict(model.state_dict())
         x = rows()
-        for each, call in ((reference, reference), (model, compiled)):
-            each.zero_grad()
+        for trained, call in ((reference, reference), (model, compiled)):
+            trained.zero_grad()
             call(x).square().sum().backward()
         close(
             [parameter.grad for parameter in model.parameters()],

@@ -151,7 +151,7 @@ def _shown(shown: VariantReport) -> list[str]:
     for compilation in shown.compilations:
         for code in (compilation.code, compilation.code.backward):
             if code is not None:
-                texts += [getattr(each, wrapper) for each in (code, *code.others)]
+                texts += [getattr(part, wrapper) for part in (code, *code.others)]
     return sorted(plain(text) for text in texts if text)
 
 

@@ -135,7 +135,9 @@ def test_torchs_log_lines_name_what_is_compiled_as_the_report_does() -> None:
         log.removeHandler(handler)
     ids = re.findall(r"\] \[([^]]*)\] compiling", lines.getvalue())
     *inspected, first, second = ids
-    compiled = [each.id for name in wanted for each in report.variant(name).compilations]
+    compiled = [
+        compilation.id for name in wanted for compilation in report.variant(name).compilations
+    ]
     # Dynamo begins a frame that breaks once more, and says so with _1.
     assert inspected == ["0/0_1", "1/0"] * 2
     assert [name.removesuffix("_1") for name in inspected] == compiled

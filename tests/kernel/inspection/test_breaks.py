@@ -160,7 +160,7 @@ def test_the_costliest_break_is_first() -> None:
     breaks = [DistinctBreak(cause=cause, cost_us=cost, count=count) for cost, count in costs]
     variant = VariantReport(name="python", requested=Variant(), breaks=breaks)
     complete_breaks(variant)
-    assert [(each.cost_us, each.count) for each in variant.breaks] == [
+    assert [(graph_break.cost_us, graph_break.count) for graph_break in variant.breaks] == [
         (5.0, 3),
         (5.0, 1),
         (None, 1),

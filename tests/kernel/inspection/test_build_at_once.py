@@ -118,7 +118,9 @@ def test_builds_alone_say_what_sources_and_builds_say(
             map(without_measurements, same.compilations)
         )
         guards = [compilation.guards for compilation in variant.compilations]
-        assert list(map(len, guards)) == [len(each.guards) for each in same.compilations]
+        assert list(map(len, guards)) == [
+            len(compilation.guards) for compilation in same.compilations
+        ]
         assert [error.ok for error in variant.accuracy] == [error.ok for error in same.accuracy]
         assert variant.compile_time is not None or variant.requested.backend is None
         assert (variant.warm_compile_time is None) == (variant.requested.backend is None)

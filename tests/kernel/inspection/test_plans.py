@@ -158,7 +158,7 @@ def test_memory_is_what_the_wrapper_holds(reports: dict[str, cs.Report], case: s
 def test_both_wrappers_hold_the_same(reports: dict[str, cs.Report], case: str) -> None:
     if OLDEST and case == "convolved":
         pytest.skip("torch 2.11's C++ wrapper does not say the sizes of what a library returns")
-    compilations = [_only(each) for each in reports[case].variants]
+    compilations = [_only(variant) for variant in reports[case].variants]
     for ours, theirs in zip(compilations[::2], compilations[1::2], strict=True):
         assert len(ours.memory) == len(theirs.memory) > 0
         for left, right in zip(ours.memory, theirs.memory, strict=True):
@@ -177,7 +177,7 @@ def test_a_loop_holds_what_its_last_round_gave() -> None:
     fn, args = plan_subjects.looped, (torch.randn(64, 64),)
     report = cs.inspect(fn, args, variants=_WRAPPERS, run=False)
     assert not report.problems
-    python, cpp = (_only(each) for each in report.variants)
+    python, cpp = (_only(variant) for variant in report.variants)
     ((code, memory),) = _codes(python)
     watched = _Allocations()
     watched.run(code, _inputs(memory))
@@ -204,7 +204,7 @@ def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:
 
 
 def test_symbols_take_the_sizes_that_torch_compiled_with(dynamic: cs.Report) -> None:
-    python, planned, cpp, planned_cpp = (_only(each).memory[0] for each in dynamic.variants)
+    python, planned, cpp, planned_cpp = (_only(variant).memory[0] for variant in dynamic.variants)
     assert python.assumed
     assert set(python.assumed.values()) <= {64, 96}
     assert python.live_bytes == cpp.live_bytes
@@ -263,30 +263,38 @@ def test_layout_changes(reports: dict[str, cs.Report]) -> None:
     # The C++ wrapper of torch 2.11 does not say the strides of what a library returns.
     for variant in reports["convolved"].variants[: 1 if OLDEST else 2]:
         changes = _only(variant).layouts
-        inserted = [each for each in changes if each.inserted]
-        assert {each.kernel for each in inserted} == {"cpp_fused_convolution_0"}
-        assert any(each.new == "(768, 1, 48, 3)" for each in inserted)
-        chosen = next(each for each in changes if not each.inserted)
+        inserted = [change for change in changes if change.inserted]
+        assert {change.kernel for change in inserted} == {"cpp_fused_convolution_0"}
+        assert any(change.new == "(768, 1, 48, 3)" for change in inserted)
+        chosen = next(change for change in changes if not change.inserted)
         assert chosen.node == "convolution"
         assert chosen.sources[0].file == plan_subjects.__file__
 
 
 def test_decompositions(reports: dict[str, cs.Report]) -> None:
     decompositions = _only(reports["normed"].variants[0]).decompositions
-    gelu = next(each for each in decompositions if each.operator == "aten.gelu")
+    gelu = next(
+        decomposition for decomposition in decompositions if decomposition.operator == "aten.gelu"
+    )
     assert gelu.by == "decomposition"
     assert gelu.into == ["aten.mul", "aten.erf", "aten.add"]
-    norm = next(each for each in decompositions if each.operator.endswith("layer_norm"))
+    norm = next(
+        decomposition
+        for decomposition in decompositions
+        if decomposition.operator.endswith("layer_norm")
+    )
     assert (norm.by, norm.into) == ("dispatch", ["aten.native_layer_norm"])
     gpu = _only(reports["normed"].variants[2]).decompositions
-    online = next(each for each in gpu if each.by == "pass")
+    online = next(decomposition for decomposition in gpu if decomposition.by == "pass")
     assert "prims.prepare_softmax_online" in online.into
     trained = _only(reports["trained"].variants[0]).decompositions
     derived = next(
-        each for each in trained if each.operator.endswith("gelu") and each.by == "autograd"
+        decomposition
+        for decomposition in trained
+        if decomposition.operator.endswith("gelu") and decomposition.by == "autograd"
     )
     assert derived.into == ["aten.gelu_backward"]
     assert derived.stage == "backward"
-    for each in (*decompositions, *gpu, *trained):
-        assert each.into != [each.operator]
-        assert each.count >= 1
+    for decomposition in (*decompositions, *gpu, *trained):
+        assert decomposition.into != [decomposition.operator]
+        assert decomposition.count >= 1

@@ -76,7 +76,7 @@ def test_graphs_that_no_report_has_any_more_are_read_again() -> None:
     call, session = trained(), Session()
     report = session.inspect(call.fn, call.args, run=False, variants=["python"])
     (python,) = report.variants
-    expected = msgspec.to_builtins([each.graphs for each in python.compilations])
+    expected = msgspec.to_builtins([compilation.graphs for compilation in python.compilations])
     python.compilations = []
     gc.collect()
     session.add(report.subject.id, Variant(cpp_wrapper=True))

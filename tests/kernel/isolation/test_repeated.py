@@ -63,8 +63,8 @@ def test_inspections_and_switches_that_are_repeated_keep_nothing() -> None:
         blocks.append(sys.getallocatedblocks())
     assert _least_growth(allocated) < MOST_BYTES * REPETITIONS // BLOCKS
     assert _least_growth(blocks) < MOST_BLOCKS * REPETITIONS // BLOCKS
-    each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
-    assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
+    repeated = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
+    assert {kind: more for kind, more in repeated.items() if kind not in _MEMOS} == {}
     # What an earlier test left may go meanwhile.
     assert {name: size for name, size in _tables().items() if size > tables[name]} == {}
 

@@ -233,7 +233,7 @@ def test_kernels_longer_than_the_call_are_a_conflict() -> None:
     profiled_under_load = built(
         "loaded", timing=timing(21.6), compilations=[compilation((19_500, 0.0, 0.0), (9, 0.1, 0.1))]
     )
-    for launch in (each.launches[0] for each in profiled_under_load.compilations[0].kernels):
+    for launch in (kernel.launches[0] for kernel in profiled_under_load.compilations[0].kernels):
         launch.variant = "loaded"
     (conflict,) = overview(report(agreeing, profiled_under_load)).conflicts
     assert conflict.variant == "loaded"

@@ -136,9 +136,9 @@ def test_every_class_that_a_public_function_returns_is_in_the_api_reference() ->
                 is_read = not name.startswith("_") or name in ("__getitem__", "__iter__")
                 if is_read and inspect.isfunction(function):
                     waiting += returned_classes(function)
-    names = {each.__name__ for each in reached}
+    names = {documented.__name__ for documented in reached}
     assert {"Reproducer", "SweepCell", "Recommendation", "WhatIf", "Checkup"} <= names
-    assert not names - {each.__name__ for each in documented_classes()}
+    assert not names - {documented.__name__ for documented in documented_classes()}
 
 
 def test_every_field_of_the_api_reference_is_described() -> None:

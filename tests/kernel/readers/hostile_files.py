@@ -90,7 +90,7 @@ def unpacked(path: Path, rng: random.Random) -> Report:
 
 
 KINDS: dict[str, Callable[[Path, random.Random], Report]] = {
-    each.__name__: each for each in (package, report, trace, unpacked)
+    reader.__name__: reader for reader in (package, report, trace, unpacked)
 }
 
 

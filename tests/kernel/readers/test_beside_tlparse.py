@@ -33,16 +33,20 @@ def test_each_record_is_where_the_table_says(path: Path) -> None:
     }
     names.discard("artifact")
     report = cs.read_trace(path)
-    raw = {event.name for each in report.compilations for event in each.raw}
-    graphs = {graph.text for each in report.compilations for graph in each.graphs.values()}
+    raw = {event.name for compilation in report.compilations for event in compilation.raw}
+    graphs = {
+        graph.text for compilation in report.compilations for graph in compilation.graphs.values()
+    }
     shown = {
         "dynamo_output_graph": graphs,
-        "inductor_output_code": [each.kernels or each.code.aot for each in report.compilations],
-        "dynamo_cpp_guards_str": [each.guards for each in report.compilations],
-        "recompile_reasons": [each.recompile for each in report.compilations],
-        "dynamo_graph_break_reason": [each.breaks for each in report.compilations],
-        "chromium_event": [each.phases for each in report.compilations],
-        "fx_graph_cache_miss": [each.cache for each in report.compilations],
+        "inductor_output_code": [
+            compilation.kernels or compilation.code.aot for compilation in report.compilations
+        ],
+        "dynamo_cpp_guards_str": [compilation.guards for compilation in report.compilations],
+        "recompile_reasons": [compilation.recompile for compilation in report.compilations],
+        "dynamo_graph_break_reason": [compilation.breaks for compilation in report.compilations],
+        "chromium_event": [compilation.phases for compilation in report.compilations],
+        "fx_graph_cache_miss": [compilation.cache for compilation in report.compilations],
     }
     for name in names:
         where = place_of(name)
@@ -54,5 +58,5 @@ def test_each_record_is_where_the_table_says(path: Path) -> None:
     for record in log.records:
         # A graph is drawn or listed, whichever attempt it is of.
         if record.payload and record.name.endswith("_graph") and record.event != "graph_dump":
-            texts = {event.text for each in report.compilations for event in each.raw}
+            texts = {event.text for compilation in report.compilations for event in compilation.raw}
             assert record.payload in graphs | texts, record.name

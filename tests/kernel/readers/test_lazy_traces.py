@@ -43,8 +43,8 @@ def test_outlines_and_assembled_compilations_are_those_of_the_whole_report(name:
         facts = ("id", "frame", "attempt", "breaks", "duration_s")
         for outline, compilation in zip(outlined.compilations, whole.compilations, strict=True):
             assert fields(outline, *facts) == fields(compilation, *facts)
-            assert [each.outcome for each in outline.cache] == [
-                each.outcome for each in compilation.cache
+            assert [event.outcome for event in outline.cache] == [
+                event.outcome for event in compilation.cache
             ]
             # Of what Dynamo did not start on, the heads do not say when it began.
             # Where the metrics name no time, it is that of another record.
@@ -163,7 +163,7 @@ def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
             file.write(text[ends[metrics[0]] + 1 : cut])
         trace.read_on()
         before = trace.report().compilations[1:]
-        assert all(each.recompile is None for each in before)
+        assert all(compilation.recompile is None for compilation in before)
         with path.open("ab") as file:
             file.write(text[cut:])
         trace.finish()
@@ -219,7 +219,7 @@ def test_the_rank_that_diverges_first_is_named_with_the_line(tmp_path: Path) -> 
     assert [log.name for log in trace.processes] == ["rank 0", "rank 1", "rank 2", "rank 10"]
     comparison = compare_ranks(trace)
     assert comparison is not None
-    results = [(each.ranks, each.what) for each in comparison.divergences]
+    results = [(divergence.ranks, divergence.what) for divergence in comparison.divergences]
     assert results[0] == ([2], "the Dynamo graph of 0/0, line 6")
     assert ([10], "compilation 0/2") in results
     first = comparison.divergences[0]
@@ -251,7 +251,9 @@ def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: P
             "estimated_runtime_ns": 3000.0 if odd else 1000.0,
             "outputs": [{"shape": [2 + odd], "stride": [1], "dtype": "float32"}],
         }
-        order = [{"compile_id": each} for each in (["1/0", "0/0"] if odd else ["0/0", "1/0"])]
+        order = [
+            {"compile_id": compile_id} for compile_id in (["1/0", "0/0"] if odd else ["0/0", "1/0"])
+        ]
         calls = ["all_reduce", "wait_tensor", "other" if odd else "all_gather_into_tensor"]
         schedule = [f"torch.ops._c10d_functional.{call}.default" for call in calls]
         cache = "fx_graph_cache_hit" if odd else "fx_graph_cache_miss"
@@ -265,8 +267,8 @@ def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: P
 
     comparison = compare_ranks(Trace(ranks(tmp_path, {rank: log(rank) for rank in range(3)})))
     assert comparison is not None
-    by_name = {each.kind: each for each in comparison.divergences}
-    assert all(each.ranks == [1] for each in by_name.values())
+    by_name = {divergence.kind: divergence for divergence in comparison.divergences}
+    assert all(divergence.ranks == [1] for divergence in by_name.values())
     collective = by_name["collectives"]
     assert (collective.what, collective.serious) == ("collective 3 of 0/0", True)
     assert "other" in collective.here
@@ -307,7 +309,7 @@ def test_code_without_a_scheduled_wait_is_a_problem(tmp_path: Path, call: str) -
     path = ranks(tmp_path, {0: log([comment, *calls]), 1: log([comment, calls[0]])})
     with Trace(path) as trace:
         (problem,) = (
-            each for each in summary_of(trace).problems if each.what.startswith("[rank 1]")
+            problem for problem in summary_of(trace).problems if problem.what.startswith("[rank 1]")
         )
         assert "wait_tensor: 1 scheduled, 0 called" in problem.what
         assert not collective_problems([trace.process("rank 0")])
@@ -362,7 +364,7 @@ def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
     assert "size mismatch at index 0" in recompiles.why
     # No graph ends at this break: its compilations are named all the same.
     assert all(loss.compilations for loss in trace_summary.fix_first)
-    (limit,) = (each for each in trace_summary.processes if each.name == "limit")
+    (limit,) = (process for process in trace_summary.processes if process.name == "limit")
     assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 2, [])
     assert msgspec.json.decode(msgspec.json.encode(trace_summary))["fix_first"]
 

@@ -29,7 +29,7 @@ def address() -> Iterator[str]:
 
 def test_a_folder_elsewhere_is_read_and_its_copy_is_removed(address: str) -> None:
     report = cs.read_trace(address)
-    assert [each.name for each in report.variants] == ["rank 0", "rank 1"]
+    assert [variant.name for variant in report.variants] == ["rank 0", "rank 1"]
     assert report.subject.name.startswith("job")
     with remote.located(address) as folder:
         names = [file.name for file in folder.rglob("*") if file.is_file()]

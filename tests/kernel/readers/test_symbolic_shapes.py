@@ -35,7 +35,7 @@ def test_symbols_have_their_source_value_and_line() -> None:
 
 def test_guards_and_specializations_stand_in_torchs_order_with_their_lines() -> None:
     decisions = _only(COMPILED).shape_decisions
-    assert [(each.kind, each.expression, each.result) for each in decisions] == [
+    assert [(decision.kind, decision.expression, decision.result) for decision in decisions] == [
         ("guard", "s33 > 2", ""),
         ("guard", "s17 + 2*s77 > 16", ""),
         ("guard", "Eq(s17, 7)", ""),

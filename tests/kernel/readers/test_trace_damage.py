@@ -298,8 +298,8 @@ def fault(seed: int, logs: list[Path], folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    more = (each for folder in sys.argv[2:] for each in sorted(Path(folder).rglob("*")))
-    logs = LOGS + [each for each in more if each.suffix in (".log", ".txt") and each.stat().st_size]
+    more = (path for folder in sys.argv[2:] for path in sorted(Path(folder).rglob("*")))
+    logs = LOGS + [path for path in more if path.suffix in (".log", ".txt") and path.stat().st_size]
     with tempfile.TemporaryDirectory() as where:
         failures = [
             text for seed in range(int(sys.argv[1])) if (text := fault(seed, logs, Path(where)))

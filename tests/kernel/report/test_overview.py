@@ -320,7 +320,7 @@ def test_what_is_watched_is_counted() -> None:
 
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
     report = cs.load(REPORTS / "recompiles.compilescope.json")
-    (count,) = [each for each in overview(report).counts if each.view == "recompiles"]
+    (count,) = [counted for counted in overview(report).counts if counted.view == "recompiles"]
     assert (count.text, count.of) == ("3 recompiles in the cell", "in the cell")
     size = suggestion_of(report, "Avoid recompile 0/1")
     assert size.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
@@ -332,16 +332,16 @@ def test_what_the_cell_compiled_counts_until_its_call_is_compiled() -> None:
     report.variants = [report.variant("in the cell")]
     waiting = overview(report)
     assert waiting.headline.startswith("4 compilations: 3 recompiles and 0 graph breaks")
-    assert [each.text for each in waiting.counts if each.warning] == ["3 recompiles"]
+    assert [counted.text for counted in waiting.counts if counted.warning] == ["3 recompiles"]
 
 
 def test_breaks_in_what_the_cell_compiled_are_counted_where_the_call_has_fewer() -> None:
     report = cs.load(REPORTS / "recompiles.compilescope.json")
     cell = report.variant("in the cell")
-    (none,) = [each for each in overview(report).counts if each.view == "breaks"]
+    (none,) = [counted for counted in overview(report).counts if counted.view == "breaks"]
     assert (none.text, none.of, none.warning) == ("0 graph breaks", "python", False)
     cell.breaks = cs.load(REPORTS / "breaks.compilescope.json").variants[0].breaks
-    (count,) = [each for each in overview(report).counts if each.view == "breaks"]
+    (count,) = [counted for counted in overview(report).counts if counted.view == "breaks"]
     assert count.text.startswith(f"{len(cell.breaks)} graph breaks")
     assert count.text.endswith("in the cell")
     assert (count.number, count.of, count.warning) == (len(cell.breaks), "in the cell", True)

@@ -274,7 +274,7 @@ def test_what_was_not_measured_says_so() -> None:
         ),
     )
     assert overview(swept).headline == words
-    assert [(each.text, each.view) for each in overview(swept).counts] == [
+    assert [(counted.text, counted.view) for counted in overview(swept).counts] == [
         ("1 cell compared", "sweep")
     ]
     result = overview(report)

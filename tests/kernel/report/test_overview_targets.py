@@ -63,7 +63,11 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
 
 def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> None:
     report = cs.load(REPORTS / "targets.compilescope.json")
-    (cpp,) = [each for each in overview(report).suggestions if each.what == "C++ wrapper"]
+    (cpp,) = [
+        suggestion
+        for suggestion in overview(report).suggestions
+        if suggestion.what == "C++ wrapper"
+    ]
     assert (cpp.gain, cpp.basis) == ("not estimated", "unknown")
     tried = copy.deepcopy(report.variant("python on h100"))
     tried.name = "cpp on h100"
@@ -73,13 +77,13 @@ def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> 
     tried.target.estimate.call_us = 16.0
     report.variants.append(tried)
     result = overview(report)
-    (cpp,) = [each for each in result.suggestions if each.what == "C++ wrapper"]
+    (cpp,) = [suggestion for suggestion in result.suggestions if suggestion.what == "C++ wrapper"]
     assert cpp.gain == "about 16.0 µs instead of 22.0 µs per call"
     assert (cpp.basis, cpp.variant) == ("estimated", "cpp on h100")
-    assert [each.title for each in result.targets] == [
+    assert [target.title for target in result.targets] == [
         "Python wrapper on H100 SXM",
         "Python wrapper on Instinct MI300X",
         "C++ wrapper on H100 SXM",
     ]
     tried.target.estimate.call_us = 23.0
-    assert "C++ wrapper" not in [each.what for each in overview(report).suggestions]
+    assert "C++ wrapper" not in [suggestion.what for suggestion in overview(report).suggestions]

@@ -58,16 +58,16 @@ def test_whether_samples_are_few_is_added_to_a_file_of_an_earlier_version(
     report = from_json(written)
     assert report.sweep is not None
     timings = [report.variants[0].timing, report.sweep.cells[0].timing]
-    assert [each is not None and each.few for each in timings] == [few, few]
+    assert [timing is not None and timing.few for timing in timings] == [few, few]
 
 
 def test_breaks_are_told_apart_in_a_file_of_an_earlier_version() -> None:
     saved = report()
     variant = saved.variant("python")
     variant.breaks = []
-    assert [each.breaks for each in variant.compilations] != [[]]
+    assert [compilation.breaks for compilation in variant.compilations] != [[]]
     loaded = from_json(saved.to_json()).variant("python")
-    assert [each.cause.reason for each in loaded.breaks] == ["Call to print"]
+    assert [graph_break.cause.reason for graph_break in loaded.breaks] == ["Call to print"]
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:

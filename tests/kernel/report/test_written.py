@@ -149,7 +149,7 @@ def test_unless_others_are_chosen_the_other_wrapper_stands_beside_it() -> None:
         for variant in (written, other)
         for kernel in variant.compilations[0].kernels
     ]
-    assert {each.key for each in launches[0]} == {each.key for each in launches[1]}
+    assert {launch.key for launch in launches[0]} == {launch.key for launch in launches[1]}
     report = inspected(torch.compile(f, backend="aot_eager"), variants=None)
     assert [variant.name for variant in report.variants] == [AS_WRITTEN, "python", "cpp"]
 
@@ -157,7 +157,9 @@ def test_unless_others_are_chosen_the_other_wrapper_stands_beside_it() -> None:
 def guards(report: Report) -> dict[str, int]:
     return {
         variant.name: sum(
-            guard.type == "TENSOR_MATCH" for each in variant.compilations for guard in each.guards
+            guard.type == "TENSOR_MATCH"
+            for compilation in variant.compilations
+            for guard in compilation.guards
         )
         for variant in report.variants
         if variant.compilations

@@ -269,7 +269,7 @@ HARMLESS = ("set_watch", "hello", "heartbeat", "get_checkup")
 
 @pytest.mark.parametrize(
     "asked",
-    [each for each in ASKED if each["command"] not in HARMLESS],
+    [request for request in ASKED if request["command"] not in HARMLESS],
     ids=lambda sent: sent["command"],
 )
 def test_whatever_a_request_holds_it_is_answered_or_refused_clearly(

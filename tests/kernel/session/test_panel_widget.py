@@ -46,10 +46,10 @@ class FakeWidget:
 
     @property
     def replies(self) -> list[dict[str, Any]]:
-        return [each["data"] for each in self.sent if each["kind"] == "reply"]
+        return [message["data"] for message in self.sent if message["kind"] == "reply"]
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        events = [each["data"] for each in self.sent if each["kind"] == "event"]
+        events = [message["data"] for message in self.sent if message["kind"] == "event"]
         return [event["data"] for event in events if event["event"] == name]
 
 
@@ -95,7 +95,7 @@ def test_it_does_not_turn_to_what_later_cells_inspect(panel: Panel) -> None:
     panel.session.inspect(lambda x: x.tan(), (torch.ones(3),), variants="python", run=False)
     events = panel.widget.events("subjects_changed")
     assert len(events[-1]["subjects"]) == 3
-    assert {each["focus"] for each in events} == {None}
+    assert {event["focus"] for event in events} == {None}
     # A cell's output is the answer alone only beside a panel that shows what cells inspect.
     assert not panel.endpoints.is_heard()
 
@@ -103,7 +103,7 @@ def test_it_does_not_turn_to_what_later_cells_inspect(panel: Panel) -> None:
 def test_a_job_starts_by_itself(panel: Panel) -> None:
     added = panel.ask("add_variant", subject=panel.subject, variant={"cpp_wrapper": True})
     assert added["code"] == ""
-    states = [each["job"]["state"] for each in panel.widget.events("job_changed")]
+    states = [event["job"]["state"] for event in panel.widget.events("job_changed")]
     assert states[0] == "queued"
     assert states[-1] == "done"
     assert panel.report.variant("cpp").compilations[0].code.cpp

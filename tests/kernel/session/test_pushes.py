@@ -194,6 +194,6 @@ def test_a_watch_is_offered_when_its_block_ends_and_takes_no_panel_away(
         torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
         during = [event["data"] for event in events.sent if event["event"] == "subjects_changed"]
     *_, last = [event["data"] for event in events.sent if event["event"] == "subjects_changed"]
-    assert {each["offer"] for each in during} == {None}
+    assert {push["offer"] for push in during} == {None}
     assert (last["offer"], last["focus"]) == (report.subject.id, None)
-    assert nothing.subject.id in [each["subject"]["id"] for each in last["subjects"]]
+    assert nothing.subject.id in [subject["subject"]["id"] for subject in last["subjects"]]

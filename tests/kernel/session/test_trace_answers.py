@@ -68,7 +68,9 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     # The list shows Dynamo's graph, before and after.
     assert nodes == len(report.compilation("0/0").graphs["dynamo"].nodes)
     summarized.compilations[0].nodes = nodes
-    assert outlined["compilations"] == [plain(each) for each in summarized.compilations]
+    assert outlined["compilations"] == [
+        plain(compilation) for compilation in summarized.compilations
+    ]
     assert {"kernels", "graphs", "guards"} <= set(outlined["filled"])
 
 
@@ -78,7 +80,7 @@ def test_the_list_what_to_change_first_and_the_ranks_come_with_the_summary(tmp_p
         (tmp_path / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
     answers = TraceAnswers(tmp_path)
     result = ask(answers, "get_report", subject="")
-    assert [each["name"] for each in result["variants"]] == ["rank 0", "rank 1"]
+    assert [variant["name"] for variant in result["variants"]] == ["rank 0", "rank 1"]
     assert result["trace"]["ranks"]["sentence"].startswith("Both ranks compiled the same code.")
     assert result["trace"]["fix_first"][0]["kind"] == "recompiles"
     hits = ask(answers, "search", subject="", text="l_x_ + 1")["hits"]
@@ -136,7 +138,7 @@ def test_a_followed_log_lists_what_is_logged_later(tmp_path: Path) -> None:
     def listed() -> list[str]:
         report = ask(answers, "get_report", subject="")
         assert report["trace"]["is_followed"]
-        return [each["id"] for each in report["variants"][0]["compilations"]]
+        return [compilation["id"] for compilation in report["variants"][0]["compilations"]]
 
     place = {"subject": "", "variant": "running", "compilation": "0/1"}
     ask(answers, "get_compilation", **place, parts=["guards"])
@@ -146,7 +148,7 @@ def test_a_followed_log_lists_what_is_logged_later(tmp_path: Path) -> None:
         more.write(log[cut:])
     (event,) = answers.answer(request("read_on", subject="")).events
     assert event["event"] == "report_changed"
-    assert listed() == [each.id for each in cs.read_trace(LIMIT).compilations]
+    assert listed() == [compilation.id for compilation in cs.read_trace(LIMIT).compilations]
     last = ask(answers, "get_compilation", **{**place, "compilation": "0/2"}, parts=["guards"])
     assert last["compilation"]["id"] == "0/2"
     # The job is started again, and writes the log anew.

@@ -154,7 +154,7 @@ def test_how_the_kernels_came_to_be_there(report: Report) -> None:
         compiled, loaded, run, _ = kernel_load.spans
         assert (compiled.us, run.us) == (kernel_load.compile_us, kernel_load.first_run_us)
         # It is on the axis of the phases: within that of the build, run when all are over.
-        (phases,) = (each.phases for each in python.compilations)
+        (phases,) = (compilation.phases for compilation in python.compilations)
         end = max(phase.start_us + phase.duration_us for phase in phases)
         assert 0 < compiled.start_us < loaded.start_us < end < run.start_us
     (wrapper,) = cpp.kernel_loads

@@ -155,12 +155,12 @@ def test_the_same_is_seen_whoever_else_listens() -> None:
         return [
             (
                 {
-                    name: re.sub(r"graph id: \d+", "", each.text)
-                    for name, each in compilation.graphs.items()
+                    name: re.sub(r"graph id: \d+", "", graph.text)
+                    for name, graph in compilation.graphs.items()
                 },
                 [[node.name for node in graph.nodes] for graph in compilation.graphs.values()],
                 [guard.expression for guard in compilation.guards],
-                [each.reason for each in compilation.breaks],
+                [graph_break.reason for graph_break in compilation.breaks],
                 compilation.recompile.failures if compilation.recompile else None,
                 [kernel.name for kernel in compilation.kernels],
                 [phase.name for phase in compilation.phases],

@@ -266,6 +266,6 @@ made = r.Report(
     variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
     files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
 )
-for each in made.variants:
-    add_words(each)
+for variant in made.variants:
+    add_words(variant)
 sys.stdout.write(made.to_json())
