@@ -9,7 +9,7 @@ from pathlib import Path
 from ..analysis.changes.reports import ReportDifference, VariantDifference, report_difference
 from ..report import Struct
 from ..report.errors import CompilescopeError
-from ..report.traces import FigureChange
+from ..report.subjects.traces import FigureChange
 from . import files
 from .terminal import show_progress
 

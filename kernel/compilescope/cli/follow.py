@@ -14,7 +14,7 @@ from ..readers.log_files import is_log
 from ..readers.outlines import Events
 from ..readers.trace_summary import compilation_lines
 from ..report.errors import CompilescopeError
-from ..report.traces import CompilationLine
+from ..report.subjects.traces import CompilationLine
 from . import files, trace_text
 from .terminal import Paint
 

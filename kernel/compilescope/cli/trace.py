@@ -12,7 +12,7 @@ from ..readers.lazy_trace import Trace
 from ..readers.trace_summary import compilation_lines, summary_of
 from ..report import Report
 from ..report.errors import CompilescopeError
-from ..report.traces import CompilationLine
+from ..report.subjects.traces import CompilationLine
 from . import files, trace_text
 from .terminal import Paint, show_progress
 

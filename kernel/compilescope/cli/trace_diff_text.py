@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.wording import count
-from ..report.traces import (
+from ..report.subjects.traces import (
     CompilationChange,
     CompilationLine,
     ProcessDifference,

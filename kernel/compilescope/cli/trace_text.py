@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..analysis.figures.trace_words import OUTCOMES
 from ..analysis.figures.wording import count
 from ..report import Environment, Problem, SourceLine
-from ..report.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
+from ..report.subjects.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
 from ..report.units import duration
 from .terminal import Paint
 

@@ -11,8 +11,8 @@ from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
 from ..report import Struct, renderers
 from ..report.errors import CompilescopeError
+from ..report.subjects.watching import WatchState
 from ..report.tiers import current as current_tiers
-from ..report.watching import WatchState
 from ..session import what_if as questions
 from ..session.session import Session
 from ..torch_api.process.environment import environment

@@ -20,7 +20,7 @@ from ..report import Compilation, Report, renderers
 from ..report.contents import CompilationSummary
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
-from ..report.traces import TraceDifference
+from ..report.subjects.traces import TraceDifference
 from ..report.variant import Choices
 from ..version import __version__
 from . import messages, slices, summaries

@@ -28,7 +28,7 @@ from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
 from ..report import Report, Timing, too_few
 from ..report.problem import Problem
-from ..report.ranks import Rank
+from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
 from ..subject.pickled_subject import unpack
 from ..torch_api.failures import failures

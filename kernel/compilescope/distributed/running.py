@@ -25,8 +25,8 @@ from ..report import Report, Subject
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_count, check_function, check_number, check_text
 from ..report.problem import Problem
-from ..report.ranks import Rank
 from ..report.saving.storage import from_json
+from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..torch_api.process.environment import environment

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..package_folder import PACKAGE
 from ..report import Report, SourceLine
-from ..report.watching import WatchState
+from ..report.subjects.watching import WatchState
 from ..subject import notebook_cells
 from ..watching.watch import MEMORY_MB, Watch
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..analysis.figures.wording import count
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
-from ..report.traces import LostTime
+from ..report.subjects.traces import LostTime
 
 
 class Spent(Struct):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count
 from ..report import Problem
-from ..report.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
+from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Text

@@ -8,7 +8,7 @@ import msgspec
 
 from ..analysis.guards.frames import stack_of
 from ..report import SourceLine
-from ..report.traces import StackLine, Stacks
+from ..report.subjects.traces import StackLine, Stacks
 from .lazy_trace import ProcessLog
 from .outlines import Events
 

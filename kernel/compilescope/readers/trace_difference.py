@@ -13,7 +13,7 @@ from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.changes.reports import BACKEND_HASH, kernel_differences
 from ..analysis.figures.trace_words import add_change_words, add_notes
 from ..report import Compilation
-from ..report.traces import (
+from ..report.subjects.traces import (
     CompilationChange,
     CompilationLine,
     FigureChange,

@@ -8,7 +8,7 @@ from ..analysis.figures.counts import recompile_count
 from ..analysis.figures.trace_words import outcomes_of
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
-from ..report.traces import (
+from ..report.subjects.traces import (
     CompilationLine,
     Outcome,
     ProcessSummary,

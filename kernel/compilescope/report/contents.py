@@ -10,8 +10,8 @@ from typing import Literal
 
 from .measurements.timings import Speedup, Verdict
 from .problem import Problem, SourceLine, Struct
+from .subjects.traces import Outcome
 from .target import Estimate
-from .traces import Outcome
 from .variant import Variant
 
 

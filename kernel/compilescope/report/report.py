@@ -28,12 +28,12 @@ from .measurements.sweeps import Sweep
 from .measurements.timings import Peaks
 from .overview import Overview
 from .problem import Problem, Struct
-from .ranks import Rank
 from .saving.given_files import report_path, writing
 from .saving.packed_graphs import pack_compilations
-from .subject import Subject
+from .subjects.ranks import Rank
+from .subjects.subject import Subject
+from .subjects.traces import TraceSummary
 from .tiers import GraphTiers
-from .traces import TraceSummary
 from .variant_report import VariantReport
 
 SCHEMA_VERSION = 1

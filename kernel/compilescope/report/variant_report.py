@@ -21,8 +21,8 @@ from .measurements.timings import (
     Timing,
     Verdict,
 )
-from .package import Package
 from .problem import Problem, Struct
+from .subjects.package import Package
 from .target import TargetReport
 from .variant import Effective, Variant
 

@@ -10,7 +10,7 @@ from ..capture.logged_values import finite
 from ..capture.records import Record
 from ..capture.stream import Group
 from ..report.problem import SourceLine
-from ..report.watching import WatchedCompilation
+from ..report.subjects.watching import WatchedCompilation
 from .origin import Origin
 
 _LATEST = 20

@@ -19,9 +19,9 @@ from ..analysis.figures.watch_words import watch_counts
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.given_values import check_number
+from ..report.subjects.watching import WatchState
 from ..report.tiers import GraphTiers, current
 from ..report.variant import Variant
-from ..report.watching import WatchState
 from ..torch_api.dynamo.compiled_code import note_code
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment

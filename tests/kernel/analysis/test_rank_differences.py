@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compilescope.analysis.changes.ranks import compare
 from compilescope.report import Code, Compilation, Report, Subject, VariantReport
-from compilescope.report.ranks import Rank
+from compilescope.report.subjects.ranks import Rank
 from compilescope.report.variant import Variant
 
 

@@ -9,7 +9,7 @@ from compilescope.analysis.figures.trace_words import add_change_words, add_note
 from compilescope.report import Compilation, Environment, Report, Subject, VariantReport
 from compilescope.report.problem import Problem
 from compilescope.report.saving.storage import from_json
-from compilescope.report.traces import (
+from compilescope.report.subjects.traces import (
     CompilationChange,
     ProcessDifference,
     TraceDifference,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compilescope.analysis.figures.watch_words import watch_counts
-from compilescope.report.watching import WatchState
+from compilescope.report.subjects.watching import WatchState
 
 
 def test_what_was_recorded() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from compilescope.progress.progress import Progress
 from compilescope.report import Report
-from compilescope.report.watching import WatchState
+from compilescope.report.subjects.watching import WatchState
 from IPython.core.interactiveshell import ExecutionResult
 
 from ..views_report import report

@@ -19,7 +19,7 @@ import pytest
 import torch
 from compilescope.report import Report
 from compilescope.report.compilation.artifacts import Autotuning, Choice
-from compilescope.report.ranks import Collective, Rank, RankDifference
+from compilescope.report.subjects.ranks import Collective, Rank, RankDifference
 from compilescope.targets import known_devices
 
 pytestmark = pytest.mark.slow

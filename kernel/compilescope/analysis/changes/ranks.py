@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ...report import Code, Compilation, Report, VariantReport
-from ...report.ranks import Collective, RankDifference
+from ...report.subjects.ranks import Collective, RankDifference
 
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}")

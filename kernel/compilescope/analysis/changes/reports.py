@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ...report import Kernel, Report, SourceLine, Struct, VariantReport
-from ...report.traces import FigureChange
+from ...report.subjects.traces import FigureChange
 from ...report.units import duration
 from ..figures.counts import FIGURES, counts
 

@@ -14,7 +14,7 @@ from ...report.contents import (
     TargetSummary,
     VariantSummary,
 )
-from ...report.traces import Outcome
+from ...report.subjects.traces import Outcome
 from ..figures.counts import recompile_count
 from ..figures.intervals import known_interval
 from ..figures.trace_words import OUTCOMES, outcomes_of

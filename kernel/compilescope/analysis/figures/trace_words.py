@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import VariantReport
-from ...report.traces import CompilationChange, Outcome, ProcessDifference, TraceSummary
+from ...report.subjects.traces import CompilationChange, Outcome, ProcessDifference, TraceSummary
 from .wording import count
 
 OUTCOMES: dict[Outcome, str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...report.watching import WatchState
+from ...report.subjects.watching import WatchState
 from .wording import count
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...report import Code, Compilation, Direction, Node, Region, SourceLine
-from ...report.ranks import Collective
+from ...report.subjects.ranks import Collective
 from ..text.sizes import BYTES
 
 _TARGET = re.compile(

@@ -8,8 +8,8 @@ kernel. Each file holds the messages of one purpose; `COMMANDS` and `EVENTS` lis
 from __future__ import annotations
 
 from ...report import Struct
+from ...report.subjects.watching import WatchState
 from ...report.variant import Choices as Choices
-from ...report.watching import WatchState
 from .asking import WhatIf as WhatIf
 from .asking import WhatIfResult as WhatIfResult
 from .clients import CheckupResult as CheckupResult

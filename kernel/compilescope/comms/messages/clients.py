@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...report.checkup import Checkup
+from ...report.subjects.watching import WatchState
 from ...report.tiers import GraphTiers
 from ...report.variant import Choices
-from ...report.watching import WatchState
 from .envelopes import Message
 from .outlines import SubjectSummary
 from .working import JobState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import Environment, Overview, Peaks, Problem, Rank, Subject
 from ...report.contents import SweepSummary, VariantSummary
-from ...report.traces import TraceSummary
+from ...report.subjects.traces import TraceSummary
 from ...report.variant import Variant
 from .envelopes import Message
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import Sweep
-from ...report.watching import WatchState
+from ...report.subjects.watching import WatchState
 from .envelopes import Message
 from .measuring import Measurement
 from .outlines import SubjectSummary

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .measurements.timings import Timing
-from .problem import Problem, Struct
+from ..measurements.timings import Timing
+from ..problem import Problem, Struct
 
 
 class PackageFile(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .problem import Problem, SourceLine, Struct
+from ..problem import Problem, SourceLine, Struct
 
 
 class WatchedCompilation(Struct):

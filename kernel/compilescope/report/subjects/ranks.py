@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .problem import SourceLine, Struct
+from ..problem import SourceLine, Struct
 
 
 class Collective(Struct):

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from .environment import Environment
-from .problem import Problem, SourceLine, Struct
+from ..environment import Environment
+from ..problem import Problem, SourceLine, Struct
 
 _LEFT_OUT = "(left out)"
 
