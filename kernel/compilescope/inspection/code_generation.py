@@ -163,6 +163,14 @@ class CodeGeneration:
             for variant in variants.values()
         )
 
+    def needs_kernels(self, variants: Mapping[str, Variant]) -> bool:
+        """Whether the code of one of them depends on its kernels, where these are Triton's."""
+        return any(
+            variant.cpp_wrapper and runs_here(variant) and generates(variant)
+            for variant in variants.values()
+            if not self.is_aot_compiled(variant)
+        )
+
     def _blame(self, problem: Problem) -> Problem:
         """Returns a problem of the capture, or the subject's own where it fails in eager too."""
         try:

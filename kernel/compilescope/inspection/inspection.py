@@ -43,12 +43,17 @@ from ..subject.typed_arguments import evaluate_arguments
 from ..targets import target_variants
 from ..torch_api.dynamo.written_settings import written
 from ..torch_api.failures import failures
+from ..torch_api.inductor import workers
 from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled
 from . import report_updates
 from .code_generation import CodeGeneration, runs_here
 from .results import Results
 from .variants import with_written
+
+_DEEP = 500
+"""Objects of a subject, about 20 a layer. The code of a smaller model is generated before torch's
+workers are ready."""
 
 
 class Inspection:
@@ -143,6 +148,19 @@ class Inspection:
             if not self.has_capture(variant):
                 monitor.step("running the subject under Dynamo", variant=name)
                 report_updates.note_unsaved(self.report, self._generation.capture(variant))
+
+    @contextmanager
+    def compile_workers(self, variants: Mapping[str, Variant]) -> Iterator[None]:
+        """Has torch's compile workers serve all that these variants need in the block.
+
+        They start with it where a deep model's C++ wrapper for a GPU is requested: its code depends
+        on what its kernels are compiled to, and by then they are ready.
+        """
+        with workers.shared():
+            on_gpu = self.report.subject.device.startswith("cuda")
+            if on_gpu and self.size >= _DEEP and self._generation.needs_kernels(variants):
+                workers.wake()
+            yield
 
     @in_own_context
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:

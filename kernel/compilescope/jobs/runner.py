@@ -141,7 +141,7 @@ def carry_out(
     }
     new = {name: variant for name, variant in requested.items() if name not in known}
     try:
-        with responsive(), in_force(inspection.modes):
+        with responsive(), in_force(inspection.modes), inspection.compile_workers(new):
             at_once = (
                 work.kind == "build"
                 and work.build

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import compilescope as cs
+import psutil
 import pytest
 import torch
 from compilescope.report import Report, VariantReport
-from torch._inductor.async_compile import AsyncCompile
+from compilescope.torch_api.inductor import workers
+from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
+from torch._inductor.compile_worker.subproc_pool import SubprocPool
 
 from .mlp_block import Block
 
@@ -94,3 +100,54 @@ def test_sources_come_without_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
         assert variant.stage == "sources", variant.problems
         assert variant.compilations[0].kernels
     assert not pools
+
+
+class Deep(torch.nn.Module):
+    """Forty blocks with a kernel of its own each: numbers are part of a kernel's code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(16, 16) for _ in range(40))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for number, layer in enumerate(self.layers):
+            x = torch.softmax(layer(x) + number, -1) * x
+        return x
+
+
+def test_kernels_of_a_deep_model_are_compiled_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The C++ wrapper's code depends on what its kernels were compiled to, wherever that was."""
+    jobs: list[str] = []
+    submit = SubprocPool.submit
+
+    def noted(self: SubprocPool, job_fn: Any, *args: Any) -> Any:
+        jobs.append(getattr(job_fn, "__name__", ""))
+        return submit(self, job_fn, *args)
+
+    def wake() -> None:
+        AsyncCompile.use_process_pool()
+        AsyncCompile._ready_future.result(600)
+
+    monkeypatch.setattr(SubprocPool, "submit", noted)
+    # The processes take as long to start as the code to generate.
+    monkeypatch.setattr(workers, "wake", wake)
+    model, x = Deep().cuda(), torch.randn(16, 16, device="cuda")
+    shutdown_compile_workers()
+    children = {child.pid for child in psutil.Process().children(recursive=True)}
+    report = cs.inspect(model, (x,), run=False)
+    assert len(jobs) > 1, "the first asks whether they are ready"
+    for thread in threading.enumerate():
+        if thread.name == "compilescope-workers":
+            thread.join()
+    rest = psutil.Process().children(recursive=True)
+    assert not [child for child in rest if child.pid not in children]
+    with torch._inductor.config.patch(compile_threads=1):
+        alone = cs.inspect(model, (x,), run=False)
+    compilations = [inspected.variant("cpp").compilations[0] for inspected in (report, alone)]
+    assert all(compilation.code.cpp for compilation in compilations)
+    # A launch's grid depends on the configuration that was the fastest, which timing decides.
+    kernels, others = (
+        [kernel.source for kernel in compilation.kernels] for compilation in compilations
+    )
+    assert len(kernels) > 1
+    assert kernels == others

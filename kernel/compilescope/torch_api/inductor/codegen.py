@@ -34,6 +34,7 @@ from ..dynamo.process_state import uncounted
 from ..process.patching import patched
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
+from . import workers
 from .equal_kernels import EqualKernels
 from .other_wrapper import OtherWrapper, other_wrapper
 
@@ -227,6 +228,8 @@ def _generate(
     from torch._inductor.compile_fx import compile_fx
 
     token = _generating.set(capture)
+    for_cpp = other is not None or bool(settings.get("cpp_wrapper"))
+    builds_token = _builds_kernels.set(for_cpp and not capture.is_on_cpu)
     try:
         with (
             compile_lock,
@@ -255,6 +258,7 @@ def _generate(
                 },
             )
     finally:
+        _builds_kernels.reset(builds_token)
         _generating.reset(token)
 
 
@@ -276,6 +280,8 @@ def free_to_compile(patience_s: float) -> Iterator[bool]:
 
 
 _generating: ContextVar[Capture | None] = ContextVar("compilescope_generating", default=None)
+_builds_kernels: ContextVar[bool] = ContextVar("compilescope_builds_kernels", default=False)
+"""Whether kernels are built for the code: that of a C++ wrapper for a GPU depends on them."""
 
 
 def _donated(original: Callable[[], Any]) -> Any:
@@ -310,12 +316,14 @@ def _compile_to_module(original: Any, self: Any) -> Any:
 
 
 def _use_process_pool(original: Callable[[], bool]) -> bool:
-    """Whether kernels are compiled in other processes: nothing is built here.
+    """Whether kernels are compiled in other processes; while code is generated none are started.
 
-    For a graph on a GPU torch would start the processes, which takes seconds to end again, and
-    have them compile each Triton kernel that it generates.
+    For a Python wrapper nothing is built here, but torch would have the processes compile each
+    Triton kernel that it generates.
     """
-    return _generating.get() is None and original()
+    if _generating.get() is not None and not (_builds_kernels.get() and workers.are_running()):
+        return False
+    return original()
 
 
 def _not_built(*_: Any) -> Any:

@@ -1,18 +1,19 @@
 """Ends Inductor's compile workers that were not running before.
 
 Stands on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
-_pool_set, shutdown_compile_workers).
+_pool_set, after_fork).
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import psutil
 from torch._inductor import async_compile
-from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
+from torch._inductor.async_compile import AsyncCompile, after_fork
 
 _lock = threading.Lock()
 _borrowers = 0
@@ -21,25 +22,20 @@ _had_processes = False
 
 
 @contextlib.contextmanager
-def temporary() -> Iterator[None]:
-    """Ends the threads and child processes that compiling in the block has started.
+def shared() -> Iterator[None]:
+    """Pools of threads and processes that compiling in the block starts serve all of it.
 
-    Pools that the user's own compilations started stay; pools that several blocks use at once end
-    with the last of them. When the block is interrupted, children are ended at once, since a C++
-    compiler may run for another minute. Otherwise they have already ended.
+    They end with it, or with the last of several blocks at once; in a thread, as processes take a
+    second to end. Pools that the user's own compilations started stay.
     """
     global _borrowers, _had_threads, _had_processes
-    children = {child.pid for child in psutil.Process().children(recursive=True)}
     with _lock:
         if not _borrowers:
             _had_threads = bool(AsyncCompile.pool.cache_info().currsize)
-            _had_processes = bool(async_compile._pool_set)
+            _had_processes = are_running()
         _borrowers += 1
     try:
         yield
-    except BaseException:
-        _end(children)
-        raise
     finally:
         with _lock:
             _borrowers -= 1
@@ -47,9 +43,29 @@ def temporary() -> Iterator[None]:
                 _shut_down()
 
 
+@contextlib.contextmanager
+def temporary() -> Iterator[None]:
+    """As `shared`; when the block is interrupted, the children that it started are ended at once.
+
+    A C++ compiler may run for another minute.
+    """
+    children = {child.pid for child in psutil.Process().children(recursive=True)}
+    with shared():
+        try:
+            yield
+        except BaseException:
+            _end(children)
+            raise
+
+
 def wake() -> None:
     """Starts the processes in which torch compiles Triton kernels, as its backend does early on."""
     AsyncCompile.wakeup()
+
+
+def are_running() -> bool:
+    """Whether torch has such processes."""
+    return bool(async_compile._pool_set)
 
 
 def _shut_down() -> None:
@@ -57,8 +73,17 @@ def _shut_down() -> None:
         pool = AsyncCompile.pool()
         AsyncCompile.pool.cache_clear()
         pool.shutdown(wait=True, cancel_futures=True)
-    if not _had_processes and async_compile._pool_set:
-        shutdown_compile_workers()
+    if not _had_processes and are_running():
+        pools = list(async_compile._pool_set)
+        # torch forgets them: what compiles next starts others.
+        after_fork()  # type: ignore[no-untyped-call]
+        # They take a second to end.
+        threading.Thread(target=_end_pools, args=(pools,), name="compilescope-workers").start()
+
+
+def _end_pools(pools: Sequence[Any]) -> None:
+    for pool in pools:
+        pool.shutdown()
 
 
 def _end(earlier: set[int]) -> None:
