@@ -123,6 +123,7 @@ def build_variants(
                 keep(name, built.askable)
             report = _report(built, variant, builds)
             if built.problem is not None:
+                monitor.check()
                 yield report
             if not together.all(built.problem is None):
                 if built.problem is None:

@@ -71,7 +71,7 @@ class CodeGeneration:
             return True
         return self._captures.find(variant) is not None
 
-    def capture(self, variant: Variant) -> Sequence[str]:
+    def capture(self, variant: Variant, monitor: Monitor) -> Sequence[str]:
         """Runs the subject under Dynamo; returns the state that could not be restored."""
         with preserved(self._fn, self._args, self._kwargs) as snapshot:
             captured = capture(
@@ -84,6 +84,7 @@ class CodeGeneration:
             )
             if captured.problem is not None:
                 snapshot.restore()
+                monitor.check()
                 captured.problem = self._blame(captured.problem)
         self._captures.put(variant, captured)
         return snapshot.unsaved

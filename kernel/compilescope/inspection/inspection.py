@@ -147,19 +147,22 @@ class Inspection:
         for name, variant in variants.items():
             if not self.has_capture(variant):
                 monitor.step("running the subject under Dynamo", variant=name)
-                report_updates.note_unsaved(self.report, self._generation.capture(variant))
+                unsaved = self._generation.capture(variant, monitor)
+                report_updates.note_unsaved(self.report, unsaved)
 
     @contextmanager
     def compile_workers(self, variants: Mapping[str, Variant]) -> Iterator[None]:
-        """Has torch's compile workers serve all that these variants need in the block.
+        """Starts torch's compile workers where these variants need them early; they end with it.
 
-        They start with it where a deep model's C++ wrapper for a GPU is requested: its code depends
-        on what its kernels are compiled to, and by then they are ready.
+        The code of a C++ wrapper for a GPU depends on what its kernels are compiled to. For a deep
+        model, the workers are ready by the time that the code is generated.
         """
-        with workers.shared():
-            on_gpu = self.report.subject.device.startswith("cuda")
-            if on_gpu and self.size >= _DEEP and self._generation.needs_kernels(variants):
+        on_gpu = self.report.subject.device.startswith("cuda")
+        if on_gpu and self.size >= _DEEP and self._generation.needs_kernels(variants):
+            with workers.shared():
                 workers.wake()
+                yield
+        else:
             yield
 
     @in_own_context
@@ -173,6 +176,8 @@ class Inspection:
             coming = coming[1:]
             monitor.step("generating code", variant=name)
             result = self._generation.generate(variants, name, coming, monitor)
+            if result.stage == "failed":
+                monitor.check()
             self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:

@@ -62,7 +62,11 @@ class Monitor:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
     def check(self) -> None:
-        """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed."""
+        """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed.
+
+        Called where something failed, too: an import that is interrupted may raise ``TypeError``,
+        which says nothing of what was compiled.
+        """
         self._interrupts.check()
         if self._cancelled.is_set():
             raise Cancelled

@@ -10,8 +10,12 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 from compilescope.progress.interrupts import REPEAT_SECONDS
 from compilescope.progress.progress import Cancelled, Monitor
+from compilescope.session.session import Session
+from torch._dynamo.symbolic_convert import InstructionTranslator
+from torch._inductor.graph import GraphLowering
 
 WITHDRAWN = """
 import sys, threading
@@ -141,3 +145,35 @@ def test_a_handler_that_does_not_raise_is_called_once() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert called == [signal.SIGINT]
+
+
+def turn_an_interrupt_into_an_error(*_: object, **__: object) -> None:
+    """Raises what CPython 3.11 raises where an import is interrupted."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise TypeError("expected a message argument") from None
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "run"),
+    [
+        (InstructionTranslator, "run", False),
+        (GraphLowering, "run", False),
+        (GraphLowering, "run", True),
+    ],
+    ids=["capture", "code generation", "build"],
+)
+def test_what_an_interrupt_lets_fail_is_no_failure_of_the_variant(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, run: bool
+) -> None:
+    session = Session()
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, turn_an_interrupt_into_an_error)
+        with pytest.raises(KeyboardInterrupt):
+            session.inspect(torch.sin, (torch.ones(2),), variants=["python"], run=run)
+    for inspection in session.inspections.values():
+        assert inspection.report.problems == []
+        assert [variant.problems for variant in inspection.report.variants] in ([], [[]])
+    report = session.inspect(torch.sin, (torch.ones(2),), variants=["python"], run=False)
+    assert [variant.stage for variant in report.variants] == ["sources"]
