@@ -210,8 +210,9 @@ def titles(name: str, doc: str, known: dict[str, str]) -> str:
 
 
 def _entry(key: str, value: str, indent: int = 2) -> str:
-    line = f"{' ' * indent}{key}: {value}"
-    return line if len(line) < WIDTH else f"{' ' * indent}{key}:\n{' ' * (indent + 2)}{value}"
+    name = key if key.isidentifier() else literal(key)
+    line = f"{' ' * indent}{name}: {value}"
+    return line if len(line) < WIDTH else f"{' ' * indent}{name}:\n{' ' * (indent + 2)}{value}"
 
 
 def generate() -> str:
@@ -240,6 +241,10 @@ def generate() -> str:
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
                 constant("CONDITIONS_TITLE", report.CONDITIONS_TITLE),
+                constant("CONDITION_FAILED", report.CONDITION_FAILED),
+                constant("LIMIT_TITLE", report.LIMIT_TITLE),
+                constant("SUGGESTIONS_TITLE", report.SUGGESTIONS_TITLE),
+                constant("DECISIONS_TITLE", report.DECISIONS_TITLE),
             ]
         ),
         titles(
@@ -248,6 +253,14 @@ def generate() -> str:
             report.STAGES,
         ),
         titles("PHASE_KINDS", "Kind of a compile phase → its title.", report.PHASE_KINDS),
+        titles(
+            "FIRST_CALL_PARTS",
+            "Part of a first call's time → its title, in the order in which they come.",
+            report.FIRST_CALL_PARTS,
+        ),
+        titles("CHOICE_KINDS", "Kind of a `Choice` → its title.", report.CHOICE_KINDS),
+        titles("LOAD_STEPS", "Step of a kernel → its title.", report.LOAD_STEPS),
+        titles("RESOURCES", "Resource of a kernel → its title.", report.RESOURCES),
         titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
         titles("STEP_KINDS", "Kind of a wrapper's step → its title.", report.STEP_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),

@@ -7,6 +7,10 @@ export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
 export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
+export const CONDITION_FAILED = 'has failed';
+export const LIMIT_TITLE = 'What limits a call?';
+export const SUGGESTIONS_TITLE = 'What to change';
+export const DECISIONS_TITLE = 'Decided without the device';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -44,6 +48,59 @@ export const PHASE_KINDS: Record<string, string> = {
   cache: 'caches',
   load: 'loading',
   other: 'other'
+};
+
+/**
+ * Part of a first call's time → its title, in the order in which they come.
+ */
+export const FIRST_CALL_PARTS: Record<string, string> = {
+  dynamo: 'Dynamo',
+  aot_autograd: 'AOTAutograd',
+  inductor: 'Inductor',
+  code_generation: 'code generation',
+  triton: 'Triton',
+  cpp_build: 'C++ build',
+  other: 'other'
+};
+
+/**
+ * Kind of a `Choice` → its title.
+ */
+export const CHOICE_KINDS: Record<string, string> = {
+  extern: 'extern call',
+  'triton template': 'Triton template',
+  'cpp template': 'C++ template',
+  config: 'configuration'
+};
+
+/**
+ * Step of a kernel → its title.
+ */
+export const LOAD_STEPS: Record<string, string> = {
+  compile: 'compiled',
+  load: 'loaded',
+  autotune: 'tuned',
+  first_run: 'first run',
+  later_run: 'later run'
+};
+
+/**
+ * Resource of a kernel → its title.
+ */
+export const RESOURCES: Record<string, string> = {
+  registers: 'Registers per thread',
+  scalar_registers: 'Scalar registers per wave',
+  spills: 'Register spills per thread',
+  shared_bytes: 'Shared memory per block',
+  tensor_columns: 'Tensor memory columns per block',
+  warps: 'Warps per block',
+  stages: 'Pipeline stages',
+  occupancy: 'Occupancy',
+  blocks_per_multiprocessor: 'Blocks per multiprocessor',
+  n_regs: 'Registers',
+  n_spills: 'Spilled registers',
+  shared: 'Shared memory',
+  compile_us: 'Compiled in'
 };
 
 /**

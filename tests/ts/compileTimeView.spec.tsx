@@ -342,7 +342,7 @@ describe('CompileTimeBody', () => {
       span('first_run', 100, 60),
       span('autotune', 110, 40)
     ];
-    const kernels = kernelPhases([{ ...LOAD, spans }], trans);
+    const kernels = kernelPhases([{ ...LOAD, spans }]);
     const [, lane] = waterfall([ONE], ['cold'], 'time', kernels).lanes;
     expect(
       lane.flame.spans.map(({ kind, self, row }) => [kind, self, row])

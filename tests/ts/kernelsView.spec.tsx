@@ -166,13 +166,9 @@ it('names the artifacts as the report does', () => {
 });
 
 it('says what a resource is', () => {
-  const { trans } = contextOf(new ViewModel());
-  expect(resourceText('shared', 49_152, trans)).toEqual([
-    'Shared memory',
-    '48.0 KiB'
-  ]);
-  expect(resourceText('compile_us', 12_300, trans)[1]).toBe('12.3 ms');
-  expect(resourceText('new_one', 1234, trans)).toEqual(['new_one', '1,234']);
+  expect(resourceText('shared', 49_152)).toEqual(['Shared memory', '48.0 KiB']);
+  expect(resourceText('compile_us', 12_300)[1]).toBe('12.3 ms');
+  expect(resourceText('new_one', 1234)).toEqual(['new_one', '1,234']);
 });
 
 it('counts the launches that were not measured', () => {

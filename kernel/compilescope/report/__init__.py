@@ -3,7 +3,9 @@
 from .changes import Change as Change
 from .changes import Changes as Changes
 from .changes import KernelChange as KernelChange
+from .compilation.artifacts import CHOICE_KINDS as CHOICE_KINDS
 from .compilation.artifacts import COMPILATION_PARTS as COMPILATION_PARTS
+from .compilation.artifacts import FIRST_CALL_PARTS as FIRST_CALL_PARTS
 from .compilation.artifacts import PARTS as PARTS
 from .compilation.artifacts import PHASE_KINDS as PHASE_KINDS
 from .compilation.artifacts import Autotuning as Autotuning
@@ -14,6 +16,7 @@ from .compilation.artifacts import Crossing as Crossing
 from .compilation.artifacts import Phase as Phase
 from .compilation.artifacts import RawEvent as RawEvent
 from .compilation.breaks import Break as Break
+from .compilation.code import RESOURCES as RESOURCES
 from .compilation.code import Code as Code
 from .compilation.code import Direction as Direction
 from .compilation.code import Kernel as Kernel
@@ -26,6 +29,7 @@ from .compilation.cuda_graphs import Skip as Skip
 from .compilation.graphs import STAGES as STAGES
 from .compilation.graphs import Graph as Graph
 from .compilation.graphs import Node as Node
+from .compilation.guards import CONDITION_FAILED as CONDITION_FAILED
 from .compilation.guards import CONDITIONS_TITLE as CONDITIONS_TITLE
 from .compilation.guards import GUARD_TYPES as GUARD_TYPES
 from .compilation.guards import Advice as Advice
@@ -45,6 +49,7 @@ from .compilation.plans import Tiling as Tiling
 from .compilation.symbolic_shapes import ShapeDecision as ShapeDecision
 from .compilation.symbolic_shapes import ShapeExpression as ShapeExpression
 from .compilation.symbolic_shapes import ShapeSymbol as ShapeSymbol
+from .compilation.wrapper_steps import LOAD_STEPS as LOAD_STEPS
 from .compilation.wrapper_steps import STEP_KINDS as STEP_KINDS
 from .compilation.wrapper_steps import Descriptor as Descriptor
 from .compilation.wrapper_steps import KernelLoad as KernelLoad
@@ -81,6 +86,8 @@ from .measurements.timings import Startup as Startup
 from .measurements.timings import Timing as Timing
 from .measurements.timings import Verdict as Verdict
 from .measurements.timings import too_few as too_few
+from .overview import LIMIT_TITLE as LIMIT_TITLE
+from .overview import SUGGESTIONS_TITLE as SUGGESTIONS_TITLE
 from .overview import Answer as Answer
 from .overview import Count as Count
 from .overview import KernelTimeConflict as KernelTimeConflict
@@ -104,6 +111,7 @@ from .subjects.ranks import Collective as Collective
 from .subjects.ranks import Rank as Rank
 from .subjects.ranks import RankDifference as RankDifference
 from .subjects.subject import Subject as Subject
+from .target import DECISIONS_TITLE as DECISIONS_TITLE
 from .target import FORMS as FORMS
 from .target import Decision as Decision
 from .target import Estimate as Estimate

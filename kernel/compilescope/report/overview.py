@@ -16,6 +16,10 @@ Basis = Literal["measured", "estimated", "unknown"]
 Limited = Literal["launch", "overhead", "memory", "compute", "unclear", "unknown"]
 
 
+LIMIT_TITLE = "What limits a call?"
+SUGGESTIONS_TITLE = "What to change"
+
+
 class Result(Struct):
     """The row of a variant in the results."""
 

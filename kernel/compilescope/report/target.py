@@ -23,6 +23,10 @@ FORMS: dict[str, tuple[str, str]] = {
 """Form of a compiled kernel → title and language, in the order in which the compiler makes them."""
 
 
+DECISIONS_TITLE = "Decided without the device"
+"""The heading of what Inductor decided about a target that is not there."""
+
+
 class Decision(Struct):
     """A choice that needs the device, and the rule that made it instead."""
 

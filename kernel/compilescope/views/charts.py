@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import extras
 from ..analysis.figures.intervals import known_interval
-from ..report import Report, Timing
+from ..report import FIRST_CALL_PARTS, Report, Timing
 from ..report.errors import CompilescopeError
 from . import wording
 from .wrapper_pairs import compared
@@ -20,14 +20,14 @@ _GRID = "rgba(128,128,128,0.22)"
 _CHARACTER, _GAP = 7, 8
 """The largest width of a label's character, and the space before the label, in pixels."""
 _BAR, _BASELINE = "#3b7ddd", "#8c959f"
-_PARTS = {
-    "dynamo": ("Dynamo", "#3b7ddd"),
-    "aot_autograd": ("AOTAutograd", "#2a9d8f"),
-    "inductor": ("Inductor", "#8e6bd1"),
-    "code_generation": ("code generation", "#c77dbb"),
-    "cpp_build": ("C++ build", "#d98a2b"),
-    "triton": ("Triton", "#5fa83e"),
-    "other": ("other", "#8c959f"),
+_PART_COLOURS = {
+    "dynamo": "#3b7ddd",
+    "aot_autograd": "#2a9d8f",
+    "inductor": "#8e6bd1",
+    "code_generation": "#c77dbb",
+    "triton": "#5fa83e",
+    "cpp_build": "#d98a2b",
+    "other": "#8c959f",
 }
 
 
@@ -110,16 +110,16 @@ def compile_times(report: Report) -> Figure | None:
     built = [
         (variant.name, variant.compile_time) for variant in compared(report) if variant.compile_time
     ]
-    parts = [part for part in _PARTS if any(time.parts.get(part) for _, time in built)]
+    parts = [part for part in FIRST_CALL_PARTS if any(time.parts.get(part) for _, time in built)]
     if not parts:
         return None
     bars = [
         Bar(
             x=[time.parts.get(part, 0.0) for _, time in built],
             y=[name for name, _ in built],
-            name=_PARTS[part][0],
+            name=FIRST_CALL_PARTS[part],
             orientation="h",
-            marker={"color": _PARTS[part][1]},
+            marker={"color": _PART_COLOURS[part]},
             hovertemplate="%{y}: %{x:.2f} s<extra>%{fullData.name}</extra>",
         )
         for part in parts

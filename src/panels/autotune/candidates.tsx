@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { CHOICE_KINDS } from '../../protocol/types';
 import * as React from 'react';
 import { Absent, Bar, ShowAll } from '../common';
 import { formatMicroseconds } from '../../words/format';
@@ -68,7 +69,7 @@ export function Candidates(props: {
                   )}
                   <code>{choice.name}</code>
                 </th>
-                <td>{kindTitle(choice.kind, trans)}</td>
+                <td>{CHOICE_KINDS[choice.kind] ?? choice.kind}</td>
                 <td className="jp-mod-number">
                   {choice.time_us === null ? (
                     <Absent why={choice.why || trans.__('Not measured')} />
@@ -121,20 +122,4 @@ function withChosen(candidates: readonly ICandidate[]): ICandidate[] {
   return candidates.filter(
     ({ choice }, index) => index < MOST || choice.chosen
   );
-}
-
-/** torch's own words, where they are known ones in the reader's. */
-function kindTitle(kind: string, trans: TranslationBundle): string {
-  switch (kind) {
-    case 'extern':
-      return trans.__('extern call');
-    case 'triton template':
-      return trans.__('Triton template');
-    case 'cpp template':
-      return trans.__('C++ template');
-    case 'config':
-      return trans.__('configuration');
-    default:
-      return kind;
-  }
 }

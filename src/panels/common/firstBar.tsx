@@ -1,5 +1,5 @@
-import { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
+import { FIRST_CALL_PARTS } from '../../protocol/types';
 import { formatSeconds } from '../../words/format';
 
 /**
@@ -10,12 +10,11 @@ import { formatSeconds } from '../../words/format';
 export function FirstBar(props: {
   parts: Readonly<Record<string, number>>;
   longest: number;
-  trans: TranslationBundle;
 }): JSX.Element {
-  const { parts, longest, trans } = props;
+  const { parts, longest } = props;
   return (
     <span className="jp-Compilescope-firstBar" aria-hidden="true">
-      {Object.keys(PARTS)
+      {Object.keys(FIRST_CALL_PARTS)
         .filter(part => (parts[part] ?? 0) > 0)
         .map(part => (
           <span
@@ -24,7 +23,7 @@ export function FirstBar(props: {
             style={{
               width: `${longest > 0 ? (parts[part] / longest) * 100 : 0}%`
             }}
-            title={`${partTitle(part, trans)}: ${formatSeconds(parts[part])}`}
+            title={`${FIRST_CALL_PARTS[part]}: ${formatSeconds(parts[part])}`}
           />
         ))}
     </span>
@@ -32,38 +31,16 @@ export function FirstBar(props: {
 }
 
 /**
- * The parts of a first call, in the order in which they come, and the colours
- * of the Compile time view.
+ * The parts of a first call → the colours of the Compile time view, in the
+ * order in which they come.
  */
-export const PARTS: Readonly<Record<string, string>> = {
-  dynamo: 'dynamo',
-  aot_autograd: 'aot_autograd',
-  inductor: 'lowering',
-  code_generation: 'code_generation',
-  triton: 'triton',
-  cpp_build: 'cpp_build',
-  other: 'other'
+const COLOURS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.keys(FIRST_CALL_PARTS).map(part => [part, part])
+  ),
+  inductor: 'lowering'
 };
 
 export function partClass(part: string): string {
-  return `jp-Compilescope-kind jp-mod-${PARTS[part]}`;
-}
-
-export function partTitle(part: string, trans: TranslationBundle): string {
-  switch (part) {
-    case 'dynamo':
-      return trans.__('Dynamo');
-    case 'aot_autograd':
-      return trans.__('AOTAutograd');
-    case 'inductor':
-      return trans.__('Inductor');
-    case 'code_generation':
-      return trans.__('code generation');
-    case 'cpp_build':
-      return trans.__('C++ build');
-    case 'triton':
-      return trans.__('Triton');
-    default:
-      return trans.__('other');
-  }
+  return `jp-Compilescope-kind jp-mod-${COLOURS[part]}`;
 }

@@ -78,13 +78,7 @@ export function CompileTimeBody(props: {
   );
   const by = align ?? (areFarApart(shown) ? 'start' : 'time');
   const chart = React.useMemo(
-    () =>
-      waterfall(
-        shown,
-        runs,
-        by,
-        kernelPhases(data.variant.kernel_loads, trans)
-      ),
+    () => waterfall(shown, runs, by, kernelPhases(data.variant.kernel_loads)),
     [shown, runs, by, data]
   );
   const { total } = chart;

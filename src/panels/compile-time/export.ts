@@ -17,7 +17,7 @@ export function exportTrace(
   const subject = report?.subject.name ?? '';
   const trace = chromeTrace(
     compilations,
-    kernelPhases(variant.kernel_loads, trans),
+    kernelPhases(variant.kernel_loads),
     {
       subject,
       variant: variant.name,

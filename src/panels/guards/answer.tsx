@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Condition } from '../../protocol/types';
-import { CONDITIONS_TITLE } from '../../protocol/types';
+import { CONDITIONS_TITLE, CONDITION_FAILED } from '../../protocol/types';
 import { Badge } from '../common';
 
 /**
@@ -55,7 +55,7 @@ export function Answer(props: {
                 <code>{condition.requirement}</code>
               )}
               {condition.failed && (
-                <Badge kind="error">{trans.__('has failed')}</Badge>
+                <Badge kind="error">{CONDITION_FAILED}</Badge>
               )}
             </dd>
           </React.Fragment>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
+import { DECISIONS_TITLE } from '../../protocol/types';
 import { Absent, Badge, DecisionList, Fact, SourceLink } from '../common';
 import {
   formatBytes,
@@ -145,7 +146,7 @@ export function Details(props: {
           </Fact>
         )}
         {Object.entries(target === null ? kernel.resources : {})
-          .map(([name, value]) => resourceText(name, value, trans))
+          .map(([name, value]) => resourceText(name, value))
           .map(([label, text]) => (
             <Fact key={label} label={label}>
               {text}
@@ -172,7 +173,7 @@ export function Details(props: {
       )}
       <div className="jp-Compilescope-kernelParts">
         {props.decisions.length > 0 && (
-          <Part title={trans.__('Decided without the device')}>
+          <Part title={DECISIONS_TITLE}>
             <DecisionList decisions={props.decisions} trans={trans} />
           </Part>
         )}

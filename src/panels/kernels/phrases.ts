@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Kernel } from '../../protocol/types';
+import { RESOURCES } from '../../protocol/types';
 import {
   formatBytes,
   formatMicroseconds,
@@ -24,39 +25,19 @@ export function languageTitle(
  */
 export function resourceText(
   name: string,
-  value: number,
-  trans: TranslationBundle
+  value: number
 ): readonly [string, string] {
-  const count = value.toLocaleString('en');
-  switch (name) {
-    case 'registers':
-      return [trans.__('Registers per thread'), count];
-    case 'scalar_registers':
-      return [trans.__('Scalar registers per wave'), count];
-    case 'spills':
-      return [trans.__('Spills per thread'), formatBytes(value)];
-    case 'shared_bytes':
-      return [trans.__('Shared memory per block'), formatBytes(value)];
-    case 'warps':
-      return [trans.__('Warps per block'), count];
-    case 'stages':
-      return [trans.__('Pipeline stages'), count];
-    case 'occupancy':
-      return [trans.__('Occupancy'), formatShare(value)];
-    case 'blocks_per_multiprocessor':
-      return [trans.__('Blocks per multiprocessor'), count];
-    case 'n_regs':
-      return [trans.__('Registers'), count];
-    case 'n_spills':
-      return [trans.__('Spilled registers'), count];
-    case 'shared':
-      return [trans.__('Shared memory'), formatBytes(value)];
-    case 'compile_us':
-      return [trans.__('Compiled in'), formatMicroseconds(value)];
-    default:
-      return [name, count];
-  }
+  const format = FORMATS[name] ?? (count => count.toLocaleString('en'));
+  return [RESOURCES[name] ?? name, format(value)];
 }
+
+const FORMATS: Readonly<Record<string, (value: number) => string>> = {
+  spills: formatBytes,
+  shared_bytes: formatBytes,
+  shared: formatBytes,
+  occupancy: formatShare,
+  compile_us: formatMicroseconds
+};
 
 /**
  * Of what launches a sum is: `Total of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { Answer, Limit, Variant } from '../../protocol/types';
+import { LIMIT_TITLE } from '../../protocol/types';
 import { layerClass } from '../../words/layers';
 import { Prose } from '../common/prose';
 import { StudyButton } from '../common/study';
@@ -67,7 +68,7 @@ export function LimitCard(props: {
   const isKnown = limit.basis !== 'unknown';
   return (
     <Card
-      title={trans.__('What limits a call?')}
+      title={LIMIT_TITLE}
       of={
         limit.basis === 'estimated'
           ? trans.__('%1, estimated', limit.title)

@@ -1,6 +1,10 @@
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
-import { STUDIES, type StudyName } from '../../protocol/types';
+import {
+  STUDIES,
+  SUGGESTIONS_TITLE,
+  type StudyName
+} from '../../protocol/types';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { CopyCode } from '../common/copy';
@@ -17,13 +21,12 @@ export function Suggestions(props: {
   onTry: (variant: Variant) => void;
 }): JSX.Element {
   const { suggestions, context, onTry } = props;
-  const { trans } = context;
   return (
     <section
       className="jp-Compilescope-suggestions"
-      aria-label={trans.__('What to change')}
+      aria-label={SUGGESTIONS_TITLE}
     >
-      <h3>{trans.__('What to change')}</h3>
+      <h3>{SUGGESTIONS_TITLE}</h3>
       <ol>
         {suggestions.map((suggestion, index) => (
           <li key={index}>

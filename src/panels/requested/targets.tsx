@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { Decision, Device, VariantReport } from '../../protocol/types';
+import { DECISIONS_TITLE } from '../../protocol/types';
 import { DecisionList, useLoaded, ViewFrame } from '../common';
 import { formatBytes, formatQuantity } from '../../words/format';
 import type { IViewContext } from '../views';
@@ -56,9 +57,7 @@ export function Targets(props: {
         />
       </section>
       <section aria-labelledby="jp-Compilescope-decisions">
-        <h3 id="jp-Compilescope-decisions">
-          {trans.__('Decided without the device')}
-        </h3>
+        <h3 id="jp-Compilescope-decisions">{DECISIONS_TITLE}</h3>
         <p className="jp-Compilescope-hint">
           {trans.__(
             'Choices that are made on the device, by its libraries or by measuring. Here a heuristic made them.'

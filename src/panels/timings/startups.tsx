@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Payback, Startup, VariantReport } from '../../protocol/types';
+import { FIRST_CALL_PARTS } from '../../protocol/types';
 import { Absent } from '../common';
 import {
   formatBytes,
@@ -8,7 +9,7 @@ import {
   formatMicroseconds,
   formatSeconds
 } from '../../words/format';
-import { FirstBar, PARTS, partClass, partTitle } from '../common/firstBar';
+import { FirstBar, partClass } from '../common/firstBar';
 import { Figures } from '../common/tables/figures';
 
 /**
@@ -92,7 +93,7 @@ function FirstCalls(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { firsts, trans } = props;
-  const parts = Object.keys(PARTS).filter(part =>
+  const parts = Object.keys(FIRST_CALL_PARTS).filter(part =>
     firsts.some(({ startup }) => (startup.parts[part] ?? 0) > 0)
   );
   const longest = Math.max(
@@ -117,7 +118,7 @@ function FirstCalls(props: {
           label: (
             <>
               <span className={partClass(part)} aria-hidden="true" />
-              {partTitle(part, trans)}
+              {FIRST_CALL_PARTS[part]}
             </>
           ),
           isNumber: true
@@ -188,7 +189,7 @@ function FirstCall(props: {
       ) : (
         <>
           <td>
-            <FirstBar parts={startup.parts} longest={longest} trans={trans} />
+            <FirstBar parts={startup.parts} longest={longest} />
           </td>
           {parts.map(part => (
             <td key={part} className="jp-mod-number">

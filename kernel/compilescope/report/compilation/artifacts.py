@@ -42,7 +42,7 @@ class Choice(Struct):
 
     name: str
     kind: str = ""
-    """extern, triton template, cpp template, config, …"""
+    """One of `CHOICE_KINDS`, or another of torch's: ``cutlass template``."""
     time_us: float | None = None
     chosen: bool = False
     config: dict[str, str] = {}
@@ -195,6 +195,14 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """Part of a compilation → its fields."""
 
+CHOICE_KINDS: dict[str, str] = {
+    "extern": "extern call",
+    "triton template": "Triton template",
+    "cpp template": "C++ template",
+    "config": "configuration",
+}
+"""Kind of a `Choice` → its title."""
+
 PHASE_KINDS: dict[str, str] = {
     "dynamo": "Dynamo",
     "guards": "guards",
@@ -211,3 +219,14 @@ PHASE_KINDS: dict[str, str] = {
     "other": "other",
 }
 """Kind of a phase → title, in the usual order of the phases."""
+
+FIRST_CALL_PARTS: dict[str, str] = {
+    "dynamo": PHASE_KINDS["dynamo"],
+    "aot_autograd": PHASE_KINDS["aot_autograd"],
+    "inductor": "Inductor",
+    "code_generation": PHASE_KINDS["code_generation"],
+    "triton": PHASE_KINDS["triton"],
+    "cpp_build": PHASE_KINDS["cpp_build"],
+    "other": PHASE_KINDS["other"],
+}
+"""Part of a first call's time → its title, in the order in which they come."""

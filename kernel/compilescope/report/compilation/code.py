@@ -103,6 +103,24 @@ class Launch(Struct):
     """The estimate in one sentence; empty without an estimate."""
 
 
+RESOURCES: dict[str, str] = {
+    "registers": "Registers per thread",
+    "scalar_registers": "Scalar registers per wave",
+    "spills": "Register spills per thread",
+    "shared_bytes": "Shared memory per block",
+    "tensor_columns": "Tensor memory columns per block",
+    "warps": "Warps per block",
+    "stages": "Pipeline stages",
+    "occupancy": "Occupancy",
+    "blocks_per_multiprocessor": "Blocks per multiprocessor",
+    "n_regs": "Registers",
+    "n_spills": "Spilled registers",
+    "shared": "Shared memory",
+    "compile_us": "Compiled in",
+}
+"""Resource of a kernel → its title. The last four are torch's own names, of a trace."""
+
+
 class Kernel(Struct):
     """A generated kernel (C++ or Triton), or a library call (``extern``)."""
 
@@ -128,9 +146,8 @@ class Kernel(Struct):
     assembly: dict[str, str] = {}
     """Form → text, if the kernel was compiled for a target; the forms are `target.FORMS`."""
     resources: dict[str, float] = {}
-    """Per thread: ``registers``, ``spills`` (bytes). Per wave, on AMD: ``scalar_registers``. Per
-    block: ``shared_bytes``, ``tensor_columns``, ``warps``. Per multiprocessor:
-    ``blocks_per_multiprocessor``. Also pipeline ``stages``, and ``occupancy`` (0 to 1)."""
+    """Resource, one of `RESOURCES` or another of torch's, → how much of it the kernel takes. Bytes,
+    a share of 1 (``occupancy``), microseconds (``compile_us``), or a count."""
     absent: dict[str, str] = {}
     """Name of an empty field → why it is empty."""
     grid: str = ""

@@ -158,3 +158,6 @@ GUARD_TYPES: dict[str, str] = {
 
 CONDITIONS_TITLE = "Any change to these makes the call recompile"
 """The heading of a compilation's conditions in every view."""
+
+CONDITION_FAILED = "has failed"
+"""Said of a `Condition` whose guard failed."""

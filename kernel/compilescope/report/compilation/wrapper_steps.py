@@ -176,6 +176,15 @@ class Descriptor(Struct):
 
 LoadStep = Literal["compile", "load", "autotune", "first_run", "later_run"]
 
+LOAD_STEPS: dict[LoadStep, str] = {
+    "compile": "compiled",
+    "load": "loaded",
+    "autotune": "tuned",
+    "first_run": "first run",
+    "later_run": "later run",
+}
+"""Step of a kernel → its title."""
+
 
 class LoadSpan(Struct):
     """When a kernel was compiled, loaded, tuned or launched."""

@@ -54,7 +54,7 @@ class CompileTime(Struct):
     total_s: float
     """The time of the first call (s)."""
     parts: dict[str, float] = {}
-    """Part → seconds: dynamo, aot_autograd, inductor, code_generation, cpp_build, triton, other."""
+    """Part, one of `FIRST_CALL_PARTS`, → seconds."""
     cold: bool = True
     """Whether all compile caches were empty."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...report import Overview, Report, Result, TargetResult, conclude
+from ...report import LIMIT_TITLE, Overview, Report, Result, TargetResult, conclude
 from .. import summary, wording
 from ..rows import watch
 
@@ -94,7 +94,7 @@ def _lines(overview: Overview) -> list[tuple[str, str]]:
     if overview.wrapper is not None and timed:
         lines.append(("C++ wrapper?", overview.wrapper.headline))
     if limit is not None and limit.bound != "unknown":
-        lines.append(("What limits a call?", limit.headline))
+        lines.append((LIMIT_TITLE, limit.headline))
     return lines
 
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ...report import CONDITIONS_TITLE, STAGES, is_record
+from ...report import (
+    CONDITION_FAILED,
+    CONDITIONS_TITLE,
+    DECISIONS_TITLE,
+    LIMIT_TITLE,
+    STAGES,
+    SUGGESTIONS_TITLE,
+    is_record,
+)
 from .. import deviations, summary, wording
 from ..rows import (
     changes,
@@ -41,6 +49,10 @@ if TYPE_CHECKING:
 _TEMPLATES = Path(__file__).parent / "templates"
 _GLOBALS = {
     "CONDITIONS_TITLE": CONDITIONS_TITLE,
+    "CONDITION_FAILED": CONDITION_FAILED,
+    "DECISIONS_TITLE": DECISIONS_TITLE,
+    "LIMIT_TITLE": LIMIT_TITLE,
+    "SUGGESTIONS_TITLE": SUGGESTIONS_TITLE,
     "STAGES": STAGES,
     "as_written": as_written,
     "br": Markup("<br>"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ...report import Compilation, Condition
-
-FAILED = "has failed"
+from ...report import CONDITION_FAILED, Compilation, Condition
 
 
 def rows(compilation: Compilation, most: int) -> list[Condition]:
@@ -21,4 +19,5 @@ def left_out(compilation: Compilation, most: int) -> int:
 
 def requirement(condition: Condition) -> str:
     """Return a condition, and whether it failed."""
-    return f"{condition.requirement} ({FAILED})" if condition.failed else condition.requirement
+    failed = f" ({CONDITION_FAILED})" if condition.failed else ""
+    return f"{condition.requirement}{failed}"

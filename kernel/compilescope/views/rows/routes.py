@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Descriptor, Report, VariantReport
+from ...report import LOAD_STEPS, Descriptor, Report, VariantReport
 from .. import wording
 from .table import Column, Table
 
@@ -62,8 +62,8 @@ LOADS = Table(
         Column("compile", "compile", kind="figure"),
         Column("load", "load", kind="figure"),
         Column("autotune", "tune", kind="figure"),
-        Column("first_run", "first run", kind="figure"),
-        Column("later_run", "later run", "A launch in the next call", "figure"),
+        Column("first_run", LOAD_STEPS["first_run"], kind="figure"),
+        Column("later_run", LOAD_STEPS["later_run"], "A launch in the next call", "figure"),
     ),
 )
 

@@ -12,6 +12,7 @@ from ...analysis.target.estimate_words import checked, estimate_lines, nothing_r
 from ...analysis.wrapper.launches import launches_of
 from ...report import (
     FORMS,
+    RESOURCES,
     Decision,
     Kernel,
     KernelCheck,
@@ -81,10 +82,10 @@ TABLE = Table(
             "figure",
         ),
         Column("bound", "bound by", where="text"),
-        Column("registers", "regs", "Registers per thread", "figure"),
-        Column("spills", "spills", "Register spills per thread, in bytes", "figure"),
-        Column("shared_bytes", "shared", "Shared memory per block", "figure"),
-        Column("warps", "warps", "Warps per block", "figure", "text"),
+        Column("registers", "regs", RESOURCES["registers"], "figure"),
+        Column("spills", "spills", f"{RESOURCES['spills']}, in bytes", "figure"),
+        Column("shared_bytes", "shared", RESOURCES["shared_bytes"], "figure"),
+        Column("warps", "warps", RESOURCES["warps"], "figure", "text"),
         Column(
             "occupancy",
             "occupancy",

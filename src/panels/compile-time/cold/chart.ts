@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../../charts';
 import { asText } from '../../../charts';
 import { formatSeconds } from '../../../words/format';
+import { TABLES } from '../../../words/tables';
 import type { ColdSwitch } from '../../../protocol/types';
 import { isAsItIs, isMeasured } from './rows';
 import { shorten } from '../../../words/format';
@@ -35,14 +36,15 @@ export function coldChartOf(
 ): MakeFigure {
   const plotted = rows.filter(isMeasured);
   const names = plotted.map(row => row.label);
+  const { cold, warm } = TABLES.cold(trans);
   return (theme, { width }) => {
     const most = Math.floor((width * NAMES) / LETTER);
     const longest = Math.max(...names.map(name => Math.min(name.length, most)));
     const usual = plotted.find(isAsItIs);
     return {
       traces: [
-        bars(plotted, 'cold_s', trans.__('cold caches'), 0, theme),
-        bars(plotted, 'warm_s', trans.__('warm caches'), 2, theme)
+        bars(plotted, 'cold_s', cold.title, 0, theme),
+        bars(plotted, 'warm_s', warm.title, 2, theme)
       ],
       layout: {
         barmode: 'group',

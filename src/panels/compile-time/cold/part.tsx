@@ -126,11 +126,7 @@ function ColdRow(props: {
     );
   }
   const bar = (seconds: number | null, parts: ColdSwitch['cold_parts']) => (
-    <td>
-      {seconds !== null && (
-        <FirstBar parts={parts} longest={longest} trans={trans} />
-      )}
-    </td>
+    <td>{seconds !== null && <FirstBar parts={parts} longest={longest} />}</td>
   );
   return (
     <tr>

@@ -1,28 +1,10 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { KernelLoad, LoadSpan, Phase } from '../../../protocol/types';
+import { LOAD_STEPS } from '../../../protocol/types';
 
 /**
  * What can be seen of a kernel on the time line.
  */
 export type LoadStep = LoadSpan['step'];
-
-/**
- * What a step is called.
- */
-function stepTitle(step: LoadStep, trans: TranslationBundle): string {
-  switch (step) {
-    case 'compile':
-      return trans.__('compiled');
-    case 'load':
-      return trans.__('loaded');
-    case 'autotune':
-      return trans.__('tuned');
-    case 'first_run':
-      return trans.__('first run');
-    case 'later_run':
-      return trans.__('later run');
-  }
-}
 
 /**
  * The steps of a compilation's kernels as spans of a time line.
@@ -48,10 +30,7 @@ export interface IKernelPhases {
  * What is known of kernels as spans, compilation by compilation. What is done
  * meanwhile is on a track of its own.
  */
-export function kernelPhases(
-  loads: readonly KernelLoad[],
-  trans: TranslationBundle
-): IKernelPhases[] {
+export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
   const phasesOf = (compilation: string, isLater: boolean): Phase[] =>
     loads
       .filter(load => load.compilation === compilation)
@@ -61,7 +40,7 @@ export function kernelPhases(
             .filter(({ step }) => (step === 'later_run') === isLater)
             .map(({ step, start_us, us, background }) => ({
               name: kernel,
-              detail: stepTitle(step, trans),
+              detail: LOAD_STEPS[step],
               kind: step,
               start_us,
               duration_us: us,

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { Advice, Compilation } from '../../../protocol/types';
+import { SUGGESTIONS_TITLE } from '../../../protocol/types';
 import {
   Badge,
   CodeBlock,
@@ -171,10 +172,7 @@ function AdviceCard(props: {
   const { advice, context, view } = props;
   const { trans } = context;
   return (
-    <aside
-      className="jp-Compilescope-advice"
-      aria-label={trans.__('What to change')}
-    >
+    <aside className="jp-Compilescope-advice" aria-label={SUGGESTIONS_TITLE}>
       <p>
         <Prose text={advice.what} />
       </p>
