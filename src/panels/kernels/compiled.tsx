@@ -4,6 +4,7 @@ import type { Kernel, KernelConfig } from '../../protocol/types';
 import { FORMS } from '../../protocol/types';
 import { Absent } from '../common';
 import { formatBytes, formatShare } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import { checkText, outcomeTitle } from './check';
 import { limitText } from './phrases';
 import { TableHead } from '../common/tables/figures';
@@ -80,6 +81,7 @@ function Configs(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { configs, onForm, trans } = props;
+  const { registers, spills, shared_bytes, occupancy } = TABLES.kernels(trans);
   return (
     <div
       className="jp-Compilescope-wide"
@@ -90,11 +92,10 @@ function Configs(props: {
       <table className="jp-Compilescope-configs">
         <TableHead
           heads={[
-            trans.__('Configuration'),
-            { label: trans.__('Regs'), title: trans.__('Per thread') },
-            { label: trans.__('Spills'), title: trans.__('Bytes per thread') },
-            { label: trans.__('Shared'), title: trans.__('Per block') },
-            trans.__('Occupancy')
+            trans.__('configuration'),
+            ...[registers, spills, shared_bytes, occupancy].map(
+              ({ title, note }) => ({ label: title, title: note })
+            )
           ]}
         />
         <tbody>
