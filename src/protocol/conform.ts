@@ -1501,6 +1501,7 @@ export function conformTiming(value: unknown): void {
   o.settled = flag(o.settled, 'settled', true);
   o.keeping = text(o.keeping, 'keeping', 'unchanged');
   o.changes = field(o.changes, 'changes', check2, emptyList);
+  o.recompiles = text(o.recompiles, 'recompiles', '');
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);

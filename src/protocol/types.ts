@@ -2762,6 +2762,7 @@ export interface Timing {
   settled: boolean;
   keeping: 'copied' | 'restored' | 'unchanged';
   changes: string[];
+  recompiles: string;
   speedup: Speedup | null;
   turns: string;
   first_round: number;

@@ -272,8 +272,9 @@ def time_variants(
             cancelled=lambda: monitor.cancelled,
         )
     monitor.check()
-    for timing in timings.values():
+    for name, timing in timings.items():
         timing.keeping, timing.changes = state.keeping, list(state.changes)
+        timing.recompiles = "" if name == EAGER else state.recompiles
     return timings
 
 

@@ -145,6 +145,7 @@ class Measurement:
             for name in calls.keys() - set(sampler.names):
                 sampler.add(name, calls[name])
         sampler.keeping, sampler.changes = state.keeping, state.changes
+        sampler.recompiles = state.recompiles
         self._sampler = sampler
         self._builds = {name: self._built.build(name) for name in names}
         return sampler

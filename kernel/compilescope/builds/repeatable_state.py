@@ -8,11 +8,17 @@ from typing import Any
 import torch
 
 from ..isolation.muted_output import quiet
-from ..isolation.state_changes import RANDOM, changes_of, summarize_changes
+from ..isolation.state_changes import (
+    RANDOM,
+    changes_of,
+    changes_plain_values,
+    summarize_changes,
+)
 from ..isolation.user_state import Snapshot
 from ..report.measurements.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
 from .built_variants import BuiltVariants
+from .recompiling_calls import failing_guard
 
 
 class State:
@@ -31,7 +37,7 @@ class State:
 
     Attributes
     ----------
-    keeping, changes
+    keeping, changes, recompiles
         As in `report.Timing`.
     device
         Where the call runs. It may have CPU tensors only, and yet use the GPU.
@@ -46,9 +52,20 @@ class State:
         if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
+        # Guards compare plain values; what a tensor holds, none does.
+        is_compared = changes_plain_values(snapshot)
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
+        self.recompiles = ""
+        if self._begin is not None and is_compared:
+            self.recompiles = failing_guard(
+                lambda call: call(*builds.args, **builds.kwargs),
+                builds.fn,
+                builds.code_copies,
+                snapshot.backward,
+            )
+            self._begin.restore()
 
     @property
     def before_each(self) -> Callable[[str], None] | None:

@@ -33,6 +33,14 @@ def changes_of(snapshot: Snapshot) -> list[str]:
     return list(dict.fromkeys(path for path, _ in _changes(snapshot)))
 
 
+def changes_plain_values(snapshot: Snapshot) -> bool:
+    """Whether a call changed a number, a string or the like since the snapshot."""
+    return any(
+        path != RANDOM and isinstance(value, (int, float, complex, str, bytes, type(None)))
+        for path, value in _changes(snapshot)
+    )
+
+
 def summarize_changes(changes: list[str]) -> list[str]:
     """The first changes, for a report, with a last line for the number of further ones."""
     more = len(changes) - FEW

@@ -126,6 +126,8 @@ class Sampler:
     ----------
     rounds : int
         How many rounds were taken.
+    recompiles : str
+        The guard that every call but the baseline's fails, see `Timing`.
     threads : int
         Threads that torch uses within an operation. Every round uses the number at the creation of
         the sampler, even if it was changed in between.
@@ -149,6 +151,7 @@ class Sampler:
         self.threads = torch.get_num_threads()
         self.keeping: Keeping = keeping
         self.changes = list(changes)
+        self.recompiles = ""
         self._turns = uuid.uuid4().hex[:12]
         self._before_each = before_each
         self._watch = stopwatch or stopwatch_for(device)
@@ -293,6 +296,7 @@ class Sampler:
             settled=series.settled,
             keeping=self.keeping,
             changes=list(self.changes),
+            recompiles="" if name == self.baseline else self.recompiles,
             turns=self._turns,
             first_round=samples[0].round,
         )

@@ -162,6 +162,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         if variant.timing is not None
         and variant.requested.backend is not None
         and all(error.ok for error in variant.accuracy)
+        and not variant.timing.recompiles
         and (over := over_baseline(variant.timing)) is not None
         and over.standing == "faster"
     ]
@@ -193,6 +194,14 @@ def _cell_record(report: Report) -> VariantReport | None:
 
 def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
+    for variant in timed:
+        if variant.timing is not None and variant.timing.recompiles:
+            changed = ", ".join(variant.timing.changes)
+            return (
+                f"Every call recompiles, up to torch's limit: it changes {changed}, and a guard "
+                f"requires {variant.timing.recompiles}. The latencies are those of calls whose "
+                "state was restored."
+            )
     compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)

@@ -1,0 +1,69 @@
+"""Whether every call of the subject compiles again, as it changes a value that a guard compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ..analysis.guards.logged_reasons import parse_recompile
+from ..capture.live import recording
+from ..capture.records import Record
+from ..isolation.code_swap import CodeCopies
+from ..isolation.muted_output import quiet
+from ..isolation.own_backward import Backward
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.process_state import begin
+from .call_result import outcome_of
+from .subject_error import CALL_ERRORS
+
+_CALLS = 5
+"""Calls in a row. Dynamo makes a number dynamic once it has changed, but compiles for 0 and 1 by
+themselves: only from the fourth call on does a recompile mean that the next call recompiles too."""
+_LAST = 2
+
+_SOURCE = re.compile(r"[LG]\['(\w+)'\]")
+"""A local or global variable, as guards name it."""
+
+
+def failing_guard(
+    call: Callable[[Callable[..., object]], object],
+    fn: Callable[..., object],
+    code_copies: CodeCopies,
+    backward: Backward | None,
+) -> str:
+    """The guard that fails in each of the last of some calls in a row; empty if there is none.
+
+    Guards are Dynamo's, whatever the backend: the calls compile with ``backend="eager"``, which
+    builds nothing. The caller keeps Dynamo's state, and restores the subject's afterwards.
+
+    Parameters
+    ----------
+    call
+        Calls what it is given with the subject's arguments.
+    """
+    begin()
+    code_copies.install(code_copies.copy())
+    reasons: list[str] = []
+    try:
+        with quiet():
+            compiled = compile_callable(fn, **given_by(Variant(backend="eager")))
+            for _ in range(_CALLS):
+                records: list[Record] = []
+                with recording(records):
+                    outcome_of(call(compiled), backward)
+                reasons.append(_reason(records))
+    except CALL_ERRORS:  # the variants' own calls say what fails
+        return ""
+    return reasons[-1] if all(reasons[-_LAST:]) else ""
+
+
+def _reason(records: Sequence[Record]) -> str:
+    """The first guard that failed, without its compile id and the line it comes from."""
+    for record in records:
+        if record.name == "recompile_reasons" and record.payload:
+            recompile = parse_recompile(record.payload)
+            for reason in recompile.reasons:
+                guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
+                return _SOURCE.sub(r"\1", guard)
+    return ""

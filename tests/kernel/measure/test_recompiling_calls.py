@@ -1,0 +1,102 @@
+"""Calls that change what their own guards compare: each compiles again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Report
+from torch import nn
+
+
+class Counting(nn.Module):
+    """Counts its calls, in a number that the result depends on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x * self.calls
+
+
+class CountingInATensor(nn.Module):
+    """The same in a buffer."""
+
+    calls: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x * self.calls
+
+
+class StartingOnce(nn.Module):
+    """Changes a flag in its first call only: one recompile, and no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_started = False
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.is_started:
+            self.is_started = True
+            return x + 1
+        return x
+
+
+def inspect(model: nn.Module) -> Report:
+    variants = {"captured": cs.Variant(backend="eager")}
+    return cs.inspect(model, (torch.ones(3),), variants=variants, run=True)
+
+
+def test_a_call_that_always_recompiles_is_said_to() -> None:
+    model = Counting()
+    report = inspect(model)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert timing.recompiles == "self.calls == 4"
+    assert report.overview is None or "Every call recompiles" in report.overview.headline
+    text = str(report)
+    assert (
+        "Every call recompiles, up to torch's limit: it changes Counting.calls, and a guard "
+        "requires self.calls == 4." in text
+    )
+    assert "is fastest" not in text
+    assert model.calls == 0
+    # torch itself: as many compilations as its limit allows.
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled: Any = torch.compile(model, backend=counter)
+    for _ in range(7):
+        compiled(torch.ones(3))
+    assert counter.frame_count == 7
+
+
+@pytest.mark.parametrize("model", [CountingInATensor(), StartingOnce()])
+def test_others_are_not(model: nn.Module) -> None:
+    timing = inspect(model).variant("captured").timing
+    assert timing is not None
+    assert timing.recompiles == ""
+
+
+def test_an_optimizer_is_not() -> None:
+    model = nn.Linear(3, 3)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    variants = {"captured": cs.Variant(backend="eager")}
+    report = cs.inspect(step, (torch.ones(3),), variants=variants, run=True)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert timing.recompiles == ""
