@@ -28,7 +28,7 @@ from .measurements.sweeps import Sweep
 from .measurements.timings import Peaks
 from .overview import Overview
 from .problem import Problem, Struct
-from .saving.given_files import report_path, writing
+from .saving.given_files import report_path, write_whole
 from .saving.packed_graphs import pack_compilations
 from .subjects.ranks import Rank
 from .subjects.subject import Subject
@@ -271,8 +271,7 @@ class Report(Struct, kw_only=True):
         check_flag("redact", redact)
         report = self.redacted() if redact else self
         text = report.to_json() if path.suffix == ".json" else renderers["page"](report)
-        with writing(path):
-            path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
         return path
 
     def best(

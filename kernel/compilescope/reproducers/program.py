@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..report.saving.given_files import given_path, writing
+from ..report.saving.given_files import given_path, write_whole, writing
 from .failure import DIFFERS
 
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
@@ -76,7 +76,7 @@ class Reproducer(Program):
         with writing(target):
             if target.is_dir():
                 target /= self.file_name
-            target.write_text(self.code, encoding="utf-8")
+        write_whole(target, self.code)
         return target
 
     @property

@@ -207,6 +207,30 @@ def test_what_is_no_path_is_not_written_to(tmp_path: Path) -> None:
         SMALL.save(tmp_path / "taken.json")
 
 
+def test_a_full_disk_costs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "kept.json"
+    SMALL.save(path)
+    path.chmod(0o640)
+    before = path.read_bytes()
+    write = Path.write_text
+
+    def fill(self: Path, text: str, encoding: str) -> int:
+        write(self, text[:20], encoding=encoding)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", fill)
+        for place in (path, tmp_path / "new.json"):
+            with pytest.raises(CompilescopeError, match="No space left on device"):
+                SMALL.save(place)
+    assert [file.name for file in tmp_path.iterdir()] == ["kept.json"]
+    assert path.read_bytes() == before
+    (tmp_path / "link.json").symlink_to(path)
+    SMALL.save(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_what_the_system_refuses_to_read_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,32 @@ def reading(path: Path, what: str) -> Iterator[None]:
             f"The operating system says: {error.strerror or error}.",
             "Check the path and the file's permissions.",
         ) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file, or leaves what was there as it was: a full disk must not cost the old file.
+
+    The text goes into a file beside it, which then takes its place.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be written.
+    """
+    with writing(path):
+        if path.exists() and not path.is_file():  # a device or a pipe
+            path.write_text(text, encoding="utf-8")
+            return
+        target = path.resolve()
+        partial = target.with_name(f".compilescope-{os.getpid()}.partial")
+        try:
+            partial.write_text(text, encoding="utf-8")
+            if target.exists():
+                shutil.copymode(target, partial)
+            partial.replace(target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

@@ -4,7 +4,10 @@ Compiled code rounds differently from eager: sums have another order, and fused 
 rounded in between. How far that changes a result depends on the program: a value that crosses zero
 before a ReLU, or a gradient in which large terms cancel, changes by far more than one rounding
 step. Here each operator's result is changed at random by up to two rounding steps, so that the
-spread of a few runs shows the effect of rounding alone (the idea of Monte Carlo arithmetic).
+spread of a few runs shows the effect of rounding alone (the idea of Monte Carlo arithmetic). The
+result of a long sum is changed by more: eager adds in pairs, generated code one term after the
+other in each lane of a vector, whose error grows with the number of terms (N. Higham, *Accuracy and
+Stability of Numerical Algorithms*, section 4.2).
 
 Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
 autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
@@ -13,7 +16,8 @@ autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -25,6 +29,44 @@ from .double_precision import arguments_written
 
 _STEPS = 2
 """The most rounding steps by which a result is changed: a sum in another order differs by a few."""
+
+_LANES = 16
+"""Of a vector of float32, each of which sums its share of the terms: half a step at most a term."""
+
+_SUMS = {
+    "cudnn_batch_norm",
+    "cudnn_batch_norm_backward",
+    "dot",
+    "linalg_vector_norm",
+    "logsumexp",
+    "mean",
+    "mse_loss",
+    "mv",
+    "native_batch_norm",
+    "native_batch_norm_backward",
+    "native_group_norm_backward",
+    "native_layer_norm_backward",
+    "nll_loss_forward",
+    "norm",
+    "std",
+    "std_mean",
+    "sum",
+    "var",
+    "var_mean",
+}
+"""The operators that sum many values to each of few."""
+
+_PRODUCTS = {
+    "addbmm",
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "convolution",
+    "convolution_backward",
+    "mkldnn_convolution",
+    "mm",
+}
+"""The operators that sum products of two tensors' values."""
 
 
 class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -56,24 +98,44 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for leaf in tree_leaves(result)
             if _is_rounded(leaf) and leaf.untyped_storage()._cdata not in storages
         ]
+        name = func.overloadpacket.__name__
         for tensor in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
-            self._round(tensor)
+            self._round(tensor, max(_STEPS, _terms(name, inputs, tensor) // (2 * _LANES)))
         return result
 
-    def _round(self, tensor: torch.Tensor) -> None:
+    def _round(self, tensor: torch.Tensor, most: int) -> None:
         generator = self._generators.get(tensor.device)
         if generator is None:
             generator = torch.Generator(tensor.device).manual_seed(self._seed)
             self._generators[tensor.device] = generator
         steps = torch.randint(
-            -_STEPS, _STEPS + 1, tensor.shape, generator=generator, device=tensor.device
+            -most, most + 1, tensor.shape, generator=generator, device=tensor.device
         )
         tensor.add_(tensor * steps * torch.finfo(tensor.dtype).eps)
 
 
+def _terms(operator: str, inputs: Sequence[torch.Tensor], result: torch.Tensor) -> int:
+    """About how many terms an operator sums for each value of a result; 1 where it sums none.
+
+    Types of 16 bits are summed in float32, and rounded once.
+    """
+    if result.dtype.itemsize < _FULL or not result.numel():
+        return 1
+    sizes = sorted((tensor.numel() for tensor in inputs), reverse=True)
+    if operator in _PRODUCTS and result.dim() > 1 and len(sizes) > 1:
+        return math.isqrt(sizes[0] * sizes[1] // result.numel())
+    if operator in _SUMS or operator in _PRODUCTS:
+        return sizes[0] // result.numel()
+    return 1
+
+
+_FULL = 4
+"""Bytes of a float32."""
+
+
 @contextlib.contextmanager
 def with_other_rounding(seed: int) -> Iterator[None]:
-    """Runs the block in eager, each operator's result changed by up to two rounding steps."""
+    """Runs the block in eager, each operator's result changed by a few rounding steps."""
     stance: Any = torch.compiler.set_stance
     with stance("force_eager"), OtherRounding(seed):
         yield
