@@ -263,7 +263,13 @@ def test_a_wrong_result_is_never_the_best() -> None:
         )
     ]
     result = overview(report)
-    assert result.headline.startswith("Python wrapper is fastest")
+    assert result.headline.startswith(
+        "Results of the C++ wrapper differ from eager's. Python wrapper is fastest"
+    )
+    differs = [count for count in result.counts if count.view == "accuracy"]
+    assert [(count.text, count.of) for count in differs] == [
+        ("1 result differs from eager's", "cpp")
+    ]
     assert not any(suggestion.variant == "cpp" for suggestion in result.suggestions)
 
 

@@ -176,7 +176,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
-    verdict = _verdict(report, shown, best)
+    verdict = _differing(shown) + _verdict(report, shown, best)
     record = _cell_record(report)
     if record is None or best is not None or all(variant.timing is None for variant in shown):
         return verdict
@@ -185,6 +185,22 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     happened = [count(recompiles, "recompile")] if recompiles else []
     happened += [count(breaks, "graph break")] if breaks else []
     return f"{' and '.join(happened)} in the cell. {verdict}" if happened else verdict
+
+
+def _differing(shown: list[VariantReport]) -> str:
+    """Which variants' results differ from eager's, before anything is said of their speed."""
+    wrong = [
+        with_article(title(variant))
+        for variant in shown
+        if any(not error.ok for error in variant.accuracy)
+    ]
+    if not wrong:
+        return ""
+    names = " and ".join(wrong) if len(wrong) < _NAMED else f"{len(wrong)} variants"
+    return f"Results of {names} differ from eager's. "
+
+
+_NAMED = 3
 
 
 def _cell_record(report: Report) -> VariantReport | None:
@@ -359,6 +375,13 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
+    wrong = [variant for variant in report.variants if not all(e.ok for e in variant.accuracy)]
+    if wrong:
+        number = sum(not error.ok for error in wrong[0].accuracy)
+        text = f"{count(number, 'result differs', 'results differ')} from eager's"
+        happened.append(
+            Count(number=number, text=text, view="accuracy", warning=True, of=wrong[0].name)
+        )
     if total_s is not None:
         text = f"compile time {duration(total_s * 1e6)}{parts}"
         happened.append(Count(number=1, text=text, view="compile-time"))
