@@ -85,8 +85,10 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     last = statements[-1]
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
     if not (assigned and isinstance(last.value, ast.Call)):
-        shown = ast.unparse(last).splitlines()[0]
-        raise CompilescopeError(f"The cell ends in `{shown}`.", _EXPECTED, EXAMPLE)
+        shown = f"The cell ends in `{ast.unparse(last).splitlines()[0]}`."
+        if _calls_something(last):
+            raise CompilescopeError(shown, _WHOLE, _IN_A_FUNCTION)
+        raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
     return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
@@ -126,6 +128,19 @@ _BLANK = (
     tokenize.NL,
 )
 _EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
+_WHOLE = "%%compile looks into one call, which has to be the whole of the cell's last statement."
+_IN_A_FUNCTION = (
+    "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
+    "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
+    "    compute(x)"
+)
+
+
+def _calls_something(statement: ast.stmt) -> bool:
+    defines = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return not isinstance(statement, defines) and any(
+        isinstance(node, ast.Call) for node in ast.walk(statement)
+    )
 
 
 def run(shell: Shell, cell: Cell) -> Call:

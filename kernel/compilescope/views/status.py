@@ -44,6 +44,11 @@ def watching(session: Session) -> str:
     counts = ", ".join([wording.count(state.compilations, "compilation"), *watch_counts(state)])
     since = time.strftime("%H:%M:%S", time.localtime(state.since_s))
     lines = [(f"Watching since {since}: " if state.on else "Not watching; recorded: ") + counts]
+    if state.on and not state.compilations:
+        lines.append(
+            "Compilations appear as they happen in JupyterLab's right sidebar (the Compilescope "
+            "icon), and in a cell with %compilescope status."
+        )
     if state.problem is not None:
         lines.append(f"{wording.MARKS['error']}: {state.problem.what}")
     return "\n".join(lines)

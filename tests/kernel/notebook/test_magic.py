@@ -78,13 +78,21 @@ def test_forms_of_the_last_line(
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)\n"
 NONE = "%%compile looks into the call in the cell's last line, and there is none. " + EXAMPLE
+WHOLE = (
+    "%%compile looks into one call, which has to be the whole of the cell's last statement. Put "
+    "what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
+    "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
+    "    compute(x)\n"
+)
 NOTHING = (
     "torch.compile has nothing to look into there: the outermost call is the subject. " + EXAMPLE
 )
 WRONG = [
     ("x = 1\nx", "The cell ends in `x`. " + NONE),
     ("x = 1", "The cell ends in `x = 1`. " + NONE),
-    ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + NONE),
+    ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + WHOLE),
+    ("with f():\n    g(1)", "The cell ends in `with f():`. " + WHOLE),
+    ("y = f(1) + g(2)", "The cell ends in `y = f(1) + g(2)`. " + WHOLE),
     ("def g(): pass", "The cell ends in `def g():`. " + NONE),
     ("import math", "The cell ends in `import math`. " + NONE),
     ("# nothing", "The cell is empty. " + NONE),
