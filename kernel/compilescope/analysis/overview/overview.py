@@ -225,15 +225,20 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         noisy = is_noisy(best.timing.interval_us)
         takes = gain if noisy else f"{latency(best.timing)} a call, {gain}"
         pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
-        beside_best = {title(variant): pair.standing for variant, pair in pairs if pair is not None}
-        same = [name for name, standing in beside_best.items() if standing == "same"]
+        beside_best = [(variant, pair.standing) for variant, pair in pairs if pair is not None]
+        same = [title(variant) for variant, standing in beside_best if standing == "same"]
         if same:
             return f"{title(best)} and {same[0]} show no difference: {takes}."
-        for name, standing in beside_best.items():
+        for variant, standing in beside_best:
             if standing in ("noisy", "few"):
                 why = "Too noisy" if standing == "noisy" else "Too few rounds"
                 verb = "is" if noisy else "takes"
-                rival = with_article(name)
+                rival = with_article(title(variant))
+                rival_over = over_baseline(variant.timing) if variant.timing is not None else None
+                if over is not None and rival_over is not None and rival_over.standing == "faster":
+                    # Which has the smaller median is chance, and its factor may be the smaller.
+                    both = f"{title(best)} is {gain}, {rival} {rival_over.text}"
+                    return f"{both}. {why} to tell which of them is faster."
                 return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{title(best)} is fastest: {takes}."
     failed = [variant for variant in shown if variant.stage == "failed"]
