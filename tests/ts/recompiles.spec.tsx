@@ -262,6 +262,10 @@ describe('RecompilesView', () => {
     expect(view.node.textContent).toContain(
       '2 recompiles in one frame, 1.00 s'
     );
+    // What torch refused at the limit is none that it compiled.
+    expect(
+      all('.jp-Compilescope-frameName').map(element => element.textContent)
+    ).toContainEqual(expect.stringContaining('compiled 2 times'));
     // Nothing else is asked for until it is looked at.
     expect(model.getArtifact).not.toHaveBeenCalled();
     expect(model.getCompilation).not.toHaveBeenCalled();

@@ -130,6 +130,8 @@ function FrameName(props: {
   const place = where
     ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))
     : '';
+  // What torch refused at its limit was not compiled.
+  const compiled = compilations.filter(item => !isAtLimit(item)).length;
   return (
     <div
       className="jp-Compilescope-frameName"
@@ -141,7 +143,7 @@ function FrameName(props: {
       <strong>{name}</strong>
       <span className="jp-Compilescope-muted">
         {place && `${place} · `}
-        {trans._n('compiled once', 'compiled %1 times', compilations.length)}
+        {trans._n('compiled once', 'compiled %1 times', compiled)}
       </span>
     </div>
   );
