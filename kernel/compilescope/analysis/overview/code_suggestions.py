@@ -180,8 +180,13 @@ def _why(hint: str, where: SourceLine | None) -> str:
     """Torch's hint; for a line in torch itself, which nobody edits, what else ends the break."""
     if where is not None and _TORCH.search(where.file):
         return "The break is in torch's own code: leave this call out of what is compiled."
-    return _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
+    why = _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
+    return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
 
+
+_SCALAR = (
+    "A line that branches on the number breaks the graph then: torch.where on the tensor does not."
+)
 
 _TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
 _OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
