@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from compilescope.report import Advice, Compilation
+from compilescope.analysis.overview.code_suggestions import against_recompiles
+from compilescope.report import Advice, Compilation, Suggestion, VariantReport
+from compilescope.report.variant import Variant
 from compilescope.watching.running_code import watching
 
 PREPARE = """\
@@ -150,6 +152,15 @@ LIMIT = Program(
     "def f(x, text):\n    return x * len(text)",
     "for n in range(12):\n    compiled(torch.ones(4), 'a' * n)",
 )
+OPTIMIZER = Program(
+    "model = nn.Linear(3, 3)\n"
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
+    "def f(x):\n"
+    "    optimizer.zero_grad()\n"
+    "    model(x).sum().backward()\n"
+    "    optimizer.step()",
+    "for _ in range(3):\n    compiled(torch.ones(2, 3))",
+)
 
 UNSPECIFIED = """\
 torch._dynamo.config.allow_unspec_int_on_nn_module = True
@@ -258,6 +269,12 @@ def advice_of(ran: Ran) -> list[Advice]:
         if compilation.recompile
         for advice in compilation.recompile.advice
     ]
+
+
+def suggestions_of(ran: Ran) -> list[Suggestion]:
+    """What the Overview says against the recompiles."""
+    variant = VariantReport(name="watched", requested=Variant(), compilations=ran.compilations)
+    return [ranked.suggestion for ranked in against_recompiles(variant, None)]
 
 
 def applied(program: Program, advice: Advice, line: str) -> Ran:
@@ -372,6 +389,29 @@ def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object
     assert second is not None
     assert first < second
     assert recompiled.duration_s
+
+
+def test_calls_that_recompile_run_in_eager_only_after_the_compiled_ones() -> None:
+    ran = run(LENGTH.define, LENGTH.compile, LENGTH.calls)
+    (advice,) = advice_of(ran)
+    # The call is in a loop: before it, nothing would ever be compiled.
+    assert (advice.kind, advice.where) == ("stance", None)
+    assert "after the calls that should be compiled, outside of compiled functions" in advice.what
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.place.startswith("after the calls that should be compiled")
+    assert (suggestion.gain, suggestion.basis) == ("", "unknown")
+
+
+def test_an_optimizers_first_step_belongs_before_the_compiled_ones() -> None:
+    before = run(OPTIMIZER.define, OPTIMIZER.compile, OPTIMIZER.calls)
+    (advice,) = advice_of(before)
+    assert (advice.kind, advice.code, advice.where) == ("optimizer_state", "", None)
+    stance = 'torch.compiler.set_stance("force_eager")'
+    assert stance in advice.what
+    calls = f"with {stance}:\n    compiled(torch.ones(2, 3))\n{OPTIMIZER.calls}"
+    after = run(OPTIMIZER.define, OPTIMIZER.compile, calls)
+    assert after.compilations
+    assert after.recompiles == 0
 
 
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:

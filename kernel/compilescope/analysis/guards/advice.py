@@ -23,6 +23,8 @@ _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat1
 _SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]$", re.S)
 _LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
 _RESUMED = "torch_dynamo_resume_in_"
+_OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
+_OPTIMIZER_STATE = re.compile(r"\.state\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\]$")
 _ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -57,13 +59,13 @@ def advise(
     fresh = [failed for failed in failures if failed[1] not in seen]
     for reason, failure in fresh:
         for advice in adviser.on(reason, failure):
-            by_code.setdefault(advice.code, advice)
+            by_code.setdefault(advice.code or advice.what, advice)
     told_nothing = all(failure.kind == "other" for _, failure in fresh)
     for reason, failure in failures if told_nothing else ():
         for advice in adviser.on(reason, failure):
-            by_code.setdefault(advice.code, advice)
+            by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
-        by_code[""] = adviser.stance()
+        return [_stance()]
     return list(by_code.values())
 
 
@@ -73,6 +75,22 @@ def raise_limit(limit: int) -> Advice:
         kind="limit",
         what="Allows more compilations of a function before torch falls back to eager.",
         code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
+    )
+
+
+def _stance() -> Advice:
+    """The advice where nothing removes the recompile; it has no line of its own.
+
+    The call that recompiled may be inside a compiled function, where torch does not allow it, or in
+    a loop, before whose first call it would keep everything from being compiled.
+    """
+    return Advice(
+        kind="stance",
+        what=(
+            "For the rest of the process, calls that would recompile run in eager instead. Put it "
+            "after the calls that should be compiled, outside of compiled functions."
+        ),
+        code='torch.compiler.set_stance("eager_on_recompile")',
     )
 
 
@@ -101,22 +119,12 @@ class _Adviser:
             "global": self._value,
             "type": self._type,
             "identity": self._identity,
+            "length": self._length,
             "grad_mode": self._grad_mode,
         }
         rule = rules.get(failure.kind)
         if rule is not None:
             yield from rule(reason, failure)
-
-    def stance(self) -> Advice:
-        return Advice(
-            kind="stance",
-            what=(
-                "From then on, new cases run in eager instead of being compiled. Put it after "
-                "the calls that should be compiled."
-            ),
-            code='torch.compiler.set_stance("eager_on_recompile")',
-            where=self.caller,
-        )
 
     def _size(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if "duck sizing" in reason:
@@ -249,6 +257,19 @@ class _Adviser:
             code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(name, name)}",
             where=self.caller,
         )
+
+    def _length(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        in_optimizer = self.frame is not None and _OPTIMIZER.search(self.frame.file)
+        is_first_step = failure.old == "not 0"
+        if in_optimizer and is_first_step and _OPTIMIZER_STATE.search(failure.source):
+            yield Advice(
+                kind="optimizer_state",
+                what=(
+                    "The first step creates the optimizer's state. Make one training step in "
+                    'eager, under torch.compiler.set_stance("force_eager"), before the compiled '
+                    "ones."
+                ),
+            )
 
     def _grad_mode(self, reason: str, failure: Failure) -> Iterator[Advice]:
         call = ast.unparse(self.names.call) if self.names.call else f"{self.names.callee}(...)"

@@ -53,7 +53,12 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
         compilation, recompile, advice = ended[0]
-        took_s = sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
+        # A call that runs in eager instead of being compiled is slower each time.
+        took_s = (
+            sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
+            if advice.kind != "stance"
+            else 0.0
+        )
         ids = [compilation.id for compilation, _, _ in ended]
         which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
         cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
@@ -89,6 +94,8 @@ def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
 
 def _place(advice: Advice, recompile: Recompile) -> str:
     """Where the code of advice on a recompile belongs."""
+    if advice.kind == "stance":
+        return "after the calls that should be compiled, before the others"
     if advice.where is None or not advice.code:
         return ""
     if advice.kind == "dynamic":
