@@ -152,6 +152,18 @@ LIMIT = Program(
     "def f(x, text):\n    return x * len(text)",
     "for n in range(12):\n    compiled(torch.ones(4), 'a' * n)",
 )
+TO_RANK = Program(
+    "def f(x):\n    return x.sin()",
+    "for x in (torch.ones(3), torch.ones(4), torch.ones(4, 2)):\n    compiled(x)",
+)
+TO_ONE_UNNAMED = Program(
+    "def f(*xs):\n    return xs[0].sin()",
+    "for xs in ([torch.ones(8, 3)], [torch.ones(4, 3)], [torch.ones(1, 3)]):\n    compiled(*xs)",
+)
+SIZE_AND_NUMBER = Program(
+    "def f(x, n):\n    return (x * n).sin()",
+    "for n in (3, 4):\n    compiled(torch.ones(n), n)",
+)
 OPTIMIZER = Program(
     "model = nn.Linear(3, 3)\n"
     "optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
@@ -207,6 +219,7 @@ ADVISED = [
         "specialize_float",
         "torch._dynamo.config.specialize_float = False\ncompiled = torch.compile(f, dynamic=True)",
     ),
+    (SIZE_AND_NUMBER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
     (TYPE, "tensor", "n = torch.tensor(float(n))"),
     (FIELD, "tensor", "options.scale = torch.tensor(options.scale)"),
     (FIELD, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
@@ -417,6 +430,25 @@ def test_an_optimizers_first_step_belongs_before_the_compiled_ones() -> None:
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:
     ran = run(PAIR_AND_NUMBER.define, PAIR_AND_NUMBER.compile, PAIR_AND_NUMBER.calls)
     assert [suggestion.kind for suggestion in advice_of(ran)] == ["dynamic"]
+
+
+def test_a_number_is_no_tensor_where_a_size_changed_too() -> None:
+    ran = run(SIZE_AND_NUMBER.define, SIZE_AND_NUMBER.compile, SIZE_AND_NUMBER.calls)
+    assert [suggestion.kind for suggestion in advice_of(ran)] == ["dynamic"]
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        (TO_RANK, "Avoid recompile 0/2: x.dim() 1 → 2"),
+        (TO_ONE_UNNAMED, "Avoid recompile 0/2: xs[0].size(0) at least 2 → 1"),
+    ],
+)
+def test_a_recompile_that_stays_is_not_promised(program: Program, what: str) -> None:
+    first, second = suggestions_of(run(program.define, program.compile, program.calls))
+    assert first.what.startswith("Avoid recompile 0/1: x")
+    assert (second.what, second.gain) == (what, "")
+    assert "set_stance" in second.code
 
 
 def test_what_became_dynamic_is_said_once() -> None:

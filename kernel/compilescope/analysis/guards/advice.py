@@ -25,6 +25,16 @@ _LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
 _RESUMED = "torch_dynamo_resume_in_"
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _OPTIMIZER_STATE = re.compile(r"\.state\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\]$")
+_ONE_VALUE = (
+    "mark_unbacked",
+    "contiguous",
+    "dtype",
+    "requires_grad",
+    "tensor",
+    "hoist",
+    "grad_mode",
+)
+"""Advice for the guard that failed first: of no use where something else changed as well."""
 _ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -57,11 +67,7 @@ def advise(
     by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
-    for reason, failure in fresh:
-        for advice in adviser.on(reason, failure):
-            by_code.setdefault(advice.code or advice.what, advice)
-    told_nothing = all(failure.kind == "other" for _, failure in fresh)
-    for reason, failure in failures if told_nothing else ():
+    for reason, failure in fresh or failures:
         for advice in adviser.on(reason, failure):
             by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
@@ -123,8 +129,18 @@ class _Adviser:
             "grad_mode": self._grad_mode,
         }
         rule = rules.get(failure.kind)
-        if rule is not None:
-            yield from rule(reason, failure)
+        if rule is None:
+            return
+        for advice in rule(reason, failure):
+            if advice.kind not in _ONE_VALUE or self._changed_alone(failure):
+                yield advice
+
+    def _changed_alone(self, failure: Failure) -> bool:
+        """Whether no other size or number became a symbol, as far as torch shows it."""
+        own = failure.source
+        if failure.kind == "size":
+            own += f".size()[{failure.dimension}]"
+        return all(source == own or _LAYOUT.search(source) for source in self.became)
 
     def _size(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if "duck sizing" in reason:

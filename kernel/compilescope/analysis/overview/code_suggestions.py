@@ -44,12 +44,12 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             change = change or compilation.id
             frame = compilation.id.partition("/")[0]
             guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
-            if advice.kind == "stance":
+            if advice.kind != "stance":
+                group_by_guard.update(dict.fromkeys(guards, change))
+            elif _is_given_up(recompile):
                 # The last compilation of a frame that torch gave up on does not name its caller, so
                 # nothing more specific is known of it: what ends the others of the guard ends it.
-                change = next(filter(None, map(group_by_guard.get, guards)), change)
-            else:
-                group_by_guard.update(dict.fromkeys(guards, change))
+                change = next(filter(None, map(group_by_guard.get, guards[:1])), change)
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
         compilation, recompile, advice = ended[0]
@@ -82,7 +82,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     """That torch reached its limit of recompiles, in words; empty where it did not."""
     for _, recompile, _ in ended:
-        if any(advice.kind == "limit" for advice in recompile.advice):
+        if _is_given_up(recompile):
             frame = next((compilation.frame for compilation, _, _ in ended), None)
             function = plain_function(frame.function) if frame is not None else ""
             return (
@@ -90,6 +90,10 @@ def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
                 "new cases run in eager. "
             )
     return ""
+
+
+def _is_given_up(recompile: Recompile) -> bool:
+    return any(advice.kind == "limit" for advice in recompile.advice)
 
 
 def _place(advice: Advice, recompile: Recompile) -> str:
@@ -124,6 +128,8 @@ def _cause(recompile: Recompile) -> str:
     source = re.sub(r"^L\['(\w+)'\]", r"\1", failure.source)
     if failure.dimension is not None:
         source += f".{failure.kind}({failure.dimension})"
+    elif failure.kind == "rank":
+        source += ".dim()"
     return f": {source} {failure.old} \u2192 {failure.new}"
 
 
