@@ -174,9 +174,10 @@ OPTIMIZER = Program(
     "for _ in range(3):\n    compiled(torch.ones(2, 3))",
 )
 
+DYNAMIC = "compiled = torch.compile(f, backend='eager', dynamic=True)"
 UNSPECIFIED = """\
 torch._dynamo.config.allow_unspec_int_on_nn_module = True
-net_compiled = torch.compile(net_compiled, dynamic=True)"""
+net_compiled = torch.compile(net, backend='eager', dynamic=True)"""
 
 IN_A_DICT = """\
 batch = {'x': torch.ones(n, 3)}
@@ -189,7 +190,7 @@ compiled(args_0)"""
 
 ADVISED = [
     (SIZES, "mark_dynamic", "x = torch.ones(n, 3)\ntorch._dynamo.mark_dynamic(x, 0)\ncompiled(x)"),
-    (SIZES, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (SIZES, "dynamic", DYNAMIC),
     (NAMED, "mark_dynamic", "torch._dynamo.mark_dynamic(batch, 0)"),
     (KEYWORD, "mark_dynamic", "torch._dynamo.mark_dynamic(batch['image'], 0)"),
     (
@@ -197,32 +198,36 @@ ADVISED = [
         "mark_dynamic",
         "torch._dynamo.mark_dynamic(x, 0)\ntorch._dynamo.mark_dynamic(y, 0)",
     ),
-    (PAIR_AND_NUMBER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (PAIR_AND_NUMBER, "dynamic", DYNAMIC),
     (METHOD, "mark_dynamic", IN_A_DICT),
-    (METHOD, "dynamic", "compiled = torch.compile(compiled, dynamic=True)"),
+    (
+        METHOD,
+        "dynamic",
+        "compiled = torch.compile(step.run, backend='eager', dynamic=True)",
+    ),
     (WRAPPED, "mark_dynamic", AMONG_ARGUMENTS),
-    (WRAPPED, "dynamic", "compiled = torch.compile(compiled, dynamic=True)"),
-    (DECORATED, "dynamic", "@torch.compile(dynamic=True)"),
+    (WRAPPED, "dynamic", DYNAMIC),
+    (DECORATED, "dynamic", "@torch.compile(backend='eager', dynamic=True)"),
     (SINGLE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
     (TO_ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
     (DUCK, "duck_shape", "torch.fx.experimental._config.use_duck_shape = False"),
     (INTEGER, "tensor", "n = torch.tensor(n)"),
-    (INTEGER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (INTEGER, "dynamic", DYNAMIC),
     (
         FLOAT,
         "tensor",
         "rate = torch.tensor(0.5 ** step + 0.1)\ncompiled(torch.ones(3), rate=rate)",
     ),
-    (FLOAT, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (FLOAT, "dynamic", DYNAMIC),
     (
         SPECIALIZED,
         "specialize_float",
-        "torch._dynamo.config.specialize_float = False\ncompiled = torch.compile(f, dynamic=True)",
+        f"torch._dynamo.config.specialize_float = False\n{DYNAMIC}",
     ),
-    (SIZE_AND_NUMBER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (SIZE_AND_NUMBER, "dynamic", DYNAMIC),
     (TYPE, "tensor", "n = torch.tensor(float(n))"),
     (FIELD, "tensor", "options.scale = torch.tensor(options.scale)"),
-    (FIELD, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (FIELD, "dynamic", DYNAMIC),
     (COUNTER, "tensor", "net_compiled.calls = torch.tensor(net_compiled.calls)"),
     (
         COUNTER,
@@ -295,7 +300,7 @@ def applied(program: Program, advice: Advice, line: str) -> Ran:
     define, calls, compile_ = program.define, program.calls, program.compile
     code = advice.code
     if code.startswith("@"):
-        define = define.replace("@torch.compile(backend='eager')", with_eager(code))
+        define = define.replace("@torch.compile(backend='eager')", code)
         return run(define, compile_, calls)
     once = advice.kind == "tensor" and program in (COUNTER, GLOBAL)
     if advice.kind in ("limit", "duck_shape"):
@@ -303,7 +308,7 @@ def applied(program: Program, advice: Advice, line: str) -> Ran:
     elif once:
         compile_ = f"{compile_}\n{code}"
     elif advice.kind == "module_int" or advice.kind in ("dynamic", "specialize_float"):
-        compile_ = f"{compile_}\n{with_eager(code)}"
+        compile_ = code
     elif advice.kind == "stance":
         first, rest = unrolled(calls)
         calls = f"{first}\n{code}\n{rest}"
@@ -313,10 +318,6 @@ def applied(program: Program, advice: Advice, line: str) -> Ran:
     else:
         calls = replaced(calls, line, code if last_calls(code) else f"{code}\n{line}")
     return run(define, compile_, calls)
-
-
-def with_eager(code: str) -> str:
-    return code.replace("dynamic=True", "dynamic=True, backend='eager'")
 
 
 def last_calls(code: str) -> bool:
@@ -425,6 +426,63 @@ def test_an_optimizers_first_step_belongs_before_the_compiled_ones() -> None:
     after = run(OPTIMIZER.define, OPTIMIZER.compile, calls)
     assert after.compilations
     assert after.recompiles == 0
+
+
+IN_A_FUNCTION = Program(
+    "def f(x):\n    return x + 1\n"
+    "def run(fn, sizes):\n"
+    "    compiled = torch.compile(fn, backend='eager', fullgraph=True)\n"
+    "    for n in sizes:\n"
+    "        compiled(torch.ones(n, 3))",
+    "run(f, (4, 5))",
+    "pass",
+)
+PASSED = Program(
+    "def f(x):\n    return x + 1\n"
+    "def run(fn, sizes):\n    for n in sizes:\n        fn(torch.ones(n))",
+    "run(torch.compile(f, backend='eager', mode=None), (4, 5))",
+    "pass",
+)
+OPTIONS = Program(
+    SIZES.define,
+    SIZES.calls,
+    "options = {'backend': 'eager'}\ncompiled = torch.compile(f, **options)",
+)
+CURRIED = SIZES._replace(compile="compiled = torch.compile(backend='eager')(f)")
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        (
+            IN_A_FUNCTION,
+            "compiled = torch.compile(fn, backend='eager', fullgraph=True, dynamic=True)",
+        ),
+        (PASSED, "torch.compile(f, backend='eager', mode=None, dynamic=True)"),
+        (CURRIED, "compiled = torch.compile(backend='eager', dynamic=True)(f)"),
+        (OPTIONS, ""),
+    ],
+)
+def test_a_torch_compile_keeps_what_it_is_given(program: Program, code: str) -> None:
+    advice = next(
+        advice
+        for advice in advice_of(run(program.define, program.compile, program.calls))
+        if advice.kind == "dynamic"
+    )
+    assert advice.code == code
+    assert ("Add dynamic=True to its torch.compile." in advice.what) == (not code)
+
+
+def test_a_new_name_is_none_that_the_call_uses() -> None:
+    ran = run(
+        SIZES.define,
+        "",
+        "def main(x):\n    for n in (8, 4):\n        x(torch.ones(n, 3))\n"
+        "main(torch.compile(f, backend='eager'))",
+    )
+    assert advice_of(ran)[0].code == (
+        "x_ = torch.ones(n, 3)\ntorch._dynamo.mark_dynamic(x_, 0)\nx(x_)"
+    )
 
 
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from ...report import Advice, Failure, SourceLine
-from ..problems.breaks import plain_function
 from .advice_names import Names, names_of
+from .compile_calls import with_dynamic
 from .frames import Caller
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
@@ -114,6 +114,7 @@ class _Adviser:
         self.settings = settings
         self.resumed = frame is not None and frame.function.startswith(_RESUMED)
         self.names: Names = names_of(frame, caller)
+        self.written = with_dynamic(frame, caller, self.names)
 
     def on(self, reason: str, failure: Failure) -> Iterator[Advice]:
         rules: dict[str, Callable[[str, Failure], Iterator[Advice]]] = {
@@ -266,11 +267,12 @@ class _Adviser:
         passed = self.names.arguments.get(match.group(1)) if match else None
         if not argument or match is None or not isinstance(passed, (ast.Call, ast.Lambda)):
             return
-        name = match.group(1)
+        parameter = match.group(1)
+        name = self.names.new_name(parameter)
         yield Advice(
             kind="hoist",
             what="Creates the object once, before the loop, and passes it to every call.",
-            code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(name, name)}",
+            code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(parameter, name)}",
             where=self.caller,
         )
 
@@ -304,18 +306,16 @@ class _Adviser:
         setting: str = "",
         what: str = "Makes every size and number dynamic from the first compilation on.",
     ) -> Iterator[Advice]:
-        names = self.names
-        function = names.function or names.callee
-        target = names.callee
-        if self.resumed:
-            function = target = plain_function(names.function)
-        if not function.isidentifier() or not target:
+        if self.frame is None:
             return
-        line = f"{target} = torch.compile({function}, dynamic=True)"
-        if names.decorated:
-            line = "@torch.compile(dynamic=True)"
-        code = f"{setting}\n{line}" if setting else line
-        yield Advice(kind=kind, what=what, code=code, where=self.frame)
+        if self.written is None:
+            what += " Add dynamic=True to its torch.compile."
+            lines = [setting]
+        else:
+            lines = [setting, "" if self.written.was_dynamic else self.written.code]
+        code = "\n".join(filter(None, lines))
+        if code or self.written is None:
+            yield Advice(kind=kind, what=what, code=code, where=self.frame)
 
     def _before(self, failure: Failure, kind: str, what: str, code: str) -> Iterator[Advice]:
         """A statement before the call, on the argument itself."""

@@ -25,11 +25,8 @@ class Passed(NamedTuple):
     parameter: str
     expression: str
     rest: str
-
-    @property
-    def name(self) -> str:
-        """A name for it, if the caller has none."""
-        return re.sub(r"\W+", "_", self.parameter).strip("_")
+    name: str
+    """A name for it, if the caller has none."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,6 @@ class Names:
     """Its name in the definition; empty if the caller cannot use that name: a method, a lambda."""
     callee: str
     """Its name in the call."""
-    decorated: bool = False
-    """Whether the definition has the decorator ``@torch.compile``."""
     call: ast.Call | None = None
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     """Parameter → what is passed for it."""
@@ -64,12 +59,25 @@ class Names:
             name, rest = f"{name}[{item[1]}]", rest[item.end() :]
         rest = re.sub(r"\._(?:modules|buffers)\['(\w+)'\]", r".\1", rest)
         if scope == "G":
-            return Passed(name, name, rest)
+            return Passed(name, name, rest, name)
         passed = self.arguments.get(name)
         if passed is None:
             # If the call is known, a parameter that it does not pass has no name there.
-            return Passed(name, name, rest) if self.call is None and name != self.owner else None
-        return Passed(name, ast.unparse(passed), rest)
+            is_unknown = self.call is None and name != self.owner
+            return Passed(name, name, rest, name) if is_unknown else None
+        return Passed(name, ast.unparse(passed), rest, self.new_name(name))
+
+    def new_name(self, parameter: str) -> str:
+        """A name for what is passed for a parameter; none that the call uses."""
+        used = {
+            node.id
+            for node in (ast.walk(self.call) if self.call is not None else ())
+            if isinstance(node, ast.Name)
+        }
+        name = re.sub(r"\W+", "_", parameter).strip("_")
+        while name in used:
+            name += "_"
+        return name
 
     def called_with(self, parameter: str, expression: str) -> str:
         """The call with another value for a parameter; empty if the call is unknown."""
@@ -96,38 +104,42 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
         The call of it.
     """
     function = frame.function if frame else ""
-    definition = _definition(frame) if frame else None
-    decorated = (
-        definition is not None
-        and isinstance(definition.node, ast.FunctionDef)
-        and any("compile" in ast.unparse(node) for node in definition.node.decorator_list)
-    )
+    definition = definition_of(frame) if frame else None
     call = _call(caller, function, definition) if caller else None
     owner = definition.owner if definition is not None else ""
     name = "" if owner or function in _NAMELESS else function
     if call is None:
-        return Names(name, name, decorated, owner=owner or _SELF)
-    return Names(
-        name, ast.unparse(call.func), decorated, call, _bound(call, definition), owner or _SELF
-    )
+        return Names(name, name, owner=owner or _SELF)
+    return Names(name, ast.unparse(call.func), call, _bound(call, definition), owner or _SELF)
 
 
 _NAMELESS = ("<lambda>", "inner", "forward")
 
 
-class _Definition(NamedTuple):
+class Definition(NamedTuple):
     """A function and its name for its object; empty if it is not a method."""
 
     node: _Function
     owner: str = ""
 
+    @property
+    def decorators(self) -> list[ast.expr]:
+        """Its decorators, the outermost first."""
+        return self.node.decorator_list if isinstance(self.node, ast.FunctionDef) else []
 
-def _definition(frame: SourceLine) -> _Definition | None:
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a decorator compiles it, ``@torch.compile`` or one made of that."""
+        return any("compile" in ast.unparse(decorator) for decorator in self.decorators)
+
+
+def definition_of(frame: SourceLine) -> Definition | None:
+    """The definition of a function whose first line is known; None if it is not found."""
     definitions = _outline(frame.file).functions.get((frame.function, frame.line), [])
     return definitions[0] if len(definitions) == 1 else None
 
 
-def _call(caller: Caller, function: str, definition: _Definition | None) -> ast.Call | None:
+def _call(caller: Caller, function: str, definition: Definition | None) -> ast.Call | None:
     calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
     for call in calls:
         if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
@@ -161,7 +173,7 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
         return
 
 
-def _fits(call: ast.Call, definition: _Definition) -> bool:
+def _fits(call: ast.Call, definition: Definition) -> bool:
     names, arguments = _parameters(definition), definition.node.args
     parameters = {*names, *(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)}
     passed = len(call.args) + len(call.keywords)
@@ -174,7 +186,7 @@ def _fits(call: ast.Call, definition: _Definition) -> bool:
     )
 
 
-def _parameters(definition: _Definition) -> list[str]:
+def _parameters(definition: Definition) -> list[str]:
     """The names of the parameters, without a method's ``self``."""
     names = _positional(definition.node)
     return names[1:] if definition.owner else names
@@ -184,7 +196,7 @@ def _positional(function: _Function) -> list[str]:
     return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]]
 
 
-def _bound(call: ast.Call, definition: _Definition | None) -> dict[str, ast.expr]:
+def _bound(call: ast.Call, definition: Definition | None) -> dict[str, ast.expr]:
     bound = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if definition is not None and not any(isinstance(arg, ast.Starred) for arg in call.args):
         names = _parameters(definition)
@@ -199,7 +211,7 @@ def _bound(call: ast.Call, definition: _Definition | None) -> dict[str, ast.expr
     return bound
 
 
-def _owner(call: ast.Call, definition: _Definition) -> ast.expr | None:
+def _owner(call: ast.Call, definition: Definition) -> ast.expr | None:
     """The object whose method is called, if the call shows it."""
     if not isinstance(definition.node, ast.FunctionDef) or not definition.owner:
         return None
@@ -211,7 +223,7 @@ def _owner(call: ast.Call, definition: _Definition) -> ast.expr | None:
 class _Outline(NamedTuple):
     """The functions and statements of a file; cached, since a watch asks for every recompile."""
 
-    functions: dict[tuple[str, int], list[_Definition]]
+    functions: dict[tuple[str, int], list[Definition]]
     """By name and first line, a decorator's if there is one."""
     statements: list[tuple[int, int, ast.stmt]]
     """With their first and last lines, the outer ones first."""
@@ -230,10 +242,10 @@ def _parsed(text: str) -> _Outline:
             methods.update(node.body)
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            definition = _Definition(node, _owner_name(node, is_method=node in methods))
+            definition = Definition(node, _owner_name(node, is_method=node in methods))
             outline.functions.setdefault((node.name, first), []).append(definition)
         elif isinstance(node, ast.Lambda):
-            outline.functions.setdefault(("<lambda>", node.lineno), []).append(_Definition(node))
+            outline.functions.setdefault(("<lambda>", node.lineno), []).append(Definition(node))
         if isinstance(node, ast.stmt):
             outline.statements.append((node.lineno, node.end_lineno or node.lineno, node))
     return outline
@@ -250,3 +262,16 @@ def _outline(file: str) -> _Outline:
     """A file's functions and statements; empty without the file. Magics are left out."""
     lines = linecache.getlines(file)
     return _parsed("".join("\n" if line.startswith(("%", "!")) else line for line in lines))
+
+
+def statements_in(file: str) -> list[ast.stmt]:
+    """A file's statements, the outer ones first."""
+    return [statement for _, _, statement in _outline(file).statements]
+
+
+def functions_in(file: str) -> dict[str, list[Definition]]:
+    """A file's functions by name."""
+    by_name: dict[str, list[Definition]] = {}
+    for (name, _), definitions in _outline(file).functions.items():
+        by_name.setdefault(name, []).extend(definitions)
+    return by_name

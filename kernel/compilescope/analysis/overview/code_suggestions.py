@@ -40,7 +40,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             advice = recompile.advice[0]
             # Of a frame that begins at a graph break the same change has other words: the name that
             # the caller has for the compiled function is not known there.
-            change = _place(advice, recompile) if advice.kind == "dynamic" else advice.code
+            change = _of_function(advice) if advice.kind == "dynamic" else advice.code
             change = change or compilation.id
             frame = compilation.id.partition("/")[0]
             guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
@@ -96,6 +96,12 @@ def _is_given_up(recompile: Recompile) -> bool:
     return any(advice.kind == "limit" for advice in recompile.advice)
 
 
+def _of_function(advice: Advice) -> str:
+    """Where ``dynamic=True`` belongs, whether its code is known or not."""
+    function = plain_function(advice.where.function) if advice.where is not None else ""
+    return f"in place of the torch.compile of {function or 'the function'}"
+
+
 def _place(advice: Advice, recompile: Recompile) -> str:
     """Where the code of advice on a recompile belongs."""
     if advice.kind == "stance":
@@ -103,8 +109,7 @@ def _place(advice: Advice, recompile: Recompile) -> str:
     if advice.where is None or not advice.code:
         return ""
     if advice.kind == "dynamic":
-        function = plain_function(advice.where.function) or "the function"
-        return f"in place of the torch.compile of {function}"
+        return _of_function(advice)
     guarded_lines = [failure.where for failure in recompile.failures]
     if advice.kind == "tensor" and advice.where in guarded_lines:
         # That line is inside the compiled function.

@@ -35,8 +35,6 @@ _LEFT_OUT = "(left out)"
 _NOT_THE_USERS = ("created", "environment", "shape", "stride")
 """Fields without a text of the user's."""
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
-_SETTINGS = ("specialize_float", "module_int")
-"""Kinds of advice whose code is long but contains only names."""
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
 _TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mkldnn", "onednn")
@@ -164,8 +162,8 @@ def _without_frames(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_written(advice: dict[str, Any]) -> bool:
-    """Whether the advice rewrites the user's call; code of one line contains only names."""
-    return advice["kind"] not in _SETTINGS and "\n" in advice["code"]
+    """Whether the advice rewrites a call of the user's; other code contains only names."""
+    return "\n" in advice["code"] or ".compile(" in advice["code"]
 
 
 def _is_custom(target: str) -> bool:
