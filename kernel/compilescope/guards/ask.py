@@ -26,6 +26,10 @@ _BEHIND = (
     "What is compiled behind a graph break or in a function that is called from eager is reached "
     "with values that only running the call makes: {ids} {verb} not asked."
 )
+_RESUMES = (
+    "It has a graph break: the code behind it has guards of its own, which were not asked. They "
+    "may compile again."
+)
 _NO_ENTRY = (
     "torch compiled no frame of {name} itself, only functions that it calls. Which of their guards "
     "hold depends on values that only running the call makes."
@@ -90,6 +94,7 @@ def ask(
         answer.outcomes.append(outcome)
         if outcome.passes:
             answer.verdict, answer.reuses = "reuse", kept_guards.compile_id
+            answer.why = _RESUMES if kept_guards.resumes else ""
             break
     else:
         full = len(entered) >= recompile_limit()
@@ -103,7 +108,8 @@ def ask(
             answer.verdict = "unknown"
     if others:
         ids = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        answer.why = _BEHIND.format(ids=ids, verb="is" if len(others) == 1 else "are")
+        behind = _BEHIND.format(ids=ids, verb="is" if len(others) == 1 else "are")
+        answer.why = " ".join(filter(None, [answer.why, behind]))
     return answer
 
 

@@ -283,3 +283,22 @@ def test_compilations_are_asked_in_the_order_of_torch_until_the_limit() -> None:
     assert over.verdict == "limit"
     assert "eager" in str(over)
     assert not call(X, 99)  # compiles nothing: it runs in eager
+
+
+def broken(x: Any, n: int) -> Any:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * n
+
+
+@pytest.mark.parametrize(("fn", "breaks"), [(broken, True), (times, False)])
+def test_what_is_behind_a_graph_break_is_not_said_to_hold(fn: Any, breaks: bool) -> None:
+    compiled = Counting(fn)
+    compiled(X, 2)
+    answer = cs.what_if(compiled.compiled, X, 2)
+    assert answer.verdict == "reuse"
+    behind = "the code behind it has guards of its own, which were not asked" in str(answer)
+    assert behind is breaks
+    if breaks:
+        assert cs.what_if(compiled.compiled, X, 3).verdict == "reuse"
+        assert compiled(X, 3)

@@ -3,8 +3,9 @@
 Stands on ``torch._dynamo.guards`` (``CheckFunctionManager.__init__(self, f_code, output_graph)``,
 its ``guard_manager`` and ``output_graph.local_scope``, as read in 2.13; if its arguments differ, no
 guards are kept), ``GuardManagerWrapper`` (``root``, ``id_matched_objs``, ``global_scope``,
-``closure_vars``) and ``_debug_get_cache_entry_list``. A cache entry has ``isolate_recompiles_id``
-from 2.13 on.
+``closure_vars``), ``_debug_get_cache_entry_list`` (an entry's ``code``) and the names that
+``torch._dynamo.bytecode_transformation.unique_id("__resume_at_…")`` makes. A cache entry has
+``isolate_recompiles_id`` from 2.13 on.
 
 A kept manager holds the C++ tree, which refers to values only by ``id``, by weak reference or as
 constants. It keeps no tensor, no compiled code and no cache entry of Dynamo alive.
@@ -49,6 +50,9 @@ class KeptGuards(msgspec.Struct, kw_only=True):
 
     backend: Any = None
     """The backend; known only for compilations that Dynamo caches."""
+    resumes: bool = False
+    """Whether the compiled code goes on in another frame, behind a graph break; known only for
+    compilations that Dynamo caches."""
     region: int = -1
     """The cache that holds the compilation: see `torch_api.dynamo.skipping.Wrapper`."""
 
@@ -180,6 +184,10 @@ def _helpers(manager: Any) -> dict[str, Any]:
     return result
 
 
+_RESUME = "__resume_at_"
+"""How Dynamo begins the global names of the functions that go on behind a graph break."""
+
+
 def live_guards(code: types.CodeType) -> list[KeptGuards]:
     """The guards of Dynamo's cache entries for a code object, in Dynamo's order.
 
@@ -192,6 +200,7 @@ def live_guards(code: types.CodeType) -> list[KeptGuards]:
             code=code.replace(),
             manager=entry.guard_manager,
             backend=getattr(entry, "backend", None),
+            resumes=any(name.startswith(_RESUME) for name in entry.code.co_names),
             region=getattr(entry, "isolate_recompiles_id", -1),
         )
         for entry in _debug_get_cache_entry_list(code)
