@@ -8,6 +8,7 @@ export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
 export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
 export const CONDITION_FAILED = 'has failed';
+export const STACK_VALUE = 'a value that was on the stack at the graph break';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';

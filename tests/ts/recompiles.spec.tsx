@@ -161,6 +161,10 @@ describe('describeFailure', () => {
       'type(x): float → Scale'
     ],
     [failureOf({ kind: 'value', source: "G['LR']", old: '' }), 'LR: ? → 12'],
+    [
+      failureOf({ source: "L['___stack0']" }),
+      'size 0 of a value that was on the stack at the graph break: 8 → 12'
+    ],
     [failureOf({ source: '', old: '', new: '' }), "check_tensor(L['x'])"]
   ])('is short: %#', (failure, text) => {
     expect(describeFailure(failure)).toBe(text);

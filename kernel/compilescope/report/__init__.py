@@ -32,6 +32,7 @@ from .compilation.graphs import Node as Node
 from .compilation.guards import CONDITION_FAILED as CONDITION_FAILED
 from .compilation.guards import CONDITIONS_TITLE as CONDITIONS_TITLE
 from .compilation.guards import GUARD_TYPES as GUARD_TYPES
+from .compilation.guards import STACK_VALUE as STACK_VALUE
 from .compilation.guards import Advice as Advice
 from .compilation.guards import Condition as Condition
 from .compilation.guards import Failure as Failure

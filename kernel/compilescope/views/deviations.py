@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..report import Effective, Failure, Recompile, Report, VariantReport
+from ..report import STACK_VALUE, Effective, Failure, Recompile, Report, VariantReport
 from .wrapper_pairs import compared
 
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
+_ON_STACK = re.compile(r"^L\['___stack\d+'\]$")
 _WHAT = {
     "rank": "the number of dimensions of {}",
     "dtype": "the dtype of {}",
@@ -29,7 +30,7 @@ _ADVICE = 3
 
 def failure(failed: Failure) -> str:
     """Return a failed guard in words: ``size 0 of x was 4 and is 5``."""
-    source = _SCOPE.sub(r"\1", failed.source)
+    source = _SCOPE.sub(r"\1", _ON_STACK.sub(STACK_VALUE, failed.source))
     if failed.kind in ("size", "stride") and failed.dimension is not None:
         what = f"{failed.kind} {failed.dimension} of {source}"
     else:

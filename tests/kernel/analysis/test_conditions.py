@@ -8,19 +8,21 @@ import compilescope as cs
 import msgspec
 import pytest
 from compilescope.analysis.guards.conditions import add_conditions, find_conditions
+from compilescope.analysis.guards.origin import Files, split
 from compilescope.report import (
     Compilation,
     Condition,
     Guard,
     GuardManager,
     Report,
+    SourceLine,
     Subject,
     VariantReport,
 )
 from compilescope.report.variant import Variant
 
 REPORTS = Path(__file__).parents[2] / "data" / "reports"
-WEIGHTS = Condition(name="1 weight", requirement="the same type, shape, strides and device")
+TENSOR = Condition(name="1 other tensor", requirement="the same type, shape, strides and device")
 
 
 def tensor(source: str, rest: str) -> Guard:
@@ -63,6 +65,28 @@ def test_inputs_come_first_then_values_then_groups() -> None:
     ]
 
 
+def test_a_value_on_the_stack_at_a_graph_break_is_no_weight() -> None:
+    guards = [tensor("L['___stack0']", "requires_grad=False, size=[3], stride=[1]")]
+    assert condition_titles(guards) == [
+        ("a value that was on the stack at the graph break", "float32[3]", 0)
+    ]
+
+
+def test_code_without_source_leaves_nothing_behind_its_guards() -> None:
+    texts = [
+        "L['n'] == 3                                                   #   # <stdin>:2 in f",
+        "L['text'] == 'a #'   # ",
+        "L['text'] == ' #'",
+    ]
+    assert [split(text, Files(()))[0] for text in texts] == [
+        "L['n'] == 3",
+        "L['text'] == 'a #'",
+        "L['text'] == ' #'",
+    ]
+    _, origin, _ = split(texts[0], Files(()))
+    assert origin == SourceLine(file="<stdin>", line=2, function="f")
+
+
 def test_a_relation_of_two_sizes_is_one_condition() -> None:
     expression = "L['x'].size()[0] == L['y'].size()[0]"
     guards = [
@@ -82,7 +106,7 @@ def test_a_relation_of_two_sizes_is_one_condition() -> None:
     ],
 )
 def test_no_guard_is_left_out(guard: Guard) -> None:
-    assert find_conditions([guard]) == [WEIGHTS]
+    assert find_conditions([guard]) == [TENSOR]
 
 
 def test_a_failure_that_torch_counts_at_a_node_is_of_the_guards_there() -> None:

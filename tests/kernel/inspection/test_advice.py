@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import linecache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 import torch
+from compilescope.analysis.guards.conditions import add_conditions
 from compilescope.analysis.overview.code_suggestions import against_recompiles
 from compilescope.report import Advice, Compilation, Suggestion, VariantReport
 from compilescope.report.variant import Variant
+from compilescope.views import deviations
 from compilescope.watching.running_code import watching
 
 PREPARE = """\
@@ -482,6 +485,29 @@ def test_a_new_name_is_none_that_the_call_uses() -> None:
     )
     assert advice_of(ran)[0].code == (
         "x_ = torch.ones(n, 3)\ntorch._dynamo.mark_dynamic(x_, 0)\nx(x_)"
+    )
+
+
+def test_code_without_source_has_the_same_failures_and_conditions() -> None:
+    torch._dynamo.reset()
+    text = "def f(x, n):\n    return (x.sin() * n).sum()\n"
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<no source>", "exec"), scope)
+    compiled = torch.compile(scope["f"], backend="eager")
+    with watching() as watched:
+        for n in (3, 4):
+            compiled(torch.ones(3), n)
+    first, second = watched.compilations("watched")
+    add_conditions(first)
+    conditions = {condition.name: condition.requirement for condition in first.conditions}
+    assert (conditions["x"], conditions["n"]) == ("float32[3]", "3")
+    assert second.recompile is not None
+    (failure,) = second.recompile.failures
+    assert (failure.old, failure.new) == ("3", "4")
+    assert deviations.failure(failure) == "n was 3 and is 4"
+    stack = msgspec.structs.replace(failure, source="L['___stack0']", kind="dtype")
+    assert deviations.failure(stack) == (
+        "the dtype of a value that was on the stack at the graph break was 3 and is 4"
     )
 
 

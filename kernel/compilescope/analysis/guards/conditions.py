@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...report import Compilation, Condition, Guard, GuardManager
+from ...report import STACK_VALUE, Compilation, Condition, Guard, GuardManager
 from ..figures.wording import count
 
 _TENSOR = re.compile(
@@ -32,6 +32,8 @@ _INSIDE = re.compile(
     r"_modules\[|_parameters\[|_buffers\[|\.__\w+__|dict\.keys\(|^G\['__(?:import|builtins)|^L\['___"
 )
 """Parts of a module, and torch's own objects: users seldom change those."""
+_WEIGHT = re.compile(r"_(?:modules|parameters|buffers)\[")
+_ON_STACK = re.compile(r"L\['___stack\d+'\]")
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 
@@ -45,6 +47,7 @@ class _Group(NamedTuple):
 
 _GROUPS = {
     "weights": _Group("weight", "", "the same type, shape, strides and device"),
+    "tensors": _Group("other tensor", "", "the same type, shape, strides and device"),
     "state": _Group("", "torch's state", "gradient mode, autocast, default device and the like"),
     "rest": _Group("other guard", "", "the same modules, functions, types and hooks"),
 }
@@ -76,17 +79,20 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
     """Return the conditions: the call's inputs first, then values, then groups.
 
     Every guard is in one of the conditions. Guards on what seldom changes are in groups: weights,
-    torch's state, and the rest.
+    other tensors, torch's state, and the rest.
     """
     inputs: dict[tuple[str, str], Condition] = {}
     values: dict[tuple[str, str], Condition] = {}
     groups: dict[str, list[Guard]] = {name: [] for name in _GROUPS}
     for place, guard in enumerate(guards):
-        requirement = "" if _INSIDE.search(guard.source) else _requirement(guard)
+        on_stack = _ON_STACK.fullmatch(guard.source)
+        is_inside = _INSIDE.search(guard.source) and not on_stack
+        requirement = "" if is_inside else _requirement(guard)
         if not requirement:
             groups[_group(guard)].append(guard)
             continue
-        name = "sizes" if _SIZE.search(guard.expression) else _written(guard.source)
+        name = STACK_VALUE if on_stack else _written(guard.source)
+        name = "sizes" if _SIZE.search(guard.expression) else name
         conditions = inputs if guard.type == "TENSOR_MATCH" else values
         # A relation of two sizes is a guard on each of them.
         condition = conditions.setdefault(
@@ -99,7 +105,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
 
 def _group(guard: Guard) -> str:
     if guard.type == "TENSOR_MATCH":
-        return "weights"
+        return "weights" if _WEIGHT.search(guard.source) else "tensors"
     return "state" if guard.type in _STATES else "rest"
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 
@@ -12,6 +13,8 @@ from ...report import SourceLine
 
 _LINE = re.compile(r"# ([^#\n]*?[^#\s]):(\d+) in ([\w<>.]+)(.*)$", re.S)
 _STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.S)
+_HASH = re.compile(r"(?<=\s)#(?= |$)")
+"""How the comment after a guard begins: with nothing after it where the source is not available."""
 _TRIES = 20
 """How many ``#`` are examined before a guard counts as having no line."""
 
@@ -50,15 +53,10 @@ def with_full_path(text: str, resolve: Files) -> str:
 
 def _comment(text: str) -> int | None:
     """The position of the first ``#`` after a blank and outside of a string."""
-    at = -1
-    for _ in range(_TRIES):
-        at = text.find("# ", at + 1)
-        if at < 0:
-            return None
-        if at and text[at - 1].isspace():
-            rest = _STRINGS.sub("", text[:at])
-            if "'" not in rest and '"' not in rest:
-                return at
+    for match in itertools.islice(_HASH.finditer(text), _TRIES):
+        rest = _STRINGS.sub("", text[: match.start()])
+        if "'" not in rest and '"' not in rest:
+            return match.start()
     return None
 
 

@@ -159,5 +159,8 @@ GUARD_TYPES: dict[str, str] = {
 CONDITIONS_TITLE = "Any change to these makes the call recompile"
 """The heading of a compilation's conditions in every view."""
 
+STACK_VALUE = "a value that was on the stack at the graph break"
+"""What ``___stack0`` is called: torch's name for a value that Python had no name for."""
+
 CONDITION_FAILED = "has failed"
 """Said of a `Condition` whose guard failed."""

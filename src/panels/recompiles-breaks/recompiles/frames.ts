@@ -1,3 +1,4 @@
+import { STACK_VALUE } from '../../../protocol/types';
 import type { Compilation, Failure, SourceLine } from '../../../protocol/types';
 
 /**
@@ -159,6 +160,11 @@ export function subjectOf(failure: Failure): string {
   const source = shortSource(failure.source);
   if (!source) {
     return failure.guard || kind;
+  }
+  if (/^___stack\d+$/.test(source)) {
+    return dimension === null
+      ? STACK_VALUE
+      : `${kind} ${dimension} of ${STACK_VALUE}`;
   }
   switch (kind) {
     case 'size':
