@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +14,8 @@ from ..analysis.figures.wording import count
 from ..report import Compilation, Report, SourceLine, VariantReport
 from ..report.errors import CompilescopeError
 
+_PADDING = re.compile(r"(?:\s{2,}#)+ ")
+"""Before the comment of a guard, which torch aligns; of code without source it is empty."""
 _MOST_PLACES = 5
 """How many places a message names for one figure."""
 
@@ -172,7 +175,8 @@ def _recompile_places(variant: VariantReport) -> Iterator[str]:
     for compilation in variant.compilations:
         if compilation.recompile is not None:
             reasons = compilation.recompile.reasons
-            yield _line(compilation.frame, reasons[0] if reasons else "no reason recorded")
+            reason = _PADDING.sub("  # ", reasons[0]) if reasons else "no reason recorded"
+            yield _line(compilation.frame, reason)
 
 
 def _break_places(variant: VariantReport) -> Iterator[str]:

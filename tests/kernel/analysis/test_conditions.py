@@ -65,6 +65,20 @@ def test_inputs_come_first_then_values_then_groups() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "value", "shown"),
+    [
+        ("G['torch'].bfloat16", "torch.bfloat16", False),
+        ("G['t'].bfloat16", "torch.bfloat16", False),
+        ("G['options'].dtype", "torch.bfloat16", True),
+    ],
+)
+def test_a_constant_of_torchs_own_is_no_condition(source: str, value: str, shown: bool) -> None:
+    guard = Guard(f"{source} == {value}", type="EQUALS_MATCH", source=source)
+    names = [name for name, _, _ in condition_titles([guard])]
+    assert names == (["options.dtype"] if shown else ["1 other guard"])
+
+
 def test_a_value_on_the_stack_at_a_graph_break_is_no_weight() -> None:
     guards = [tensor("L['___stack0']", "requires_grad=False, size=[3], stride=[1]")]
     assert condition_titles(guards) == [

@@ -488,6 +488,20 @@ def test_a_new_name_is_none_that_the_call_uses() -> None:
     )
 
 
+def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
+    ran = run(DUCK.define, DUCK.compile, DUCK.calls)
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.what == "Avoid recompile 0/1: x.size(1) the same as x.size(0) → 4"
+    assert suggestion.place.startswith("before the first call")
+    (advice,) = advice_of(ran)
+    assert advice.where is None
+    recompile = ran.compilations[-1].recompile
+    assert recompile is not None
+    assert deviations.failure(recompile.failures[0]) == (
+        "size 1 of x was the same as x.size(0) and is 4"
+    )
+
+
 def test_code_without_source_has_the_same_failures_and_conditions() -> None:
     torch._dynamo.reset()
     text = "def f(x, n):\n    return (x.sin() * n).sum()\n"

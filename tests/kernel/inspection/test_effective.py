@@ -8,6 +8,7 @@ import compilescope
 import pytest
 import torch
 from compilescope import Variant
+from compilescope.analysis.figures.wording import place
 from compilescope.analysis.settings.effective import Facts, effective
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, Crossing, Effective, Graph, Kernel, Node, Report
@@ -75,11 +76,21 @@ def test_cuda_graphs_need_a_gpu(sources: Report) -> None:
 def test_a_size_that_the_code_fixes_is_no_symbol(sources: Report) -> None:
     item = of(sources, "dynamic")["dynamic"]
     assert item.requested == "on"
-    assert item.actual == "symbols for L['x'].size()[0]"
+    assert item.actual == "symbols for x.size(0)"
     assert item.differs
-    assert item.operators == ["L['x'].size()[1]"]
-    assert item.why == "L['x'].size()[1] is always 16 here: range_refined_to_singleton."
+    assert item.operators == ["x.size(1)"]
+    assert item.why == "x.size(1) is always 16 here: range_refined_to_singleton."
     assert item.where is not None
+    assert item.remedy == f"See {place(item.where)}, which fixes x.size(1)."
+
+
+def test_a_size_that_no_known_line_fixes_has_no_line_to_see() -> None:
+    detail = {"sources": ["L['x'].size()[0]"], "value": 5, "reason": "constant"}
+    event = "symbolic_shape_specialization"
+    record = Record(event=event, metadata={event: detail}, compile_id="0/0")
+    found = effective(Variant(dynamic=True), [Compilation(id="0/0")], [record], Facts())
+    (item,) = [setting for setting in found if setting.setting == "dynamic"]
+    assert (item.differs, item.remedy, item.where) == (True, "", None)
 
 
 def test_another_backend_generates_nothing(sources: Report) -> None:

@@ -20,6 +20,10 @@ def broken(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
+def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * n
+
+
 def test_a_block_within_its_budget_passes() -> None:
     compiled = torch.compile(broken, backend="eager")
     with cs.budget(recompiles=0, graph_breaks=1, compilations=2, guards=1000) as report:
@@ -46,6 +50,18 @@ def test_every_exceeded_limit_is_named_with_its_place(tmp_path: Path) -> None:
     assert re.search(rf"{re.escape(__file__)}:{line} in broken: .*size mismatch", text)
     assert f"{__file__}:{line + 2}" in text
     assert page.read_text().startswith("<!doctype html>")
+
+
+def test_a_guard_is_named_without_torchs_padding() -> None:
+    compiled = torch.compile(scaled, backend="eager")
+
+    def run() -> None:
+        with cs.budget(recompiles=0):
+            compiled(torch.ones(3), 2)
+            compiled(torch.ones(3), 3)
+
+    with pytest.raises(BudgetError, match=r": n == 2  # return x \* n  # "):
+        run()
 
 
 def test_what_was_compiled_before_does_not_count() -> None:

@@ -23,6 +23,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.variant import Variant
+from compilescope.views.text.report import what_to_change
 
 from .overview_reports import REPORTS, look, make_report, suggestion_of
 
@@ -102,6 +103,7 @@ def test_settings_not_in_effect_are_counted_and_suggested() -> None:
     counted = next(count for count in result.counts if count.view == "requested")
     assert (counted.text, counted.warning) == ("1 setting not in effect: max_autotune", True)
     assert "Set it by hand." in [count.what for count in result.suggestions]
+    assert "1. Set it by hand: not measured" in what_to_change(report)
 
 
 def test_settings_not_in_effect_in_another_variant_are_counted_with_its_name() -> None:

@@ -147,9 +147,11 @@ class _Adviser:
         if "duck sizing" in reason:
             yield Advice(
                 kind="duck_shape",
-                what="Sizes that are equal at the first call get separate symbols.",
+                what=(
+                    "Sizes that are equal at the first call get separate symbols. Set it before "
+                    "the first call."
+                ),
                 code="torch.fx.experimental._config.use_duck_shape = False",
-                where=self.frame,
             )
             return
         numbers = _NUMBER.match(failure.old) and _NUMBER.match(failure.new)

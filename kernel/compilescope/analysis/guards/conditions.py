@@ -32,6 +32,8 @@ _INSIDE = re.compile(
     r"_modules\[|_parameters\[|_buffers\[|\.__\w+__|dict\.keys\(|^G\['__(?:import|builtins)|^L\['___"
 )
 """Parts of a module, and torch's own objects: users seldom change those."""
+_OF_TORCH = re.compile(r"G\['\w+'\]\.(\w+)")
+"""An attribute of a global, such as ``torch.float64``."""
 _WEIGHT = re.compile(r"_(?:modules|parameters|buffers)\[")
 _ON_STACK = re.compile(r"L\['___stack\d+'\]")
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
@@ -91,7 +93,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
         if not requirement:
             groups[_group(guard)].append(guard)
             continue
-        name = STACK_VALUE if on_stack else _written(guard.source)
+        name = STACK_VALUE if on_stack else as_written(guard.source)
         name = "sizes" if _SIZE.search(guard.expression) else name
         conditions = inputs if guard.type == "TENSOR_MATCH" else values
         # A relation of two sizes is a guard on each of them.
@@ -125,12 +127,15 @@ def _requirement(guard: Guard) -> str:
         tensor = _TENSOR.fullmatch(expression)
         return _tensor(*tensor.groups()) if tensor is not None else ""
     if guard.type in _VALUES and expression.startswith(f"{guard.source} == "):
-        return expression.removeprefix(f"{guard.source} == ")
+        value = expression.removeprefix(f"{guard.source} == ")
+        of_torch = _OF_TORCH.fullmatch(guard.source)
+        # torch's own constant, which nobody changes.
+        return "" if of_torch is not None and value == f"torch.{of_torch[1]}" else value
     if guard.type in _LENGTHS:
         length = _LENGTH.fullmatch(expression)
         return count(int(length[1]), "item") if length is not None else ""
     is_relation = guard.type in _RELATIONS and _LOCAL.search(expression) is not None
-    return _written(expression) if is_relation else ""
+    return as_written(expression) if is_relation else ""
 
 
 def _tensor(dtype: str, requires_grad: str, sizes: str, strides: str | None) -> str:
@@ -165,6 +170,6 @@ def _is_contiguous(shape: Sequence[int | None], strides: Sequence[int | None]) -
     return True
 
 
-def _written(text: str) -> str:
+def as_written(text: str) -> str:
     """Return a source as the user writes it: ``L['x'].size()[0]`` is ``x.size(0)``."""
     return _SIZE.sub(r".\1(\2)", _SCOPE.sub(r"\1", text))

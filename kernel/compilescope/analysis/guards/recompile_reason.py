@@ -27,6 +27,9 @@ _LENGTH = re.compile(r"len\((?P<source>.*)\) (?P<test>==|!=) (?P<old>\d+)$")
 _KEY = re.compile(r"list\(dict\.keys\((?P<source>.*)\)\)\[\d+\] == (?P<old>.*)$", re.S)
 _HAS = re.compile(r"(?:not )?hasattr\((?P<source>.*), '.*'\)(?: == (?P<old>True|False))?$")
 _SIZE = re.compile(r"(?P<source>[^\s<>=]+)\.(?P<what>size|stride)\(\)\[(?P<index>\d+)\]")
+_EQUAL = re.compile(
+    rf"{_SIZE.pattern} == (?P<other>[^\s<>=]+\.(?:size|stride))\(\)\[(?P<at>\d+)\]$"
+)
 _RANGE = re.compile(r"(?:(?P<low>-?\d+) <= )?[^\s<>=]+(?: <= (?P<high>-?\d+))?$")
 _VALUE = re.compile(r"(?P<source>[^\s=]+) (?P<test>==|!=|is) (?P<old>.*)$", re.S)
 _KINDS = {
@@ -128,7 +131,9 @@ def _read_expression(text: str) -> _Read:
 
 
 def _bounds(text: str) -> str:
-    """The values that a symbolic relation allows: a range in words; other relations unchanged."""
+    """The values that a symbolic relation allows, in words; relations of more parts unchanged."""
+    if equal := _EQUAL.match(text):
+        return f"the same as {equal['other']}({equal['at']})"
     match = _RANGE.match(text)
     if match is None or not (match["low"] or match["high"]):
         return text

@@ -106,6 +106,8 @@ def _place(advice: Advice, recompile: Recompile) -> str:
     """Where the code of advice on a recompile belongs."""
     if advice.kind == "stance":
         return "after the calls that should be compiled, before the others"
+    if advice.kind == "duck_shape":
+        return BEFORE
     if advice.where is None or not advice.code:
         return ""
     if advice.kind == "dynamic":

@@ -14,6 +14,8 @@ from ...capture.records import Record
 from ...report import Compilation, Effective
 from ...report.compilation.cuda_graphs import CudaGraphs, Skip
 from ...report.variant import Variant
+from ..figures.wording import place
+from ..guards.conditions import as_written
 from ..guards.symbols import read_constants, read_symbols
 from .effective_choices import autotuning, freezing, fusions, launcher
 
@@ -207,8 +209,10 @@ def _dynamic(
     differs = bool(variant.dynamic and constants) or (variant.dynamic is False and bool(symbols))
     why = remedy = ""
     if variant.dynamic and constant:
-        why = f"{constant.source} is always {constant.value} here: {constant.reason}."
-        remedy = "See the line: it requires exactly this size."
+        size = as_written(constant.source)
+        why = f"{size} is always {constant.value} here: {constant.reason}."
+        if constant.where is not None:
+            remedy = f"See {place(constant.where)}, which fixes {size}."
     elif variant.dynamic is False and symbols:
         why = "These sizes were marked with torch._dynamo.mark_dynamic."
         remedy = "Remove the marks."
@@ -219,7 +223,9 @@ def _dynamic(
         differs=differs,
         why=why,
         remedy=remedy,
-        operators=list(dict.fromkeys(size.source for size in constants)) if differs else [],
+        operators=list(dict.fromkeys(as_written(size.source) for size in constants))
+        if differs
+        else [],
         where=constant.where if variant.dynamic and constant else None,
     )
 
@@ -228,7 +234,7 @@ def _listed(symbols: Sequence[str]) -> str:
     if not symbols:
         return ""
     more = f" and {len(symbols) - _SHOWN} more" if len(symbols) > _SHOWN else ""
-    return f"symbols for {', '.join(symbols[:_SHOWN])}{more}"
+    return f"symbols for {', '.join(map(as_written, symbols[:_SHOWN]))}{more}"
 
 
 def _graphs(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:

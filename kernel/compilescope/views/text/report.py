@@ -159,7 +159,8 @@ def _changes_to_make(overview: Overview, paint: _Paint, width: int) -> Iterator[
     for number, suggestion in enumerate(overview.suggestions, 1):
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""
         gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
-        yield from _wrapped(f"{suggestion.what}{gain}", width, f"{number}. ")
+        what = suggestion.what.rstrip(".") if gain else suggestion.what
+        yield from _wrapped(f"{what}{gain}", width, f"{number}. ")
         yield from _wrapped(suggestion.why, width, "   ")
         if suggestion.code and suggestion.place:
             yield f"   {suggestion.place}:"
