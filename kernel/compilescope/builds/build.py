@@ -27,6 +27,7 @@ from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by
 from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.process_state import begin
+from ..torch_api.dynamo.turned_off import turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import tuned
@@ -63,6 +64,8 @@ class Built(msgspec.Struct, kw_only=True):
     outcome: Outcome | None = None
     """What the first call returned and left in the gradients; None when it failed."""
     problem: Problem | None = None
+    off: Problem | None = None
+    """What kept torch from compiling, if something did."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
     askable: Askable | None = None
@@ -104,7 +107,7 @@ def build(
     inductor = variant.backend == "inductor"
     begin()
     code_copies.install(code_set)
-    built = Built(name=name, call=fn, code_set=code_set)
+    built = Built(name=name, call=fn, code_set=code_set, off=turned_off())
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []

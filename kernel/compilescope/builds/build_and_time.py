@@ -294,7 +294,7 @@ def _report(built: Built, variant: Variant, builds: BuiltVariants) -> VariantRep
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
     report.problems += overwriting(built.compilations, built.retained)
-    report.problems += remarks(built.compilations, builds.fn)
+    report.problems += remarks(built.compilations, builds.fn, built.off)
     return report
 
 

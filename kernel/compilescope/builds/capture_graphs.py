@@ -22,6 +22,7 @@ from ..report.variant import Variant
 from ..torch_api.dynamo import needed_run
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, guard_filter
 from ..torch_api.dynamo.process_state import begin, isolated
+from ..torch_api.dynamo.turned_off import turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.guards.untimed import untimed
@@ -41,6 +42,8 @@ class Captured(msgspec.Struct, kw_only=True):
     nodes: dict[str, list[Node]] = {}
     problem: Problem | None = None
     """Why the capture ended early or is incomplete, if it is."""
+    off: Problem | None = None
+    """What kept torch from compiling, if something did."""
     askable: Askable | None = None
     """The guards of what Dynamo compiled."""
     kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
@@ -91,7 +94,7 @@ def capture(
     explain
         Turns an exception into a problem.
     """
-    captured = Captured(context=contextvars.copy_context())
+    captured = Captured(context=contextvars.copy_context(), off=turned_off())
     code_set = code_copies.copy()
     guards: list[KeptGuards] = []
     with (

@@ -14,10 +14,20 @@ _LIMIT = "recompile limit exceeded"
 
 
 def remarks(
-    compilations: Sequence[Compilation], fn: Callable[..., Any] | None = None
+    compilations: Sequence[Compilation],
+    fn: Callable[..., Any] | None = None,
+    off: Problem | None = None,
 ) -> list[Problem]:
-    """The problems of a variant of a call of ``fn`` in which nothing failed."""
+    """The problems of a variant of a call of ``fn`` in which nothing failed.
+
+    Parameters
+    ----------
+    off
+        What kept torch from compiling, if something did.
+    """
     if not any(compilation.graphs for compilation in compilations):
+        if off is not None and not compilations:
+            return [off]
         return [_nothing(compilations, skipped_class(fn) if fn is not None else "")]
     return [
         _limit(compilation, compilations)

@@ -21,20 +21,14 @@ _SLOW = {
     "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "every process compiles everything again.",
     "CUDA_LAUNCH_BLOCKING": "each kernel launch waits until the kernel has finished.",
 }
-_OFF = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
 
 
 def switched_on(ground: Ground) -> Check:
     """Whether torch.compile compiles at all."""
     name = "torch.compile"
-    off = next(
-        (variable for variable in _OFF if os.environ.get(variable, "0") not in ("", "0")), ""
-    )
-    off = off or variables.switched_off()
-    if off:
-        return problem(
-            name, f"{off} turns torch.compile off: everything runs in eager.", "Unset it."
-        )
+    off = variables.switched_off()
+    if off is not None:
+        return problem(name, variables.OFF.format(off.by), off.undo)
     if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
         return problem(
             name,

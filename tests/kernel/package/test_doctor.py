@@ -193,10 +193,10 @@ def test_variables_that_change_torch_compile(
     assert "TORCHINDUCTOR_CPP_WRAPPER" in variables.read_by_torch()
 
     monkeypatch.delenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE")
-    monkeypatch.setenv("TORCH_COMPILE_DISABLE", "1")
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
     check = environment.switched_on(ground)
     assert check.state == "problem"
-    assert "TORCH_COMPILE_DISABLE" in check.found
+    assert "TORCHDYNAMO_DISABLE" in check.found
 
 
 def test_versions_of_the_panel_and_the_kernel(tmp_path: Path) -> None:

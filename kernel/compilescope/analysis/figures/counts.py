@@ -35,6 +35,25 @@ def counts(variant: VariantReport) -> dict[str, int]:
     }
 
 
+def has_graph(compilation: Compilation) -> bool:
+    """Whether it has a graph, or had one before a watch dropped its texts to save memory."""
+    code = compilation.code
+    return (
+        bool(compilation.graphs)
+        or compilation.counts.get("graphs", 0) > 0
+        or any((code.python, code.cpp, code.aot))
+    )
+
+
+def compiled_nothing(variant: VariantReport) -> bool:
+    """Whether torch.compile left all of a call to eager: no figure tells of compiled code."""
+    layers = [layer for layers in variant.layers for layer in layers.layers]
+    return not (
+        any(has_graph(one) or kernel_count(one) for one in variant.compilations)
+        or any(layer.kind in ("kernels", "compiled") and layer.us > 0 for layer in layers)
+    )
+
+
 def recompile_count(compilations: Iterable[Compilation]) -> int:
     """How many compilations are recompiles."""
     return sum(compilation.recompile is not None for compilation in compilations)

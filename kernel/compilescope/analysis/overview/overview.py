@@ -18,7 +18,13 @@ from ...report import (
     is_record,
 )
 from ...report.units import duration, duration_range
-from ..figures.counts import break_count, counts, recompile_count
+from ..figures.counts import (
+    break_count,
+    compiled_nothing,
+    counts,
+    has_graph,
+    recompile_count,
+)
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
@@ -161,6 +167,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         for variant in shown
         if variant.timing is not None
         and variant.requested.backend is not None
+        and not compiled_nothing(variant)
         and all(error.ok for error in variant.accuracy)
         and not variant.timing.recompiles
         and (over := over_baseline(variant.timing)) is not None
@@ -242,6 +249,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
                 return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{title(best)} is fastest: {takes}."
     failed = [variant for variant in shown if variant.stage == "failed"]
+    if idle := _compiled_nothing(shown):
+        return idle
     if compiled:
         ratios = [
             (variant, ratio)
@@ -288,6 +297,18 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
     return "Code is generated; nothing is measured yet."
 
 
+def _compiled_nothing(shown: list[VariantReport]) -> str:
+    """Why torch.compile compiled nothing in any variant; empty where it compiled something."""
+    ran = [
+        variant
+        for variant in shown
+        if variant.requested.backend is not None and variant.stage in ("sources", "built")
+    ]
+    if not all(map(compiled_nothing, ran)):
+        return ""
+    return next((problem.what for variant in ran for problem in variant.problems), "")
+
+
 def _swept(sweep: Sweep | None) -> str:
     """The result of a sweep, where it is all that there is; empty if it has none yet."""
     verdicts = [] if sweep is None else [words for words in sweep.verdicts.values() if words]
@@ -328,12 +349,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         return [Count(number=cells, text=f"{count(cells, 'cell')} compared", view="sweep")]
     else:
         return []
-    graphs = sum(
-        bool(compilation.graphs)
-        or compilation.counts.get("graphs", 0) > 0
-        or any((compilation.code.python, compilation.code.cpp, compilation.code.aot))
-        for compilation in compilations
-    )
+    graphs = sum(map(has_graph, compilations))
     recompiles = recompile_count(compilations)
     again = Count(
         number=recompiles,

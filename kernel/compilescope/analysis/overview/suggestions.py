@@ -16,6 +16,7 @@ from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.problem import STUDY_FAILED
 from ...report.units import duration, percent
 from ...report.variant import Variant
+from ..figures.counts import compiled_nothing
 from ..figures.speedups import between
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
@@ -138,7 +139,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
         (variant for variant in report.variants if variant.requested.backend is None), None
     )
     over = between(now, eager) if eager is not None else None
-    if over is not None and over.standing == "slower":
+    if over is not None and over.standing == "slower" and not compiled_nothing(now):
         yield Ranked(
             1 - over.ratio,
             Suggestion(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
+from ..figures.counts import compiled_nothing
 from .bounds import BOUND, disturbance, limit_of
 from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict
@@ -40,11 +41,13 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     Returns
     -------
     Verdict or None
-        None: eager, or nothing was measured to go by.
+        None: eager, nothing was compiled, or nothing was measured to go by.
     """
     if variant.target is not None:
         return target_verdict(variant, report)
     if variant.requested.backend is None or variant.stage != "built":
+        return None
+    if compiled_nothing(variant):
         return None
     call = spent(variant)
     if call is None:

@@ -84,6 +84,7 @@ def stance_in_words() -> str:
         "eager_on_recompile": (
             "torch's stance is eager_on_recompile: a call that no compilation serves runs in eager."
         ),
+        "eager_then_compile": "torch's stance is eager_then_compile: the first call runs in eager.",
         "fail_on_recompile": (
             "torch's stance is fail_on_recompile: a call that no compilation serves is an error."
         ),

@@ -365,6 +365,18 @@ def _limit(error: BaseException) -> Problem:
     )
 
 
+def _stance(error: BaseException) -> Problem | None:
+    if "stance is 'fail_on_recompile'" not in message_of(error):
+        return None
+    return Problem(
+        severity="error",
+        what="torch's stance is fail_on_recompile: nothing may be compiled.",
+        why="Every variant is compiled anew to be inspected, which this stance makes an error.",
+        remedy='Run torch.compiler.set_stance("default").',
+        detail=message_of(error),
+    )
+
+
 _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
     (inductor.InvalidCxxCompiler, _no_compiler),
     (inductor.CppCompileError, _cpp_error),
@@ -375,6 +387,7 @@ _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None
     (dynamo.FailOnRecompileLimitHit, _limit),
     (dynamo.TorchRuntimeError, _fake),
     (OSError, _disk),
+    (RuntimeError, _stance),
 ]
 
 

@@ -9,6 +9,7 @@ import functools
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 import torch._dynamo.config as dynamo_config
@@ -59,11 +60,35 @@ def read_by_torch() -> frozenset[str]:
     return frozenset(names)
 
 
-def switched_off() -> str:
-    """The variable that turns torch.compile off in this process; empty if none does."""
-    if dynamo_config.disable:
-        return "torch._dynamo.config.disable"
-    return ""
+class SwitchedOff(NamedTuple):
+    """What turns torch.compile off in this process."""
+
+    by: str
+    """The variable or the setting."""
+    undo: str
+    """What turns torch.compile on again, as a sentence."""
+
+
+def switched_off() -> SwitchedOff | None:
+    """The variable or the setting that turns torch.compile off; None if none does.
+
+    ``torch.compile`` reads the first variable whenever it is called; the second is read when torch
+    is imported.
+    """
+    if os.environ.get("TORCHDYNAMO_DISABLE") == "1":
+        return SwitchedOff("TORCHDYNAMO_DISABLE", 'Run del os.environ["TORCHDYNAMO_DISABLE"].')
+    if not dynamo_config.disable:
+        return None
+    undo = "torch._dynamo.config.disable = False"
+    if os.environ.get("TORCH_COMPILE_DISABLE") == "1":
+        return SwitchedOff(
+            "TORCH_COMPILE_DISABLE", f"Unset it and restart the kernel, or set {undo}."
+        )
+    return SwitchedOff("torch._dynamo.config.disable", f"Set {undo}.")
+
+
+OFF = "{} turns torch.compile off: everything runs in eager."
+"""What follows, of a variable or a setting."""
 
 
 def swallows_errors() -> bool:

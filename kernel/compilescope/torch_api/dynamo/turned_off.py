@@ -1,0 +1,47 @@
+"""What keeps torch.compile from compiling anything: a variable, a setting, a stance or a mode.
+
+Stands on ``torch.utils._python_dispatch``: ``_get_current_dispatch_mode_stack``, and of the modes
+``is_infra_mode`` and ``ignore_compile_internals``, as read in 2.13.
+"""
+
+from __future__ import annotations
+
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+from ...report.problem import Problem
+from ..process import variables
+from . import skipping
+
+_STANCES = ("force_eager", "eager_on_recompile", "eager_then_compile")
+"""Those under which torch does not compile a function at its first call."""
+
+
+def turned_off() -> Problem | None:
+    """The problem of a call now, of which torch compiles nothing; None where nothing prevents it.
+
+    Of the thread that asks: a mode is active in one thread.
+    """
+    off = variables.switched_off()
+    if off is not None:
+        return _problem(variables.OFF.format(off.by), remedy=off.undo)
+    if skipping.stance() in _STANCES:
+        return _problem(
+            skipping.stance_in_words(), remedy='Run torch.compiler.set_stance("default").'
+        )
+    for mode in reversed(_get_current_dispatch_mode_stack()):
+        if not (mode.is_infra_mode() or mode.ignore_compile_internals()):
+            return _problem(
+                f"{type(mode).__name__} is active: torch.compile compiles nothing under a "
+                "TorchDispatchMode.",
+                remedy="Inspect the call outside of the mode.",
+            )
+    return None
+
+
+def _problem(what: str, *, remedy: str) -> Problem:
+    return Problem(
+        severity="warning",
+        what=what,
+        why="The call itself may well be compiled: torch did not try.",
+        remedy=remedy,
+    )
