@@ -148,6 +148,61 @@ class TestFullDisk:
         assert "TMPDIR" in problem.remedy
 
 
+class TestEndedCompiler:
+    """A compiler that the machine stopped is told as such: the generated code is not blamed."""
+
+    @pytest.mark.parametrize(
+        ("output", "what", "remedy"),
+        [
+            (
+                (
+                    "g++: internal compiler error: File size limit exceeded signal terminated "
+                    "program cc1plus\nPlease submit a full bug report."
+                ),
+                "A file grew beyond the size that this process may write.",
+                "ulimit -f",
+            ),
+            (
+                "x.cpp:3:63: fatal error: error writing to /tmp/ccZ.s: File too large",
+                "A file grew beyond the size that this process may write.",
+                "ulimit -f",
+            ),
+            (
+                (
+                    "g++: fatal error: Killed signal terminated program cc1plus\ncompilation "
+                    "terminated."
+                ),
+                "The C++ compiler was ended: the memory was probably used up.",
+                "TORCHINDUCTOR_COMPILE_THREADS=1",
+            ),
+            (
+                (
+                    "g++: internal compiler error: Segmentation fault signal terminated program "
+                    "cc1plus"
+                ),
+                "The C++ compiler crashed: Segmentation fault in cc1plus.",
+                "CXX",
+            ),
+            (
+                "/usr/bin/ld: cannot find -lgomp\ncollect2: error: ld returned 1 exit status",
+                "The C++ compiler failed.",
+                "doctor",
+            ),
+        ],
+    )
+    def test_by_what_it_said(self, output: str, what: str, remedy: str) -> None:
+        problem = failures.explain(inductor.CppCompileError(["g++", "x.cpp"], output))
+        assert problem.what == what
+        assert problem.why
+        assert remedy in problem.remedy
+        assert "PyTorch" not in problem.remedy
+        assert "too old" not in problem.why
+
+    def test_a_file_of_torchs_own(self) -> None:
+        problem = failures.explain(OSError(errno.EFBIG, os.strerror(errno.EFBIG)))
+        assert problem.what == "A file grew beyond the size that this process may write."
+
+
 def test_a_file_in_the_way_of_the_cache_folder_when_torch_is_loaded(tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     folder.write_text("in the way")

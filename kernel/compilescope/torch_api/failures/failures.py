@@ -196,27 +196,91 @@ def _cpp_error(error: BaseException) -> Problem:
     output = str(getattr(error, "output", "") or error)
     if os.strerror(errno.ENOSPC) in output:
         return _full(_unwritten(error, output), _full_line(output), detail=message_of(error))
+    if (ended := _ended(output, message_of(error))) is not None:
+        return ended
     line = re.search(
         r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
     )
-    where, facts = None, {}
-    if line:
-        where = SourceLine(
-            file=line["file"],
-            line=int(line["line"]),
-            code=cpp.generated_line(line["file"], line["line"]),
+    if line is None:
+        return Problem(
+            severity="error",
+            what="The C++ compiler failed.",
+            why=_said(output),
+            remedy="Read what it said, below; compilescope doctor tries the compiler by itself.",
+            detail=message_of(error),
         )
-        facts = {**line.groupdict(), "cause": line["text"], "text": where.code}
+    where = SourceLine(
+        file=line["file"],
+        line=int(line["line"]),
+        code=cpp.generated_line(line["file"], line["line"]),
+    )
     return Problem(
         severity="error",
-        what="The generated C++ does not compile" + (f": {line['text']}" if line else "."),
+        what=f"The generated C++ does not compile: {line['text']}",
         why="Either the C++ compiler is broken or too old, or torch generated wrong code.",
         remedy="Compare with the other wrapper; if it builds, report the generated line to "
         "PyTorch.",
         where=where,
         detail=message_of(error),
-        facts=facts,
+        facts={**line.groupdict(), "cause": line["text"], "text": where.code},
     )
+
+
+_SIGNAL = re.compile(r"(\w[\w ]*?) signal terminated program (\S+)")
+"""How gcc says that a part of it ended with a signal."""
+_NO_MEMORY = re.compile(
+    r"\bKilled\b|out of memory allocating|virtual memory exhausted|"
+    + re.escape(os.strerror(errno.ENOMEM))
+)
+_TOO_LARGE = re.compile(r"File size limit exceeded|" + re.escape(os.strerror(errno.EFBIG)))
+
+
+def _ended(output: str, detail: str) -> Problem | None:
+    """The problem of a compiler that the machine stopped; None where it ended by itself."""
+    if _TOO_LARGE.search(output):
+        return _too_large(_line_with(_TOO_LARGE, output), detail=detail)
+    if _NO_MEMORY.search(output):
+        return Problem(
+            severity="error",
+            what="The C++ compiler was ended: the memory was probably used up.",
+            why=f"{_line_with(_NO_MEMORY, output)} Linux kills a process when memory runs out.",
+            remedy="Free memory, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler needs up "
+            "to 1 GB.",
+            detail=detail,
+        )
+    signal = _SIGNAL.search(output)
+    if signal is None:
+        return None
+    return Problem(
+        severity="error",
+        what=f"The C++ compiler crashed: {signal[1]} in {signal[2]}.",
+        why="A compiler must not crash, whatever it is given: it or the machine is at fault.",
+        remedy="Build it again; if it crashes again, set the CXX variable to another compiler.",
+        detail=detail,
+    )
+
+
+def _too_large(why: str, *, detail: str) -> Problem:
+    return Problem(
+        severity="error",
+        what="A file grew beyond the size that this process may write.",
+        why=why,
+        remedy="Raise the limit on the size of files (ulimit -f unlimited) and restart the kernel.",
+        detail=detail,
+    )
+
+
+def _line_with(pattern: re.Pattern[str], output: str) -> str:
+    """The first line that a pattern is found in, as a sentence."""
+    line = next(line.strip() for line in output.splitlines() if pattern.search(line))
+    return f"{line.rstrip('.')}."
+
+
+def _said(output: str) -> str:
+    """What a compiler said last of an error; its last line where it named none."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()]
+    return next(iter([*errors[-1:], *lines[-1:]]), "It said nothing.")
 
 
 def _unknown_operator(error: BaseException) -> Problem:
@@ -334,6 +398,8 @@ def _disk(error: BaseException) -> Problem | None:
     if number == errno.ENOSPC:
         # The error does not name a file that was already open and could not grow.
         return _full(str(path or _fullest()), message_of(error), detail=message_of(error))
+    if number == errno.EFBIG:
+        return _too_large(why, detail=message_of(error))
     path = path or "the cache folder"
     reasons = {
         errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
