@@ -12,6 +12,7 @@ import msgspec
 
 from ..analysis.assemble import assemble
 from ..analysis.phases.phases import phases_begin_s
+from ..analysis.problems.compile_failures import suppressed
 from ..analysis.problems.cpp_errors import place
 from ..capture.live import loaded_files, recording
 from ..capture.records import Record
@@ -66,6 +67,8 @@ class Built(msgspec.Struct, kw_only=True):
     problem: Problem | None = None
     off: Problem | None = None
     """What kept torch from compiling, if something did."""
+    suppressed: list[Problem] = []
+    """The failed compilations that torch left to eager, where it compiled others."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
     askable: Askable | None = None
@@ -148,7 +151,13 @@ def build(
     built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
-    if built.problem is not None:
+    if built.problem is None:
+        problems, all_failed = suppressed(records, built.compilations)
+        if problems and all_failed:
+            built.problem = msgspec.structs.replace(problems[0], severity="error")
+        else:
+            built.suppressed = problems
+    else:
         place(built.problem, built.compilations)
     built.cuda_graphs = foresee(variant, built.compilations, skips, ids, records)
     built.effective = effects_of(

@@ -69,6 +69,40 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
     return problems
 
 
+def suppressed(
+    records: Sequence[Record], compilations: Sequence[Compilation]
+) -> tuple[list[Problem], bool]:
+    """The failures that torch did not raise, as ``suppress_errors`` is on; whether all failed.
+
+    Graph breaks and the recompile limit leave a frame to eager with any setting: they are left out.
+    """
+    records = [
+        record
+        for record in records
+        if (metrics := failed(record)) is not None
+        and metrics.get("config_suppress_errors") is True
+        and str(metrics["fail_type"]).rpartition(".")[2] not in _BREAKS
+        and _LIMIT not in str(metrics.get("fail_reason") or "")
+    ]
+    ids = {record.compile_id for record in records}
+    problems = read_failures(records, compilations)
+    for problem in problems:
+        told = problem.why in problem.what
+        problem.why = _SUPPRESSED if told else f"{_SUPPRESSED} {problem.why}"
+        problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
+    return problems, all(
+        compilation.id in ids for compilation in compilations if compilation.graphs
+    )
+
+
+_BREAKS = ("Unsupported", "SkipFrame")
+"""The types of failures after which torch leaves a frame to eager, whatever the settings."""
+_SUPPRESSED = (
+    "suppress_errors is on: where a compilation fails, torch runs the frame in eager and raises "
+    "nothing."
+)
+
+
 def _fake_kernel(record: Record) -> Problem:
     operator = str(record.detail.get("op", ""))
     name = f"torch.ops.{operator}"
@@ -181,9 +215,7 @@ def _ran_in_eager(
     if metrics.get("config_suppress_errors") is True or _LIMIT in reason:
         return True
     # With fullgraph=True torch raises what it can't trace, and logs no graph break.
-    return kind in ("Unsupported", "SkipFrame") and any(
-        record.name == "dynamo_graph_break_reason" for record in group
-    )
+    return kind in _BREAKS and any(record.name == "dynamo_graph_break_reason" for record in group)
 
 
 def _frames(compilations: Sequence[Compilation]) -> dict[str, SourceLine]:
