@@ -51,6 +51,8 @@ class Problem(Struct):
         return ids.split(", ") if ids else []
 
 
+COMPILE_FAILED = "torch.compile failed"
+"""How the headline of a failed compilation begins, and the problem of one of unknown cause."""
 STUDY_FAILED = "The study of {} failed."
 """The problem of a variant of which a study failed."""
 FAULT = "compilescope failed"

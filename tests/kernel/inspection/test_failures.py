@@ -286,6 +286,21 @@ def test_a_graph_without_work(run: bool) -> None:
     assert report.compilation("0/0").absent["dynamo"]
 
 
+def test_a_size_that_cannot_be_dynamic() -> None:
+    x = torch.ones(5, 4)
+    torch._dynamo.mark_dynamic(x, 0)
+    report = inspect(Call(lambda x: x + torch.ones(5, 4), (x,)), run=False)
+    problem = the_problem(report)
+    assert problem.what == "A size is marked as dynamic, which it cannot be: L['x'].size()[0]."
+    assert problem.why == (
+        "You marked L['x'].size()[0] as dynamic but your code specialized it to be a constant (5)."
+    )
+    assert "maybe_mark_dynamic" in problem.remedy
+    assert "backend" not in problem.remedy
+    assert problem.where is not None
+    assert problem.where.file == HERE
+
+
 def test_an_operator_without_lowering(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(lowerings, torch.ops.aten.sin.default)
     with torch._inductor.config.patch(implicit_fallbacks=False):

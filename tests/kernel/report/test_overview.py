@@ -366,3 +366,14 @@ def test_what_the_cell_recompiled_comes_first_where_the_timing_decides_nothing()
     assert "in the cell" not in overview(faster).headline
     cell.breaks = []
     assert overview(same).headline == f"3 recompiles in the cell. {verdict}"
+
+
+@pytest.mark.parametrize("what", ["No compiler was found.", "torch.compile failed: boom"])
+def test_a_headline_says_once_that_compiling_failed(what: str) -> None:
+    report = make_report(eager=100.0, python=50.0)
+    variant = report.variant("python")
+    variant.stage, variant.timing = "failed", None
+    variant.problems = [Problem(severity="error", what=what)]
+    headline = overview(report).headline
+    assert headline.startswith("torch.compile failed: ")
+    assert headline.count("torch.compile failed") == 1

@@ -17,6 +17,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
+from ...report.problem import COMPILE_FAILED
 from ...report.units import duration, duration_range
 from ..figures.counts import (
     break_count,
@@ -281,7 +282,10 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         problem = next(
             (candidate for candidate in failed[0].problems if candidate.severity == "error"), None
         )
-        return f"torch.compile failed: {problem.what}" if problem else "torch.compile failed."
+        if problem is None:
+            return f"{COMPILE_FAILED}."
+        told = problem.what.startswith(COMPILE_FAILED)
+        return problem.what if told else f"{COMPILE_FAILED}: {problem.what}"
     targets = [_target(variant) for variant in shown if variant.target is not None]
     estimated = [target for target in targets if target.call_us is not None]
     if estimated and len(targets) == len(

@@ -23,10 +23,11 @@ import torch
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from ...package_folder import PACKAGE
 from ...report import Problem, SourceLine
-from ...report.problem import fault, message_of
+from ...report.problem import COMPILE_FAILED, fault, message_of
 from ..trace.graphs import source_lines
 from . import backend, cpp
 
@@ -118,7 +119,7 @@ _NARROW = "Try backend='eager' and backend='aot_eager': the first that fails nam
 
 
 def _failed(error: BaseException) -> str:
-    return f"torch.compile failed: {_first_line(error) or type(error).__name__}"
+    return f"{COMPILE_FAILED}: {_first_line(error) or type(error).__name__}"
 
 
 def _whole(error: BaseException) -> str:
@@ -431,6 +432,25 @@ def _limit(error: BaseException) -> Problem:
     )
 
 
+def _not_dynamic(error: BaseException) -> Problem:
+    message = message_of(error)
+    names = re.search(r"Constraints violated \((.+?)\)!", message)
+    reasons = re.findall(r"^\s*- (.*)$", message, re.MULTILINE)
+    # What follows is torch's advice for every way to mark a size.
+    whys = [reason.partition(" If you're using ")[0] for reason in reasons]
+    frames = source_lines(message.partition("User stack:")[2])
+    return Problem(
+        severity="error",
+        what="A size is marked as dynamic, which it cannot be"
+        + (f": {names.group(1)}." if names else "."),
+        why=" ".join(whys) or _first_line(error),
+        remedy="Remove mark_dynamic from it, or use torch._dynamo.maybe_mark_dynamic, which leaves "
+        "it constant where it must be.",
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
 def _stance(error: BaseException) -> Problem | None:
     if "stance is 'fail_on_recompile'" not in message_of(error):
         return None
@@ -453,6 +473,7 @@ _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None
     (dynamo.FailOnRecompileLimitHit, _limit),
     (dynamo.TorchRuntimeError, _fake),
     (OSError, _disk),
+    (ConstraintViolationError, _not_dynamic),
     (RuntimeError, _stance),
 ]
 
