@@ -314,7 +314,7 @@ def _compare(report: VariantReport, built: Built, reference: Reference, *, rando
             report.absent["accuracy"] = NO_TENSORS if outputs else NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
-            report.problems.append(mismatch(wrong))
+            report.problems.append(mismatch(wrong, report.requested))
 
 
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:

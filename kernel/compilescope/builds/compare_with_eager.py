@@ -14,6 +14,8 @@ from ..measure.numerics import compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import Problem, message_of
+from ..report.references import is_reference
+from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from .call_result import Outcome, outcome_of, with_changes
@@ -183,15 +185,23 @@ class Reference:
         return None if self.why else truth
 
 
-def mismatch(wrong: Sequence[OutputError]) -> Problem:
+def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
     """The problem of a variant some of whose results are not ok."""
+    remedy = _REPORT
+    if is_reference(variant.backend):
+        remedy = "Compare what your backend returns for a graph with what the graph returns."
+    elif not variant.uses_inductor:
+        remedy = (
+            f"Compare it with the backend 'inductor'; if that is right, report {variant.backend!r} "
+            "to who made it."
+        )
     worst = max(wrong, key=lambda error: error.max_abs)
     if not worst.max_abs:
         return Problem(
             severity="error",
             what=f"{worst.path} {_UNLIKE}",
             why="It is of another kind, or not finite: no tolerance can be applied to that.",
-            remedy=_REPORT,
+            remedy=remedy,
         )
     why = (
         f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
@@ -208,7 +218,7 @@ def mismatch(wrong: Sequence[OutputError]) -> Problem:
         severity="error",
         what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_SINGLE}",
         why=why,
-        remedy=_REPORT,
+        remedy=remedy,
     )
 
 

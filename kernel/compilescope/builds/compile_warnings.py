@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import torch
 
 from ..report import Compilation
 from ..report.problem import Problem
 from ..torch_api.trace.compiled_callable import skipped_class
 
+_NOTHING = "torch.compile compiled nothing."
 _LIMIT = "recompile limit exceeded"
 """How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
 
@@ -28,7 +32,7 @@ def remarks(
     if not any(compilation.graphs for compilation in compilations):
         if off is not None and not compilations:
             return [off]
-        return [_nothing(compilations, skipped_class(fn) if fn is not None else "")]
+        return [_unrun(fn) or _nothing(compilations, skipped_class(fn) if fn is not None else "")]
     return [
         _limit(compilation, compilations)
         for compilation in compilations
@@ -36,8 +40,21 @@ def remarks(
     ]
 
 
+def _unrun(fn: Callable[..., Any] | None) -> Problem | None:
+    """The problem of a call that returns a generator; None for another."""
+    body = fn.forward if isinstance(fn, torch.nn.Module) else fn
+    if not inspect.isgeneratorfunction(body):
+        return None
+    return Problem(
+        severity="warning",
+        what=_NOTHING,
+        why="The call returns a generator that nothing consumes: no line of its body runs.",
+        remedy="Inspect a function that consumes it, such as lambda x: list(f(x)).",
+    )
+
+
 def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
-    what = "torch.compile compiled nothing."
+    what = _NOTHING
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
         first = breaks[0]

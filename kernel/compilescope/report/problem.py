@@ -53,6 +53,10 @@ class Problem(Struct):
 
 COMPILE_FAILED = "torch.compile failed"
 """How the headline of a failed compilation begins, and the problem of one of unknown cause."""
+SUBJECT_RAISED = "The subject raised"
+"""The beginning of a problem that is the subject's own exception, with torch.compile or without."""
+FULLGRAPH_BREAK = "Graph break with fullgraph=True"
+"""The beginning of a problem that is a graph break where none is allowed."""
 STUDY_FAILED = "The study of {} failed."
 """The problem of a variant of which a study failed."""
 FAULT = "compilescope failed"

@@ -68,7 +68,7 @@ def study_accuracy(study: StudyContext) -> None:
     wrong = [error for error in report.accuracy if not error.ok]
     if not wrong:
         return
-    report.problems.append(mismatch(wrong))
+    report.problems.append(mismatch(wrong, variant))
     study.monitor.check()
     if not variant.uses_inductor:
         report.absent["departure"] = NO_KERNELS.format(variant.backend)

@@ -8,6 +8,9 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
+from compilescope.builds.compare_with_eager import mismatch
+from compilescope.report import OutputError
+from compilescope.report.variant import Variant
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch._inductor.lowering import lowerings
 
@@ -128,3 +131,24 @@ def test_a_long_sum_may_round_as_one_term_after_the_other() -> None:
     with with_other_rounding(0):
         total = half.sum(1)
     assert (total.float() / half.sum(1).float() - 1).abs().max() <= 3 * torch.finfo(half.dtype).eps
+
+
+@pytest.mark.parametrize(
+    ("backend", "remedy"),
+    [
+        ("inductor", "the study of accuracy"),
+        ("aot_eager", "report 'aot_eager' to who made it"),
+        ("<function __main__.mine>", "what your backend returns"),
+    ],
+)
+def test_who_is_told_of_a_wrong_result(backend: str, remedy: str) -> None:
+    wrong = OutputError(
+        path="output",
+        dtype="float32",
+        max_abs=1.0,
+        max_rel=1.0,
+        tolerance_abs=0.0,
+        tolerance_rel=0.0,
+        ok=False,
+    )
+    assert remedy in mismatch([wrong], Variant(backend=backend)).remedy

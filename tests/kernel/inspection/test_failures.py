@@ -286,6 +286,20 @@ def test_a_graph_without_work(run: bool) -> None:
     assert report.compilation("0/0").absent["dynamo"]
 
 
+def generates(x: torch.Tensor) -> Iterator[torch.Tensor]:
+    yield x.sin()
+
+
+def test_a_generator_that_nothing_consumes() -> None:
+    problem = the_problem(inspect(Call(generates, (X,)), run=False), "sources")
+    assert problem.what == "torch.compile compiled nothing."
+    assert problem.why == (
+        "The call returns a generator that nothing consumes: no line of its body runs."
+    )
+    consumed = inspect(Call(lambda x: list(generates(x)), (X,)), run=False)
+    assert consumed.compilation("0/0").graphs
+
+
 def test_a_size_that_cannot_be_dynamic() -> None:
     x = torch.ones(5, 4)
     torch._dynamo.mark_dynamic(x, 0)

@@ -18,6 +18,8 @@ from compilescope.report import (
     Guard,
     GuardManager,
     Node,
+    OutputError,
+    Problem,
     Recompile,
     SourceLine,
     VariantReport,
@@ -372,3 +374,37 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
     )
     assert first.place == "once, before the first call"
     assert not [item for item in overview(report).suggestions if "set_stance" in item.code]
+
+
+def test_not_to_compile_is_advised_where_the_results_are_right() -> None:
+    report = make_report(eager=60.0, python=90.0)
+    advice = suggestion_of(report, "Do not compile")
+    assert advice.why == "The overhead around the kernels costs more than fusion saves."
+    (compilation,) = report.variant("python").compilations
+    compilation.kernels, compilation.graphs = [], {"dynamo": Graph(stage="dynamo", text="")}
+    assert "generates no kernels" in suggestion_of(report, "Do not compile").why
+    report.variant("python").accuracy = [
+        OutputError(
+            path="output",
+            dtype="float32",
+            max_abs=1.0,
+            max_rel=1.0,
+            tolerance_abs=0.0,
+            tolerance_rel=0.0,
+            ok=False,
+        )
+    ]
+    assert overview(report).suggestions == []
+
+
+def test_nothing_is_advised_on_a_call_that_fails_by_itself() -> None:
+    what = "The subject raised ValueError."
+    graph_break = DistinctBreak(cause=Break(reason="raised"), cost_us=2e6, eager=["all of f"])
+    report = make_report(eager=60.0)
+    variant = VariantReport(name="python", requested=Variant(), stage="failed")
+    variant.breaks = [graph_break]
+    report.variants.append(variant)
+    assert overview(report).suggestions
+    variant.problems = [Problem(severity="error", what=what)]
+    shown = overview(report)
+    assert (shown.headline, shown.suggestions) == (what, [])

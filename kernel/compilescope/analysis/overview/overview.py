@@ -17,7 +17,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
-from ...report.problem import COMPILE_FAILED
+from ...report.problem import COMPILE_FAILED, SUBJECT_RAISED
 from ...report.units import duration, duration_range
 from ..figures.counts import (
     break_count,
@@ -284,7 +284,7 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         )
         if problem is None:
             return f"{COMPILE_FAILED}."
-        told = problem.what.startswith(COMPILE_FAILED)
+        told = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
         return problem.what if told else f"{COMPILE_FAILED}: {problem.what}"
     targets = [_target(variant) for variant in shown if variant.target is not None]
     estimated = [target for target in targets if target.call_us is not None]

@@ -13,10 +13,10 @@ from ...report import (
     is_record,
 )
 from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
-from ...report.problem import STUDY_FAILED
+from ...report.problem import STUDY_FAILED, SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
-from ..figures.counts import compiled_nothing
+from ..figures.counts import compiled_nothing, kernel_count
 from ..figures.speedups import between
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
@@ -46,6 +46,8 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     now
         The variant that gains are measured against.
     """
+    if now is not None and _fails_by_itself(now):
+        return []
     ranked: list[Ranked] = []
     if now is not None:
         ranked += _measured(report, now)
@@ -80,6 +82,13 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     if tried_below:
         shown[-len(tried_below) :] = tried_below
     return [candidate.suggestion for candidate in shown]
+
+
+def _fails_by_itself(now: VariantReport) -> bool:
+    """Whether the call raises with or without torch.compile, which no change of that mends."""
+    return now.stage == "failed" and any(
+        problem.what.startswith(SUBJECT_RAISED) for problem in now.problems
+    )
 
 
 def _untried(report: Report, ranked: list[Ranked]) -> Iterator[Ranked]:
@@ -139,12 +148,17 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
         (variant for variant in report.variants if variant.requested.backend is None), None
     )
     over = between(now, eager) if eager is not None else None
-    if over is not None and over.standing == "slower" and not compiled_nothing(now):
+    is_right = all(error.ok for error in now.accuracy)
+    if over is not None and over.standing == "slower" and is_right and not compiled_nothing(now):
+        has_kernels = any(map(kernel_count, now.compilations))
         yield Ranked(
             1 - over.ratio,
             Suggestion(
                 what="Do not compile this call, or compile more at once",
-                why="The overhead around the kernels costs more than fusion saves.",
+                why="The overhead around the kernels costs more than fusion saves."
+                if has_kernels
+                else "Compiled code has an overhead, and this backend generates no kernels that "
+                "could save time.",
                 gain=f"now {over.text} than eager",
                 basis="measured",
                 view="timings",

@@ -27,7 +27,13 @@ from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from ...package_folder import PACKAGE
 from ...report import Problem, SourceLine
-from ...report.problem import COMPILE_FAILED, fault, message_of
+from ...report.problem import (
+    COMPILE_FAILED,
+    FULLGRAPH_BREAK,
+    SUBJECT_RAISED,
+    fault,
+    message_of,
+)
 from ..trace.graphs import source_lines
 from . import backend, cpp
 
@@ -146,7 +152,7 @@ def own(error: BaseException) -> Problem:
     """The problem for an exception that the subject raises with or without torch.compile."""
     return Problem(
         severity="error",
-        what=f"The subject raised {type(error).__name__}"
+        what=f"{SUBJECT_RAISED} {type(error).__name__}"
         + (f": {line}" if (line := _first_line(error)) else "."),
         why="It is the subject's own exception, raised by the call that was inspected.",
         remedy="Make the call work without compilescope first.",
@@ -175,7 +181,7 @@ def _graph_break(error: BaseException) -> Problem:
     kind = getattr(error, "gb_type", "") or _first_line(error)
     return Problem(
         severity="error",
-        what=f"Graph break with fullgraph=True: {kind}",
+        what=f"{FULLGRAPH_BREAK}: {kind}",
         why=_after("Explanation: ", message) or _after("Developer debug context: ", message),
         remedy=" ".join([*hints, f"See {link.group()}" if link else ""]).strip(),
         where=frames[-1] if frames else None,
