@@ -255,3 +255,23 @@ def test_the_baseline_is_the_earlier_variant_that_is_most_alike() -> None:
     assert [kernel.name if kernel else "" for kernel in results] == [
         *("", "", "python", "python", "dynamic", "", "on h100", "")
     ]
+
+
+def test_a_variant_that_failed_without_code_is_not_compared() -> None:
+    variants = [
+        VariantReport(
+            name=name,
+            requested=cs.Variant(cpp_wrapper=name == "cpp"),
+            compilations=[Compilation(id="0/0")],
+        )
+        for name in ("python", "cpp")
+    ]
+    python, cpp = variants
+    assert baseline_of(cpp, variants) is python
+    python.stage = "failed"
+    assert baseline_of(cpp, variants) is None
+    # Its kernels could not be built, but the code is there.
+    python.compilations[0].code.python = "def call(args): ..."
+    assert baseline_of(cpp, variants) is python
+    cpp.stage = "failed"
+    assert baseline_of(cpp, variants) is None

@@ -377,3 +377,12 @@ def test_a_headline_says_once_that_compiling_failed(what: str) -> None:
     headline = overview(report).headline
     assert headline.startswith("torch.compile failed: ")
     assert headline.count("torch.compile failed") == 1
+
+
+def test_a_graph_break_that_was_an_error_is_not_counted_as_none() -> None:
+    report = make_report(eager=100.0, python=50.0)
+    variant = report.variant("python")
+    assert "0 graph breaks" in [item.text for item in overview(report).counts]
+    variant.stage, variant.timing = "failed", None
+    variant.problems = [Problem(severity="error", what="Graph break with fullgraph=True: a call")]
+    assert not any("break" in item.text for item in overview(report).counts)

@@ -66,7 +66,11 @@ def baseline_of(variant: VariantReport, variants: Sequence[VariantReport]) -> Va
 
 def _is_comparable(variant: VariantReport) -> bool:
     compiled = variant.requested.backend is not None and bool(variant.compilations)
-    return compiled and not is_record(variant)
+    # One that failed before it had code has nothing to compare; some backends never have code.
+    is_whole = variant.stage != "failed" or any(
+        compilation.code.python or compilation.code.cpp for compilation in variant.compilations
+    )
+    return compiled and is_whole and not is_record(variant)
 
 
 def compare(baseline: VariantReport, variant: VariantReport) -> Changes:

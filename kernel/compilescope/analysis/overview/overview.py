@@ -17,7 +17,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
-from ...report.problem import COMPILE_FAILED, SUBJECT_RAISED
+from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, SUBJECT_RAISED
 from ...report.units import duration, duration_range
 from ..figures.counts import (
     break_count,
@@ -388,11 +388,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     guards = sum(
         compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
     )
-    happened = [
-        Count(number=graphs, text=count(graphs, "graph"), view="graph"),
-        broken,
-        again,
-    ]
+    happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, again]
+    if not broken.number and now is not None and _ended_at_break(now):
+        happened.remove(broken)
     if kernels:
         summary = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
         summary += f" ({', '.join(by)})" if by else ""
@@ -414,6 +412,11 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         for fact in happened:
             fact.of = fact.of or name
     return happened
+
+
+def _ended_at_break(now: VariantReport) -> bool:
+    """Whether a graph break was an error: torch does not log it as a break, to be counted."""
+    return any(problem.what.startswith(FULLGRAPH_BREAK) for problem in now.problems)
 
 
 def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
