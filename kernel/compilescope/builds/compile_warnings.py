@@ -58,12 +58,13 @@ def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
         first = breaks[0]
+        reason = first.reason.splitlines()[-1].rstrip(".")
         hints = list(first.hints) or ["Take what breaks the graph out of the frame."]
         more = [*hints[1:], f"See {first.link}" if first.link else ""]
         return Problem(
             severity="warning",
             what=what,
-            why=f"Dynamo gave the frame up and left it to eager: {first.reason.splitlines()[-1]}.",
+            why=f"Dynamo gave the frame up and left it to eager: {reason}.",
             remedy=hints[0],
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation, *more) if part),

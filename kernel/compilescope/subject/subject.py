@@ -103,7 +103,8 @@ def _name(fn: Callable[..., Any]) -> str:
     if isinstance(fn, functools.partial):
         return _name(fn.func)
     if isinstance(fn, types.MethodType):
-        return f"{type(fn.__self__).__name__}.{fn.__name__}"
+        owner = fn.__self__ if isinstance(fn.__self__, type) else type(fn.__self__)
+        return f"{owner.__name__}.{fn.__name__}"
     if isinstance(fn, types.BuiltinFunctionType):
         return fn.__name__
     if isinstance(fn, types.FunctionType):

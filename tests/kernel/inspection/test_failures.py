@@ -16,6 +16,8 @@ import pytest
 import torch
 import torch._inductor.config
 from compilescope.builds import compare_with_eager
+from compilescope.builds.compile_warnings import remarks
+from compilescope.report import Break, Compilation
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
 from torch._inductor import exc as inductor
@@ -276,6 +278,12 @@ def test_a_module_of_torchs_own_that_was_compiled_in_place() -> None:
     # What the remedy says compiles it.
     module.forward = torch.compile(module.forward)  # type: ignore[method-assign]
     assert inspect(Call(module.forward, (x,)), run=False).compilation("0/0").graphs
+
+
+@pytest.mark.parametrize("reason", ["Hooks need it", "Hooks need it."])
+def test_why_a_frame_was_given_up_ends_with_one_full_stop(reason: str) -> None:
+    (problem,) = remarks([Compilation(id="0/0", breaks=[Break(reason=reason)])])
+    assert problem.why == "Dynamo gave the frame up and left it to eager: Hooks need it."
 
 
 @pytest.mark.parametrize("run", [False, True])

@@ -53,6 +53,12 @@ class Net(nn.Module):
         return self(x).sum()
 
 
+class Holder:
+    @classmethod
+    def made(cls, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
 class Callable_:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return x
@@ -337,3 +343,8 @@ def test_what_a_message_quotes_of_the_user_is_bounded(default: object) -> None:
         cs.inspect(takes, (torch.ones(2),), {"n" * 100_000: 1}, run=False)
     assert "takes cannot be called with these arguments." in str(error.value)
     assert len(str(error.value)) < 2000
+
+
+def test_a_class_method_is_called_by_its_class() -> None:
+    subject = describe(Holder.made, (x,))
+    assert (subject.kind, subject.name) == ("method", "Holder.made")
