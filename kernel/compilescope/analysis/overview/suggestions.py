@@ -149,6 +149,19 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     )
     over = between(now, eager) if eager is not None else None
     is_right = all(error.ok for error in now.accuracy)
+    if now.timing is not None and now.timing.recompiles:
+        changed = ", ".join(now.timing.changes)
+        yield Ranked(
+            1.0,
+            Suggestion(
+                what=f"Change {changed} outside of what is compiled, or keep it in a tensor",
+                why=f"Every call changes it, and the guard {now.timing.recompiles} fails.",
+                gain="ends a recompile a call, and eager after torch's limit",
+                basis="measured",
+                view="recompiles",
+            ),
+        )
+        return
     if over is not None and over.standing == "slower" and is_right and not compiled_nothing(now):
         has_kernels = any(map(kernel_count, now.compilations))
         yield Ranked(
