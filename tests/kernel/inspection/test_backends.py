@@ -61,6 +61,9 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
         assert "compilescope failed" not in problem.what
         assert problem.remedy
     changes = variant.changes
+    if variant.stage == "failed":
+        assert changes is None  # it has no code to compare
+        return
     assert changes is not None
     assert changes.baseline == "python"
     assert "the kernels" in changes.only_inductor
