@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compilescope as cs
+import msgspec
 import pytest
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
@@ -408,3 +409,19 @@ def test_nothing_is_advised_on_a_call_that_fails_by_itself() -> None:
     variant.problems = [Problem(severity="error", what=what)]
     shown = overview(report)
     assert (shown.headline, shown.suggestions) == (what, [])
+
+
+def test_a_setting_that_ends_a_break_in_torch_s_own_code_is_the_advice() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    variant = report.variant("python")
+    [graph_break] = [
+        item for item in variant.breaks if item.cause.where and item.cause.where.line == 17
+    ]
+    assert graph_break.cause.where is not None
+    graph_break.cause.where = msgspec.structs.replace(
+        graph_break.cause.where, file="/venv/site-packages/torch/nn/modules/module.py"
+    )
+    graph_break.cause.hints = ["Set torch._dynamo.config.compiled_autograd = True."]
+    item = suggestion_of(report, "Fix the graph break at module.py:17")
+    assert item.code == "torch._dynamo.config.compiled_autograd = True"
+    assert item.why == "Set torch._dynamo.config.compiled_autograd = True."

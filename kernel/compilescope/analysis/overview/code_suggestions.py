@@ -198,7 +198,7 @@ Some hints leave out ``config``, without which the assignment changes nothing.
 
 def _why(hint: str, where: SourceLine | None) -> str:
     """Torch's hint; for a line in torch itself, which nobody edits, what else ends the break."""
-    if where is not None and _TORCH.search(where.file):
+    if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
         return "The break is in torch's own code: leave this call out of what is compiled."
     why = _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
     return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
