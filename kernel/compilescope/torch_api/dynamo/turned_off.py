@@ -29,7 +29,9 @@ def turned_off() -> Problem | None:
             skipping.stance_in_words(), remedy='Run torch.compiler.set_stance("default").'
         )
     for mode in reversed(_get_current_dispatch_mode_stack()):
-        if not (mode.is_infra_mode() or mode.ignore_compile_internals()):
+        # Torch's own modes may lack them.
+        exempt = ("is_infra_mode", "ignore_compile_internals")
+        if not any(getattr(mode, name, bool)() for name in exempt):
             return _problem(
                 f"{type(mode).__name__} is active: torch.compile compiles nothing under a "
                 "TorchDispatchMode.",
