@@ -57,6 +57,10 @@ SUBJECT_RAISED = "The subject raised"
 """The beginning of a problem that is the subject's own exception, with torch.compile or without."""
 FULLGRAPH_BREAK = "Graph break with fullgraph=True"
 """The beginning of a problem that is a graph break where none is allowed."""
+FIND_FAILING_PART = (
+    "Try backend='eager' and backend='aot_eager': the first that fails names the part."
+)
+"""The remedy of a failure whose cause is unknown."""
 STUDY_FAILED = "The study of {} failed."
 """The problem of a variant of which a study failed."""
 FAULT = "compilescope failed"
@@ -69,6 +73,11 @@ def message_of(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - it may raise anything
         return ""
+
+
+def first_line_of(error: BaseException) -> str:
+    """The first line of an exception's message; empty if it has none."""
+    return next(iter(message_of(error).strip().splitlines()), "")
 
 
 def fault(error: BaseException, where: str = "") -> Problem:

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 from ...capture.logged_values import logged_count
 from ...capture.records import Record
 from ...report import Compilation
-from ...report.problem import Problem, SourceLine
+from ...report.problem import FIND_FAILING_PART, Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from ..figures.wording import count
 from .breaks import parse_break
 from .failed_records import FAKE_KERNELS, failed
 
 _LIMIT = "recompile limit exceeded"
-_BISECT = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 
 
 class _Cause(NamedTuple):
@@ -170,7 +169,7 @@ def _explained(reason: str) -> _Explained:
     return _Explained(
         message=_first_sentence(reason),
         why=parsed.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
-        remedy=" ".join(parsed.hints) or _BISECT,
+        remedy=" ".join(parsed.hints) or FIND_FAILING_PART,
     )
 
 

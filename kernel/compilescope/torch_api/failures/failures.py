@@ -7,12 +7,7 @@ otherwise to the subject.
 
 from __future__ import annotations
 
-import errno
-import itertools
-import os
 import re
-import shutil
-import tempfile
 import traceback
 import types
 from collections.abc import Callable
@@ -29,13 +24,15 @@ from ...package_folder import PACKAGE
 from ...report import Problem, SourceLine
 from ...report.problem import (
     COMPILE_FAILED,
+    FIND_FAILING_PART,
     FULLGRAPH_BREAK,
     SUBJECT_RAISED,
     fault,
+    first_line_of,
     message_of,
 )
 from ..trace.graphs import source_lines
-from . import backend, cpp
+from . import backend, cpp, cpp_compiler, disk
 
 
 def explain(error: BaseException) -> Problem:
@@ -52,7 +49,7 @@ def under_compile(error: BaseException) -> Problem:
             severity="error",
             what=_failed(error),
             why="The call works without torch.compile; under it, it raises this.",
-            remedy=_NARROW,
+            remedy=FIND_FAILING_PART,
             where=_where(error),
             detail=_trace(error),
         )
@@ -67,7 +64,7 @@ def of_way(error: BaseException) -> Problem:
         or Problem(
             severity="error",
             what=f"torch failed with {type(error).__name__}"
-            + (f": {line}" if (line := _first_line(error)) else "."),
+            + (f": {line}" if (line := first_line_of(error)) else "."),
             why="The call works as it is written; taken this way, it raises this.",
             remedy="Take another way; this one is not for this call.",
             where=_where(error),
@@ -121,11 +118,8 @@ def _ours(error: BaseException) -> Problem | None:
     return fault(error) if frames[-1].filename.startswith(str(PACKAGE)) else None
 
 
-_NARROW = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
-
-
 def _failed(error: BaseException) -> str:
-    return f"{COMPILE_FAILED}: {_first_line(error) or type(error).__name__}"
+    return f"{COMPILE_FAILED}: {first_line_of(error) or type(error).__name__}"
 
 
 def _whole(error: BaseException) -> str:
@@ -142,7 +136,7 @@ def _internal(error: BaseException, detail: str) -> Problem:
         severity="error",
         what=_failed(error),
         why="An internal error of Dynamo or of the backend.",
-        remedy=_NARROW,
+        remedy=FIND_FAILING_PART,
         where=_where(error),
         detail=detail,
     )
@@ -153,7 +147,7 @@ def own(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what=f"{SUBJECT_RAISED} {type(error).__name__}"
-        + (f": {line}" if (line := _first_line(error)) else "."),
+        + (f": {line}" if (line := first_line_of(error)) else "."),
         why="It is the subject's own exception, raised by the call that was inspected.",
         remedy="Make the call work without compilescope first.",
         where=_where(error),
@@ -178,7 +172,7 @@ def _graph_break(error: BaseException) -> Problem:
     hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
     stack = getattr(error, "real_stack", None)
     frames = source_lines("".join(traceback.format_list(stack))) if stack else []
-    kind = getattr(error, "gb_type", "") or _first_line(error)
+    kind = getattr(error, "gb_type", "") or first_line_of(error)
     return Problem(
         severity="error",
         what=f"{FULLGRAPH_BREAK}: {kind}",
@@ -187,107 +181,6 @@ def _graph_break(error: BaseException) -> Problem:
         where=frames[-1] if frames else None,
         detail=message,
     )
-
-
-def _no_compiler(error: BaseException) -> Problem:
-    return Problem(
-        severity="error",
-        what="No working C++ compiler was found.",
-        why=_first_line(error),
-        remedy="Install g++ or clang++ (Debian: apt-get install g++), or set the CXX variable.",
-        detail=message_of(error),
-    )
-
-
-def _cpp_error(error: BaseException) -> Problem:
-    output = str(getattr(error, "output", "") or error)
-    if os.strerror(errno.ENOSPC) in output:
-        return _full(_unwritten(error, output), _full_line(output), detail=message_of(error))
-    if (ended := _ended(output, message_of(error))) is not None:
-        return ended
-    line = re.search(
-        r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
-    )
-    if line is None:
-        return Problem(
-            severity="error",
-            what="The C++ compiler failed.",
-            why=_said(output),
-            remedy="Read what it said, below; compilescope doctor tries the compiler by itself.",
-            detail=message_of(error),
-        )
-    where = SourceLine(
-        file=line["file"],
-        line=int(line["line"]),
-        code=cpp.generated_line(line["file"], line["line"]),
-    )
-    return Problem(
-        severity="error",
-        what=f"The generated C++ does not compile: {line['text']}",
-        why="Either the C++ compiler is broken or too old, or torch generated wrong code.",
-        remedy="Compare with the other wrapper; if it builds, report the generated line to "
-        "PyTorch.",
-        where=where,
-        detail=message_of(error),
-        facts={**line.groupdict(), "cause": line["text"], "text": where.code},
-    )
-
-
-_SIGNAL = re.compile(r"(\w[\w ]*?) signal terminated program (\S+)")
-"""How gcc says that a part of it ended with a signal."""
-_NO_MEMORY = re.compile(
-    r"\bKilled\b|out of memory allocating|virtual memory exhausted|"
-    + re.escape(os.strerror(errno.ENOMEM))
-)
-_TOO_LARGE = re.compile(r"File size limit exceeded|" + re.escape(os.strerror(errno.EFBIG)))
-
-
-def _ended(output: str, detail: str) -> Problem | None:
-    """The problem of a compiler that the machine stopped; None where it ended by itself."""
-    if _TOO_LARGE.search(output):
-        return _too_large(_line_with(_TOO_LARGE, output), detail=detail)
-    if _NO_MEMORY.search(output):
-        return Problem(
-            severity="error",
-            what="The C++ compiler was ended: the memory was probably used up.",
-            why=f"{_line_with(_NO_MEMORY, output)} Linux kills a process when memory runs out.",
-            remedy="Free memory, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler needs up "
-            "to 1 GB.",
-            detail=detail,
-        )
-    signal = _SIGNAL.search(output)
-    if signal is None:
-        return None
-    return Problem(
-        severity="error",
-        what=f"The C++ compiler crashed: {signal[1]} in {signal[2]}.",
-        why="A compiler must not crash, whatever it is given: it or the machine is at fault.",
-        remedy="Build it again; if it crashes again, set the CXX variable to another compiler.",
-        detail=detail,
-    )
-
-
-def _too_large(why: str, *, detail: str) -> Problem:
-    return Problem(
-        severity="error",
-        what="A file grew beyond the size that this process may write.",
-        why=why,
-        remedy="Raise the limit on the size of files (ulimit -f unlimited) and restart the kernel.",
-        detail=detail,
-    )
-
-
-def _line_with(pattern: re.Pattern[str], output: str) -> str:
-    """The first line that a pattern is found in, as a sentence."""
-    line = next(line.strip() for line in output.splitlines() if pattern.search(line))
-    return f"{line.rstrip('.')}."
-
-
-def _said(output: str) -> str:
-    """What a compiler said last of an error; its last line where it named none."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()]
-    return next(iter([*errors[-1:], *lines[-1:]]), "It said nothing.")
 
 
 def _unknown_operator(error: BaseException) -> Problem:
@@ -316,7 +209,7 @@ def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
     return Problem(
         severity="error",
         what=f"{what} {target.group(1) if target else ''}".rstrip() + ".",
-        why=_first_line(error),
+        why=first_line_of(error),
         remedy=remedy,
         where=frames[-1] if frames else None,
         detail=message,
@@ -342,7 +235,7 @@ def _fake(error: BaseException) -> Problem:
         severity="error",
         what="An operator failed on fake tensors, as Dynamo traces it.",
         # The operator's own exception comes last, after Dynamo's arguments.
-        why=explained.rpartition(": got ")[2] or _first_line(error),
+        why=explained.rpartition(": got ")[2] or first_line_of(error),
         remedy="If the call works without torch.compile, give the operator a fake implementation "
         "(torch.library.register_fake).",
         where=frames[-1] if frames else _where(error),
@@ -350,89 +243,11 @@ def _fake(error: BaseException) -> Problem:
     )
 
 
-def _full_line(output: str) -> str:
-    lines = output.splitlines()
-    return next(line.strip() for line in lines if os.strerror(errno.ENOSPC) in line)
-
-
-def _unwritten(error: BaseException, output: str) -> str:
-    """The file that the compiler could not write.
-
-    The compiler's messages name the file; the linker's do not, so its command's output file is
-    taken.
-    """
-    named = re.search(r"(?:writing to|file|of) (/[^:\s]+):", _full_line(output))
-    if named:
-        return named.group(1)
-    command = " ".join(getattr(error, "cmd", None) or []).split()
-    outputs = [file for option, file in itertools.pairwise(command) if option == "-o"]
-    return outputs[-1] if outputs else _fullest()
-
-
-def _full(path: str, why: str, *, detail: str) -> Problem:
-    return Problem(
-        severity="error",
-        what=f"The disk of {path} is full.",
-        why=why,
-        remedy=f"Free some space there, or {_elsewhere(path)}.",
-        detail=detail,
-    )
-
-
-def _elsewhere(path: str) -> str:
-    """How to make torch or the compiler write a file to another folder."""
-    from ..process.caches import folder
-
-    temporary = Path(tempfile.gettempdir())
-    file = Path(path)
-    if file.is_relative_to(temporary) and not file.is_relative_to(folder()):
-        return f"point TMPDIR at another folder than {temporary}"
-    return "point TORCHINDUCTOR_CACHE_DIR at another folder"
-
-
-def _fullest() -> str:
-    """The folder with the least free space among those that torch and the compiler write to."""
-    from ..process.caches import folder
-
-    folders = [path for path in (folder(), Path(tempfile.gettempdir())) if path.is_dir()]
-    return str(min(folders, key=lambda path: shutil.disk_usage(path).free, default=folder()))
-
-
-def _disk(error: BaseException) -> Problem | None:
-    number = getattr(error, "errno", None)
-    path = getattr(error, "filename", None)
-    why = f"torch keeps what it builds in its cache folder: {message_of(error)}"
-    if number == errno.ENOSPC:
-        # The error does not name a file that was already open and could not grow.
-        return _full(str(path or _fullest()), message_of(error), detail=message_of(error))
-    if number == errno.EFBIG:
-        return _too_large(why, detail=message_of(error))
-    path = path or "the cache folder"
-    reasons = {
-        errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
-        errno.EROFS: (f"{path} is on a read-only file system.", "Make it writable"),
-        errno.EACCES: (f"{path} may not be written to.", "Make it writable"),
-        errno.EPERM: (f"{path} may not be written to.", "Make it writable"),
-        errno.EEXIST: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
-        errno.ENOTDIR: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
-    }
-    if number not in reasons:
-        return None
-    what, remedy = reasons[number]
-    return Problem(
-        severity="error",
-        what=what,
-        why=why,
-        remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
-        detail=message_of(error),
-    )
-
-
 def _limit(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what="The recompile limit was hit.",
-        why=_first_line(error),
+        why=first_line_of(error),
         remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
         detail=message_of(error),
     )
@@ -449,7 +264,7 @@ def _not_dynamic(error: BaseException) -> Problem:
         severity="error",
         what="A size is marked as dynamic, which it cannot be"
         + (f": {names.group(1)}." if names else "."),
-        why=" ".join(whys) or _first_line(error),
+        why=" ".join(whys) or first_line_of(error),
         remedy="Remove mark_dynamic from it, or use torch._dynamo.maybe_mark_dynamic, which leaves "
         "it constant where it must be.",
         where=frames[-1] if frames else None,
@@ -470,15 +285,15 @@ def _stance(error: BaseException) -> Problem | None:
 
 
 _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
-    (inductor.InvalidCxxCompiler, _no_compiler),
-    (inductor.CppCompileError, _cpp_error),
+    (inductor.InvalidCxxCompiler, cpp_compiler.no_compiler),
+    (inductor.CppCompileError, cpp_compiler.compile_error),
     (inductor.MissingOperatorWithoutDecomp, _unknown_operator),
     (inductor.MissingOperatorWithDecomp, _unknown_operator),
     (inductor.LoweringException, _lowering),
     (dynamo.Unsupported, _graph_break),
     (dynamo.FailOnRecompileLimitHit, _limit),
     (dynamo.TorchRuntimeError, _fake),
-    (OSError, _disk),
+    (OSError, disk.not_written),
     (ConstraintViolationError, _not_dynamic),
     (RuntimeError, _stance),
 ]
@@ -509,10 +324,6 @@ _INTERNAL = (str(Path(torch.__file__).parent), str(PACKAGE))
 
 def _is_internal(file: str) -> bool:
     return file.startswith(_INTERNAL)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(message_of(error).strip().splitlines()), "")
 
 
 def _after(label: str, text: str) -> str:
