@@ -1,0 +1,205 @@
+"""Programs that recompile; what was compiled when they ran, and what is advised."""
+
+from __future__ import annotations
+
+import linecache
+from typing import NamedTuple
+
+import torch
+from compilescope.analysis.overview.code_suggestions import against_recompiles
+from compilescope.report import Advice, Compilation, Suggestion, VariantReport
+from compilescope.report.variant import Variant
+from compilescope.watching.running_code import watching
+
+PREPARE = """\
+import functools
+import torch
+from torch import nn
+torch.manual_seed(0)
+"""
+
+
+class Program(NamedTuple):
+    """Code that recompiles: what is defined, the line that compiles, and the loop that calls."""
+
+    define: str
+    calls: str
+    compile: str = 'compiled = torch.compile(f, backend="eager")'
+
+
+class Ran(NamedTuple):
+    compilations: list[Compilation]
+    text: str
+
+    @property
+    def recompiles(self) -> int:
+        return sum(compilation.recompile is not None for compilation in self.compilations)
+
+
+SIZES = Program(
+    "def f(x):\n    return x + 1", "for n in (4, 5, 6):\n    compiled(torch.ones(n, 3))"
+)
+NAMED = Program(
+    "def f(x):\n    return x + 1",
+    "for batch in (torch.ones(4, 3), torch.ones(5, 3)):\n    compiled(batch)",
+)
+KEYWORD = Program(
+    "def f(a, *, x):\n    return a + x['image'].sum()",
+    "for n in (4, 5):\n    batch = {'image': torch.ones(n, 3)}\n    compiled(1.0, x=batch)",
+)
+PAIR = Program(
+    "def f(x, y):\n    return x + y",
+    "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y)",
+)
+PAIR_AND_NUMBER = Program(
+    "def f(x, y, scale):\n    return (x + y) * scale",
+    "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y, n / 3)",
+)
+METHOD = Program(
+    "class Step:\n    def run(s, batch):\n        return batch['x'] + 1\nstep = Step()",
+    "for n in (4, 5):\n    compiled({'x': torch.ones(n, 3)})",
+    "compiled = torch.compile(step.run, backend='eager')",
+)
+WRAPPED = Program(
+    "@torch.no_grad()\ndef f(x):\n    return x + 1",
+    "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
+)
+DECORATED = Program(
+    "@torch.compile(backend='eager')\ndef compiled(x):\n    return x + 1",
+    "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
+    "pass",
+)
+SINGLE = Program(
+    "def f(x):\n    return x + 1", "for x in (torch.ones(1, 3), torch.ones(5, 3)):\n    compiled(x)"
+)
+TO_ONE = Program(
+    "def f(x):\n    return x + 1",
+    "for n in (4, 5, 1):\n    x = torch.ones(n, 3)\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
+DUCK = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, 4), torch.ones(5, 4)):\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
+INTEGER = Program(
+    "def f(x, n):\n    return x * n", "for n in (2, 3, 4):\n    compiled(torch.ones(3), n)"
+)
+FLOAT = Program(
+    "def f(x, *, rate=0.1):\n    return x * rate",
+    "for step in range(3):\n    compiled(torch.ones(3), rate=0.5 ** step + 0.1)",
+)
+SPECIALIZED = FLOAT._replace(
+    compile="torch._dynamo.config.specialize_float = True\n" + FLOAT.compile
+)
+TYPE = Program(
+    "def f(x, n):\n    return x * n", "for n in (2, 3, 4.5):\n    compiled(torch.ones(3), n)"
+)
+FIELD = Program(
+    "class Options:\n    pass\noptions = Options()\ndef f(x, o):\n    return x * o.scale",
+    "for n in (2, 3, 4):\n    options.scale = n\n    compiled(torch.ones(3), options)",
+)
+COUNTER = Program(
+    "class Net(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.calls = 0\n"
+    "    def forward(self, x):\n"
+    "        self.calls += 1\n"
+    "        return x * self.calls\n"
+    "net = Net()",
+    "for _ in range(4):\n    net_compiled(torch.ones(3))",
+    'net_compiled = torch.compile(net, backend="eager")',
+)
+GLOBAL = Program(
+    "scale = 2\ndef f(x):\n    return x * scale",
+    "for step in (2, 3, 4):\n    scale = scale + 1\n    compiled(torch.ones(3))",
+)
+STRIDE = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, 3), torch.ones(3, 4).t()):\n    compiled(x)",
+)
+DTYPE = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4), torch.ones(4, dtype=torch.float64)):\n    compiled(x)",
+)
+NO_GRADIENT = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4), torch.ones(4, requires_grad=True)):\n    compiled(x)",
+)
+GRADIENT = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, requires_grad=True), torch.ones(4)):\n    compiled(x)",
+)
+MODE = Program(
+    "def f(x):\n    return x + 1",
+    "compiled(torch.ones(4))\nwith torch.no_grad():\n    compiled(torch.ones(4))",
+)
+EVALUATED = Program(
+    "def f(x, h):\n    return h(x)",
+    "for _ in range(3):\n    compiled(torch.ones(4), eval('lambda v: v + 1'))",
+)
+LENGTH = Program(
+    "def f(xs):\n    return sum(x.sin() for x in xs)",
+    "for n in (2, 3):\n    compiled([torch.ones(4)] * n)",
+)
+TEXT = Program(
+    "def f(x, mode):\n    return x.sin() if mode == 'sin' else x.cos()",
+    "for mode in ('sin', 'cos'):\n    compiled(torch.ones(4), mode)",
+)
+LIMIT = Program(
+    "def f(x, text):\n    return x * len(text)",
+    "for n in range(12):\n    compiled(torch.ones(4), 'a' * n)",
+)
+TO_RANK = Program(
+    "def f(x):\n    return x.sin()",
+    "for x in (torch.ones(3), torch.ones(4), torch.ones(4, 2)):\n    compiled(x)",
+)
+TO_ONE_UNNAMED = Program(
+    "def f(*xs):\n    return xs[0].sin()",
+    "for xs in ([torch.ones(8, 3)], [torch.ones(4, 3)], [torch.ones(1, 3)]):\n    compiled(*xs)",
+)
+SIZE_AND_NUMBER = Program(
+    "def f(x, n):\n    return (x * n).sin()",
+    "for n in (3, 4):\n    compiled(torch.ones(n), n)",
+)
+OPTIMIZER = Program(
+    "model = nn.Linear(3, 3)\n"
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
+    "def f(x):\n"
+    "    optimizer.zero_grad()\n"
+    "    model(x).sum().backward()\n"
+    "    optimizer.step()",
+    "for _ in range(3):\n    compiled(torch.ones(2, 3))",
+)
+
+
+_number = 0
+
+
+def run(define: str, compile_: str, calls: str) -> Ran:
+    """Run a program that has a file of its own, as a cell has; watch what it compiles."""
+    global _number
+    _number += 1
+    file = f"<program-{_number}>"
+    text = f"{PREPARE}{define}\n{compile_}\n{calls}\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    torch._dynamo.reset()
+    with watching() as watched:
+        exec(compile(text, file, "exec"), {"__name__": file})
+    return Ran(watched.compilations("watched"), text)
+
+
+def advice_of(ran: Ran) -> list[Advice]:
+    return [
+        advice
+        for compilation in ran.compilations
+        if compilation.recompile
+        for advice in compilation.recompile.advice
+    ]
+
+
+def suggestions_of(ran: Ran) -> list[Suggestion]:
+    """What the Overview says against the recompiles."""
+    variant = VariantReport(name="watched", requested=Variant(), compilations=ran.compilations)
+    return [ranked.suggestion for ranked in against_recompiles(variant, None)]

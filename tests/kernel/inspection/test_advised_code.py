@@ -1,0 +1,76 @@
+"""The code that is advised against a recompile: its names, what it keeps, and its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from .recompiling_programs import LENGTH, SIZES, Program, advice_of, run, suggestions_of
+
+pytestmark = pytest.mark.usefixtures("settings_kept")
+
+IN_A_FUNCTION = Program(
+    "def f(x):\n    return x + 1\n"
+    "def run(fn, sizes):\n"
+    "    compiled = torch.compile(fn, backend='eager', fullgraph=True)\n"
+    "    for n in sizes:\n"
+    "        compiled(torch.ones(n, 3))",
+    "run(f, (4, 5))",
+    "pass",
+)
+PASSED = Program(
+    "def f(x):\n    return x + 1\n"
+    "def run(fn, sizes):\n    for n in sizes:\n        fn(torch.ones(n))",
+    "run(torch.compile(f, backend='eager', mode=None), (4, 5))",
+    "pass",
+)
+OPTIONS = Program(
+    SIZES.define,
+    SIZES.calls,
+    "options = {'backend': 'eager'}\ncompiled = torch.compile(f, **options)",
+)
+CURRIED = SIZES._replace(compile="compiled = torch.compile(backend='eager')(f)")
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        (
+            IN_A_FUNCTION,
+            "compiled = torch.compile(fn, backend='eager', fullgraph=True, dynamic=True)",
+        ),
+        (PASSED, "torch.compile(f, backend='eager', mode=None, dynamic=True)"),
+        (CURRIED, "compiled = torch.compile(backend='eager', dynamic=True)(f)"),
+        (OPTIONS, ""),
+    ],
+)
+def test_a_torch_compile_keeps_what_it_is_given(program: Program, code: str) -> None:
+    advice = next(
+        advice
+        for advice in advice_of(run(program.define, program.compile, program.calls))
+        if advice.kind == "dynamic"
+    )
+    assert advice.code == code
+    assert ("Add dynamic=True to its torch.compile." in advice.what) == (not code)
+
+
+def test_a_new_name_is_none_that_the_call_uses() -> None:
+    ran = run(
+        SIZES.define,
+        "",
+        "def main(x):\n    for n in (8, 4):\n        x(torch.ones(n, 3))\n"
+        "main(torch.compile(f, backend='eager'))",
+    )
+    assert advice_of(ran)[0].code == (
+        "x_ = torch.ones(n, 3)\ntorch._dynamo.mark_dynamic(x_, 0)\nx(x_)"
+    )
+
+
+def test_calls_that_recompile_run_in_eager_only_after_the_compiled_ones() -> None:
+    ran = run(LENGTH.define, LENGTH.compile, LENGTH.calls)
+    (advice,) = advice_of(ran)
+    # The call is in a loop: before it, nothing would ever be compiled.
+    assert (advice.kind, advice.where) == ("stance", None)
+    assert "after the calls that should be compiled, outside of compiled functions" in advice.what
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.place.startswith("after the calls that should be compiled")
+    assert (suggestion.gain, suggestion.basis) == ("", "unknown")

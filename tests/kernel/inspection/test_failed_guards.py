@@ -1,0 +1,128 @@
+"""Why a program recompiled: the guard that failed, the values, and what torch made dynamic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from compilescope.analysis.guards.conditions import add_conditions
+from compilescope.views import deviations
+from compilescope.watching.running_code import watching
+
+from .recompiling_programs import (
+    COUNTER,
+    DTYPE,
+    DUCK,
+    GLOBAL,
+    INTEGER,
+    KEYWORD,
+    LENGTH,
+    LIMIT,
+    MODE,
+    NO_GRADIENT,
+    SIZES,
+    STRIDE,
+    TEXT,
+    TO_ONE,
+    Program,
+    advice_of,
+    run,
+    suggestions_of,
+)
+
+pytestmark = pytest.mark.usefixtures("settings_kept")
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (SIZES, ("size", "L['x']", 0, "4", "5")),
+        (KEYWORD, ("size", "L['x']['image']", 0, "4", "5")),
+        (TO_ONE, ("size", "L['x']", 0, "at least 2", "1")),
+        (INTEGER, ("value", "L['n']", None, "2", "3")),
+        (COUNTER, ("value", "L['self'].calls", None, "0", "1")),
+        (GLOBAL, ("global", "G['scale']", None, "3", "4")),
+        (STRIDE, ("stride", "L['x']", 0, "3", "1")),
+        (DTYPE, ("dtype", "L['x']", None, "Float", "Double")),
+        (NO_GRADIENT, ("requires_grad", "L['x']", None, "False", "True")),
+        (MODE, ("grad_mode", "", None, "True", "False")),
+        (LENGTH, ("length", "L['xs']", None, "2", "3")),
+        (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'")),
+    ],
+)
+def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object, ...]) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    recompiled = next(compilation for compilation in ran.compilations if compilation.recompile)
+    assert recompiled.recompile is not None
+    failure = recompiled.recompile.failures[0]
+    result = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
+    assert result == expected
+    assert failure.compilation == "0/0"
+    assert recompiled.recompile.count == 2
+    assert recompiled.recompile.limit == torch._dynamo.config.recompile_limit
+    if expected[0] != "grad_mode":
+        guards = {guard.expression for guard in ran.compilations[0].guards}
+        assert failure.guard in guards
+        assert failure.where is not None
+        assert failure.where.function in ("f", "forward")
+    first, second = ran.compilations[0].started_s, recompiled.started_s
+    assert first is not None
+    assert second is not None
+    assert first < second
+    assert recompiled.duration_s
+
+
+def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
+    ran = run(DUCK.define, DUCK.compile, DUCK.calls)
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.what == "Avoid recompile 0/1: x.size(1) the same as x.size(0) → 4"
+    assert suggestion.place.startswith("before the first call")
+    (advice,) = advice_of(ran)
+    assert advice.where is None
+    recompile = ran.compilations[-1].recompile
+    assert recompile is not None
+    assert deviations.failure(recompile.failures[0]) == (
+        "size 1 of x was the same as x.size(0) and is 4"
+    )
+
+
+def test_code_without_source_has_the_same_failures_and_conditions() -> None:
+    torch._dynamo.reset()
+    text = "def f(x, n):\n    return (x.sin() * n).sum()\n"
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<no source>", "exec"), scope)
+    compiled = torch.compile(scope["f"], backend="eager")
+    with watching() as watched:
+        for n in (3, 4):
+            compiled(torch.ones(3), n)
+    first, second = watched.compilations("watched")
+    add_conditions(first)
+    conditions = {condition.name: condition.requirement for condition in first.conditions}
+    assert (conditions["x"], conditions["n"]) == ("float32[3]", "3")
+    assert second.recompile is not None
+    (failure,) = second.recompile.failures
+    assert (failure.old, failure.new) == ("3", "4")
+    assert deviations.failure(failure) == "n was 3 and is 4"
+    stack = msgspec.structs.replace(failure, source="L['___stack0']", kind="dtype")
+    assert deviations.failure(stack) == (
+        "the dtype of a value that was on the stack at the graph break was 3 and is 4"
+    )
+
+
+def test_what_became_dynamic_is_said_once() -> None:
+    ran = run(SIZES.define, SIZES.compile, SIZES.calls)
+    (recompiled,) = [
+        compilation.recompile for compilation in ran.compilations if compilation.recompile
+    ]
+    (became,) = recompiled.became_dynamic
+    assert became.startswith("L['x'].size()[0] → s")
+
+
+def test_a_frame_that_was_given_up_counts_what_was_compiled() -> None:
+    ran = run(LIMIT.define, LIMIT.compile, LIMIT.calls)
+    last = ran.compilations[-1].recompile
+    assert last is not None
+    assert (last.count, last.limit) == (8, 8)
+    assert last.advice[-1].kind == "limit"
