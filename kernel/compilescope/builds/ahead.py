@@ -32,8 +32,9 @@ Key = tuple[tuple[str, str], ...]
 class Lowering:
     """The compilations of one wrapper of a lowering, for the report of the other wrapper.
 
-    The graphs of both are the same, and are read once: while a report has those of one wrapper,
-    that of the other takes them from there. So are the guards, of which each report has a copy.
+    Both wrappers have the same graphs and guards, which are read once: while a report has those of
+    one wrapper, the other's report takes them from there. Each report has its own copy of the
+    guards.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class Lowering:
         self._compilations = [weakref.ref(compilation) for compilation in compilations]
 
     def compilations(self) -> dict[str, Compilation]:
-        """Those that a report still has, by id."""
+        """The compilations that a report still holds, by id."""
         alive = [reference() for reference in self._compilations]
         return {compilation.id: compilation for compilation in alive if compilation is not None}
 
@@ -73,13 +74,13 @@ class PackedNodes(Mapping[str, list[Node]]):
 
 
 class Generated(msgspec.Struct, kw_only=True):
-    """Everything that torch emitted while it generated the code of a capture's graphs."""
+    """Everything that torch logged while it generated the code of a capture's graphs."""
 
     records: list[Record]
     nodes: Mapping[str, list[Node]]
     """The nodes of the graphs that the capture itself does not have."""
     lowering: Lowering = msgspec.field(default_factory=Lowering)
-    """Shared by both wrappers where they come from one lowering."""
+    """Shared by both wrappers if they come from one lowering."""
     problems: list[Problem] = []
     complaints: list[str] = []
     skips: list[CudaGraphSkip] = []
@@ -105,7 +106,8 @@ class Ahead:
         Parameters
         ----------
         is_next
-            It is requested next: it is not packed, and does not count against the limit.
+            Whether it is requested next: then it is not packed, and does not count against the
+            limit.
         """
         if is_next:
             with _lock:
@@ -135,7 +137,7 @@ class Ahead:
 
 class _Packed(msgspec.Struct, kw_only=True):
     number: int
-    """The higher, the newer."""
+    """Higher is newer."""
     rest: bytes
     nodes: bytes
     lowering: Lowering

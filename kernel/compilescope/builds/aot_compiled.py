@@ -25,16 +25,16 @@ from .subject_error import CALL_ERRORS
 
 
 def requested_of(compiled: AotCompiled) -> Variant:
-    """What is known of the settings: the backend, and which wrapper Inductor wrote.
+    """The known settings: the backend, and which wrapper Inductor wrote.
 
-    The backend's name says that it is none to compile with again.
+    The backend's name shows that the variant cannot be compiled again.
     """
     backend = f"{AOT_COMPILED}({compiled.backend})"
     return Variant(backend=backend, cpp_wrapper=compiled.has_cpp_wrapper, fullgraph=True)
 
 
 def problems_of(compiled: AotCompiled) -> list[Problem]:
-    """Problems for what the report cannot state about it, and therefore leaves out."""
+    """Problems that say what the report leaves out, since it cannot be known."""
     problems = [SETTINGS]
     if lacking := compiled.lacking():
         problems.append(
@@ -51,7 +51,7 @@ def problems_of(compiled: AotCompiled) -> list[Problem]:
 
 
 def compilations_of(compiled: AotCompiled, variant: str) -> list[Compilation]:
-    """What it holds: the graphs, the generated code and the guards of each function in it."""
+    """The graphs, the generated code and the guards of each function in it."""
     place = place_of(compiled.original())
     records = []
     for number, function in enumerate(compiled.functions):
@@ -80,7 +80,7 @@ def call_compiled(
     code_set: CodeSet,
     backward: Backward,
 ) -> Built:
-    """Calls it once. What it raises, and guards that refuse the call, are the ``problem``."""
+    """Calls it once. An exception, or guards that fail for the call, become the ``problem``."""
     built = Built(name=name, call=compiled.call, code_set=code_set)
     built.compilations = compilations_of(compiled, name)
     if refusal := compiled.refusal(args, kwargs):

@@ -82,7 +82,7 @@ class Built(msgspec.Struct, kw_only=True):
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
     layers: KeptLayers = msgspec.field(default_factory=KeptLayers)
-    """What was compiled, to be called layer by layer."""
+    """What was compiled, for calling it layer by layer."""
 
 
 def build(
@@ -99,8 +99,8 @@ def build(
 ) -> Built:
     """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
 
-    The caller keeps the subject's state and Dynamo's. Failures of the compilation are the result's
-    ``problem``.
+    The caller restores the subject's state and Dynamo's. Failures of the compilation become the
+    result's ``problem``.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed for the cell's first result. A longer measurement may follow."""
 
 Opened = Mapping[str, Callable[..., Built]]
-"""Name of a variant that is compiled already → what calls it."""
+"""Name of a variant that is compiled already → how to call it."""
 _NONE: Opened = MappingProxyType({})
 
 
@@ -56,10 +56,11 @@ def build_variants(
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
-    The caller keeps ``snapshot``, from which every variant starts, and has ``builds`` open, which
-    has the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
-    when all is done. Who work ``together`` call the subject equally often, whatever one finds.
-    Variants of ``opened`` are compiled already: what stands there calls them, and nothing is built.
+    Every variant starts from the state in ``snapshot``, which the caller owns. The caller has
+    opened ``builds``, which keeps the builds. ``keep`` is called with a variant's name and its
+    guards, for checks afterwards. Ranks that work ``together`` call the subject equally often,
+    whatever a single one finds. Variants in ``opened`` are compiled already: they are called, not
+    built.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
     if builds.device.startswith("cuda") and not opened:
@@ -165,7 +166,7 @@ def build_variants(
                 together.all(warm.problem is None)
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
-            if together is not ALONE:  # the other ranks may be in a call that this one skips
+            if together is not ALONE:  # other ranks may make a call that this one skips
                 raise
         finally:
             snapshot.restore()
@@ -248,7 +249,7 @@ def time_variants(
 ) -> dict[str, Timing]:
     """Times builds in turns with eager.
 
-    The subject's state is put back before every batch where a call changes some.
+    If a call changes the subject's state, it is restored before every batch.
 
     Parameters
     ----------

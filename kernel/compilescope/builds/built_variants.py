@@ -1,4 +1,4 @@
-"""Variants that were built and can be called again: to be measured, or beside a new one."""
+"""Variants that were built and can be called again: to measure them, or to compare a new one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EAGER = "eager"
 
 
 class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
-    """A build. Its call is made while its code is installed, inside `BuiltVariants.open`."""
+    """A build. Call it inside `BuiltVariants.open`, while its code is installed."""
 
     variant: Variant
     compiled: Callable[..., Any]
@@ -50,7 +50,7 @@ class BuiltVariants:
     code copies
         The functions that it reaches.
     device
-        Where its tensors are, but for those on the CPU.
+        The device of its tensors, except those on the CPU.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class BuiltVariants:
         return fit
 
     def is_fit(self, name: str) -> bool:
-        """Calls a build once; whether that ran the code compiled when it was built.
+        """Calls a build once; returns whether that ran the code compiled when it was built.
 
         If not, its guards failed: something that it depends on has changed, and torch recompiled.
         Library code behind a graph break is always recompiled here, as its code is not kept.
@@ -226,7 +226,7 @@ class BuiltVariants:
     def close(self) -> None:
         """Forgets all builds, and keeps none from now on; from any thread, at any time.
 
-        Where they are in use this waits until they are not.
+        If they are in use, this waits until they are not.
         """
         self._is_closed = True
         self.let_go()

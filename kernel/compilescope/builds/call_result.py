@@ -24,10 +24,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where in the output → a detached copy of the tensor, or the value."""
     gradients: dict[str, torch.Tensor]
     changes: dict[str, torch.Tensor] = {}
-    """Tensors that the call wrote to or put in the place of others: parameters that an optimiser
-    stepped, BatchNorm's statistics, arguments. Of a gradient, what it was at last."""
+    """Tensors that the call wrote to or replaced: parameters that an optimiser stepped, BatchNorm's
+    statistics, arguments. For a gradient, its final value."""
     unchecked: str = ""
-    """Why the changes are not there, where they are not."""
+    """Why the changes were left out, if they were."""
 
     def values(self) -> dict[str, Any]:
         """All of them by path; gradients are at ``<where the tensor is>.grad``."""
@@ -49,7 +49,7 @@ def outcome_of(
     Parameters
     ----------
     backward
-        Runs it: the snapshot's. None where the backward is no part of the call, and is not run.
+        Runs the backward: the snapshot's method. None if the backward is no part of the call.
     copy
         Makes the copy of a tensor.
     subjects_own
@@ -92,7 +92,7 @@ def with_changes(
 ) -> Outcome:
     """Adds copies of what the call changed in place; call it before the snapshot is restored.
 
-    They are left out where they would take more than a quarter of the free memory.
+    They are left out if they would take more than a quarter of the free memory.
     """
     changed = changed_tensors(snapshot)
     sizes: dict[torch.device, int] = {}

@@ -83,9 +83,9 @@ def capture(
     within: Callable[[], AbstractContextManager[Any]] | None = None,
     explain: Callable[[BaseException], Problem] = failures.explain,
 ) -> Captured:
-    """Runs the subject once, as far as its graphs depend on it; the caller restores its state.
+    """Runs as much of the subject as its graphs depend on; the caller restores its state.
 
-    Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
+    Failures of Dynamo and of the subject end the capture and become its ``problem``.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Reference:
     random
         Whether the call draws random numbers from torch's own generators.
     why
-        Why there is no reference in double precision, once it was tried.
+        Why there is no reference in double precision, after an attempt.
 
     Raises
     ------
@@ -131,7 +131,7 @@ class Reference:
         return output_errors
 
     def _repeats(self) -> bool:
-        """Whether eager gives the same twice; what a call reads from outside may change."""
+        """Whether eager gives the same result twice: a call may read values that change."""
         if self._again is None:
             self._again = {}
             try:
@@ -241,7 +241,7 @@ def _same(now: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> bool:
 
 
 def _no_room(snapshot: Snapshot) -> str:
-    """Why there is no room for the subject's tensors in double precision; empty if there is."""
+    """Why there is not enough memory for the subject in double precision; empty if there is."""
     needed: dict[torch.device, int] = {}
     storages: set[int] = set()
     for tensor in snapshot.tensors.values():
@@ -273,7 +273,7 @@ UNREPEATABLE = (
     "iterator, a file or memory that nothing has written. Nothing is compared."
 )
 _ROUNDINGS = 8
-"""Runs of eager that round otherwise, at most: a value seldom crosses zero in one of them."""
+"""The most runs of eager with other rounding: in a single one, a value seldom crosses zero."""
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."

@@ -31,9 +31,9 @@ def foresee(
     Parameters
     ----------
     skips
-        With compile ids as torch counts them.
+        The skipped CUDA graphs, with torch's compile ids.
     ids
-        Those → the report's.
+        torch's compile ids → the report's.
     """
     inductor = variant.uses_inductor
     settings = inductor_warnings.in_force(compile_variant.settings_of(variant)) if inductor else {}
@@ -63,11 +63,11 @@ def count(
     graphs, report
         The variant's; completed in place.
     counts
-        It has already counted the first call.
+        The counts so far, of the first call.
     call
         Calls the subject, with its backward.
     restore
-        Puts its state back.
+        Restores the subject's state.
     """
     for _ in range(MORE_CALLS):
         call()

@@ -1,6 +1,6 @@
-"""Has torch load what it loads at the first compilation of a process.
+"""Makes torch load what it loads at the first compilation of a process.
 
-That takes seconds whatever is compiled, so it belongs to no variant's time.
+That takes seconds whatever is compiled, so it must not count as a variant's time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How each kernel of a variant was loaded until its first run, compared with a later launch."""
+"""How each kernel of a variant was loaded for its first run, compared with a later launch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_first_runs(
     folder
         The build's caches: the call may compile once more.
     together
-        With whom it is decided whether the call is made.
+        The ranks that decide together whether the call is made.
     """
     again: list[Record] = []
     if together.any(bool(built.load_records)):
@@ -58,7 +58,7 @@ def add_first_runs(
                 quiet(),
             ):
                 outcome_of(call(), snapshot.backward)
-        except CALL_ERRORS as error:  # a failing call is told where it matters
+        except CALL_ERRORS as error:  # a failing call is reported where its result is needed
             able = False
             problem = failures.explain(error)
             report.absent["kernel_loads"] = _NO_LATER.format(problem.what)

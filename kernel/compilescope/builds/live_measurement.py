@@ -59,7 +59,7 @@ class Measurement:
 
     @contextmanager
     def under_way(self, on_news: SentRounds) -> Iterator[None]:
-        """In the block the measurement is under way; ``on_news`` is called when it has news."""
+        """Marks the measurement as running in the block; ``on_news`` is called when it has news."""
         self._on_news = on_news
         self.progress.problem = None
         self._say("building")
@@ -71,7 +71,7 @@ class Measurement:
             self._on_news = lambda: None
 
     def goes_on(self, names: Sequence[str]) -> bool:
-        """Whether what was measured is among ``names``, in the same builds."""
+        """Whether all that was measured is among ``names``, with the same builds."""
         return bool(self._builds) and all(
             name in names and self._built.holds(name, build) for name, build in self._builds.items()
         )
@@ -95,11 +95,11 @@ class Measurement:
         names
             Of builds that are kept; the caller has them open.
         snapshot
-            The state that every batch begins with, where a call changes some.
+            The state that every batch begins with, if a call changes it.
         seconds
             Of sampling, after the warm-ups.
         again
-            Begins anew in any case.
+            Whether to start over in any case.
         """
         state: MeasurementState = "paused"
         try:
@@ -164,7 +164,7 @@ class Measurement:
         monitor.check()
 
     def _sample(self, sampler: Sampler, monitor: Monitor, seconds: float) -> bool:
-        """Takes rounds; whether the time is over."""
+        """Takes rounds; returns whether the time is over."""
         start_s = last_news_s = time.monotonic()
         pause = 0.0
         self._say("running")
@@ -185,7 +185,7 @@ class Measurement:
                 pause = (last_news_s - now) / _TOLD_SHARE
 
     def _take(self, taken: Mapping[str, float]) -> None:
-        """Takes over the samples of a round."""
+        """Adds the samples of a round."""
         progress = self.progress
         for name, sample in taken.items():
             if name not in progress.series:
@@ -231,7 +231,7 @@ def headline(timings: dict[str, Timing]) -> str:
 
 
 def compared(timing: Timing) -> str:
-    """How a timing compares with its baseline, in words; empty where there is none."""
+    """How a timing compares with its baseline, in words; empty if it has none."""
     ratio = over_baseline(timing)
     if ratio is None:
         return ""

@@ -16,11 +16,11 @@ class Series(msgspec.Struct, kw_only=True, frozen=True):
     """A variant's samples so far."""
 
     first: int = 0
-    """The round that the first sample is of: a variant may have joined later."""
+    """The round of the first sample: a variant may have joined later."""
     samples_us: list[float] = []
     """Only ever appended to."""
     timing: Timing | None = None
-    """Of all samples but the latest few."""
+    """The timing of all samples except the latest few."""
 
 
 class MeasurementProgress(msgspec.Struct, kw_only=True):
@@ -30,7 +30,7 @@ class MeasurementProgress(msgspec.Struct, kw_only=True):
     state: MeasurementState = "none"
     rounds: int = 0
     series: dict[str, Series] = {}
-    """By the variants' names; eager is the first."""
+    """Variant's name → its samples, eager's first."""
     fraction: float | None = None
-    """Of the time asked for."""
+    """The share of the requested time that has passed."""
     problem: Problem | None = None

@@ -1,4 +1,4 @@
-"""Decisions that processes which make the same calls take together, or a single process alone."""
+"""Decisions that several processes with the same calls make together, or one process alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class RankAgreement(Protocol):
-    """Gives every process the same answers, so that all call the subject equally often.
+    """Gives every process the same answers, so that all make equally many calls of the subject.
 
     Each process asks the same questions in the same order, whatever its own state.
     """
@@ -21,14 +21,14 @@ class RankAgreement(Protocol):
 
 
 class SingleProcess:
-    """The only process: what it says counts."""
+    """A single process: its own answer decides."""
 
     def any(self, mine: bool) -> bool:
-        """What was said."""
+        """Return this process's own answer."""
         return mine
 
     def all(self, able: bool) -> bool:
-        """What was said."""
+        """Return this process's own answer."""
         return able
 
 

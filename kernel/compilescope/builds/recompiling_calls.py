@@ -1,4 +1,4 @@
-"""Whether every call of the subject compiles again, as it changes a value that a guard compares."""
+"""Whether every call of the subject recompiles, because it changes a value that a guard checks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def failing_guard(
     code_copies: CodeCopies,
     backward: Backward | None,
 ) -> str:
-    """The guard that fails in each of the last of some calls in a row; empty if there is none.
+    """The guard that fails in every one of the last calls in a row; empty if none does.
 
     Guards are Dynamo's, whatever the backend: the calls compile with ``backend="eager"``, which
     builds nothing. The caller keeps Dynamo's state, and restores the subject's afterwards.
@@ -40,7 +40,7 @@ def failing_guard(
     Parameters
     ----------
     call
-        Calls what it is given with the subject's arguments.
+        Calls a given function with the subject's arguments.
     """
     begin()
     code_copies.install(code_copies.copy())
@@ -53,7 +53,7 @@ def failing_guard(
                 with recording(records):
                     outcome_of(call(compiled), backward)
                 reasons.append(_reason(records))
-    except CALL_ERRORS:  # the variants' own calls say what fails
+    except CALL_ERRORS:  # the variants' own calls report the failure
         return ""
     return reasons[-1] if all(reasons[-_LAST:]) else ""
 

@@ -22,18 +22,18 @@ from .recompiling_calls import failing_guard
 
 
 class State:
-    """What a call of the subject changes, found out by making one; and what batches begin with.
+    """What a call of the subject changes, and the state that batches of calls begin with.
 
-    That is the state behind that call, which puts back no less than the one before it: an
-    optimiser has its buffers there, and the guards of what is compiled for them hold, as in a
-    training loop's later steps. From the state before, each batch would make them anew.
+    One call is made to find out. Batches begin with the state after it, as in a training loop's
+    later steps: an optimiser has its buffers, and the guards on them hold. From the state before
+    that call, each batch would create them anew. Restoring either state restores the same things.
 
     Parameters
     ----------
     kept
         The subject's builds, open.
     snapshot
-        The state as it is now, which the caller puts back in the end.
+        The current state, which the caller restores at the end.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class State:
         if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
-        # Guards compare plain values; what a tensor holds, none does.
+        # Guards compare plain values, never a tensor's contents.
         is_compared = changes_plain_values(snapshot)
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
@@ -106,7 +106,7 @@ def begin_of(
 
 
 def _cuda_allocations() -> int:
-    """How many there were in this process, whose CUDA this does not start."""
+    """How many allocations this process made; does not initialize CUDA."""
     if not (torch.cuda.is_available() and torch.cuda.is_initialized()):  # type: ignore[no-untyped-call]
         return 0
     return sum(

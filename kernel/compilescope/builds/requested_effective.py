@@ -27,13 +27,13 @@ def effects_of(
     Parameters
     ----------
     records
-        What the compilations were read from.
+        The records from which the compilations were read.
     complaints
-        What torch warned of meanwhile.
+        torch's warnings meanwhile.
     built
         Whether the variant was built and run; else its code was only generated.
     cuda_graphs
-        What became of them.
+        The outcome of CUDA graphs.
     """
     if not variant.uses_inductor:
         facts = Facts(built=built, cuda_graphs=cuda_graphs)

@@ -145,7 +145,7 @@ def _with_torch(
     on_step: Callable[[str], None],
     coming: Sequence[Mapping[str, Any]],
 ) -> Generated:
-    """Has torch generate the code of all graphs, and keeps the other wrapper's code in advance.
+    """Makes torch generate the code of all graphs, and the other wrapper's in advance.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _lowered(
     Parameters
     ----------
     both
-        Whether the C++ wrapper is generated with the Python wrapper, where that can be.
+        Whether the C++ wrapper is generated with the Python wrapper, if possible.
     """
 
     def follow(event: str) -> None:
@@ -269,7 +269,7 @@ def is_ahead(captured: Captured, variant: Variant) -> bool:
 
 
 def generates(variant: Variant) -> bool:
-    """Whether `generate` gives generated code: Inductor makes it, and can do so without a build."""
+    """Whether `generate` can generate code: Inductor must be able to do so without a build."""
     return variant.backend == "inductor" and not variant.options.get(AOTI)
 
 

@@ -42,8 +42,8 @@ class SubjectError(Exception):
 def without_our_frames(error: BaseException) -> BaseException:
     """An exception that ends the inspection, with the user's part of its traceback and a note.
 
-    A class of the user's that derives from ``BaseException`` is made to pass whatever catches
-    errors: it is no problem of the report.
+    A user's class that derives from ``BaseException`` is meant to pass all error handlers, so it
+    does not become a problem of the report.
     """
     if isinstance(error, (*CALL_ERRORS, KeyboardInterrupt)):
         return error

@@ -1,4 +1,4 @@
-"""The captures of a subject: which of them serves a variant."""
+"""The captures of a subject, and which one a variant can use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Captures:
         exact = self._by_key.get(key)
         if exact is not None:
             return exact
-        # Without a break, a full graph is the same graph; without symbols, so is a static one.
+        # Without breaks, fullgraph=True gives the same graph; without symbols, so does
+        # dynamic=False.
         for (other_dynamic, other_full, other_filter), captured in self._by_key.items():
             whole = captured.problem is None and len(captured.graphs) == 1
             same_graph = other_full == fullgraph or whole

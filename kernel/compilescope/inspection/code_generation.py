@@ -62,11 +62,11 @@ class CodeGeneration:
         self._captures = Captures()
 
     def is_aot_compiled(self, variant: Variant) -> bool:
-        """Whether it is what ``aot_compile`` returned, which nothing can make again."""
+        """Whether the subject is a result of ``aot_compile``, which cannot be rebuilt."""
         return self._compiled is not None and str(variant.backend).startswith(AOT_COMPILED)
 
     def has_capture(self, variant: Variant) -> bool:
-        """Whether `generate` can serve the variant without calling the subject."""
+        """Whether `generate` works for the variant without a call of the subject."""
         if not runs_here(variant) or self.is_aot_compiled(variant):
             return True
         return self._captures.find(variant) is not None
@@ -90,7 +90,7 @@ class CodeGeneration:
         return snapshot.unsaved
 
     def askable(self, variant: Variant) -> Askable | None:
-        """Returns the guards of a variant's capture, which can be asked about other calls."""
+        """Returns the guards of a variant's capture, for checking other calls against them."""
         is_captured = runs_here(variant) and not self.is_aot_compiled(variant)
         captured = self._captures.find(variant) if is_captured else None
         return captured.askable if captured is not None else None
@@ -165,7 +165,7 @@ class CodeGeneration:
         )
 
     def needs_kernels(self, variants: Mapping[str, Variant]) -> bool:
-        """Whether the code of one of them depends on its kernels, where these are Triton's."""
+        """Whether the code of a variant depends on its compiled Triton kernels."""
         return any(
             variant.cpp_wrapper and runs_here(variant) and generates(variant)
             for variant in variants.values()
@@ -173,7 +173,7 @@ class CodeGeneration:
         )
 
     def _blame(self, problem: Problem) -> Problem:
-        """Returns a problem of the capture, or the subject's own where it fails in eager too."""
+        """Returns a problem of the capture, or the subject's own if it fails in eager too."""
         try:
             with quiet():
                 self._fn(*self._args, **self._kwargs)

@@ -22,7 +22,7 @@ def of_eager(name: str, variant: Variant) -> VariantReport:
 
 
 def of_aot_compiled(compiled: AotCompiled, name: str, variant: Variant) -> VariantReport:
-    """Return the report of what ``aot_compile`` returned, as far as it says it itself."""
+    """Return the report of a result of ``aot_compile``, with what the result holds."""
     return VariantReport(
         name=name,
         requested=variant,

@@ -52,8 +52,8 @@ from .results import Results
 from .variants import with_written
 
 _DEEP = 500
-"""Objects of a subject, about 20 a layer. The code of a smaller model is generated before torch's
-workers are ready."""
+"""With this many objects (about 20 a layer) or more, torch's compile workers start early. The code
+of a smaller model is generated before they are ready."""
 
 
 class Inspection:
@@ -88,7 +88,7 @@ class Inspection:
         self.fn = unwrap(fn)
         self.args = tuple(args)
         self.kwargs = dict(kwargs or {})
-        self.modes = SavedModes().now()  # torch's, as they are here and now
+        self.modes = SavedModes().now()  # torch's modes now, in this thread
         self.report = Report(
             created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             subject=subject,
@@ -138,7 +138,7 @@ class Inspection:
         return self._generation.ready([variant.requested for variant in self.report.variants])
 
     def has_capture(self, variant: Variant) -> bool:
-        """Whether `generate` can serve the variant without calling the subject."""
+        """Whether `generate` works for the variant without a call of the subject."""
         return self._generation.has_capture(variant)
 
     @in_own_context
@@ -152,7 +152,7 @@ class Inspection:
 
     @contextmanager
     def compile_workers(self, variants: Mapping[str, Variant]) -> Iterator[None]:
-        """Starts torch's compile workers where these variants need them early; they end with it.
+        """Starts torch's compile workers if these variants need them early; stops them at the end.
 
         The code of a C++ wrapper for a GPU depends on what its kernels are compiled to. For a deep
         model, the workers are ready by the time that the code is generated.
@@ -181,7 +181,7 @@ class Inspection:
             self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
-        """Whether `build_at_once` can serve these variants: Inductor generates all their code."""
+        """Whether `build_at_once` can build these variants: Inductor generates all their code."""
         return self._generation.is_all_inductors(variants)
 
     @in_own_context
@@ -270,7 +270,8 @@ class Inspection:
         names
             Which; those that are not in the report are left out.
         time
-            Given the calls by name, eager's first, and what puts the subject's state back.
+            Called with the calls by name, eager's first, and a function that restores the subject's
+            state.
         together
             The ranks that decide together what is called.
         """
@@ -345,16 +346,16 @@ class Inspection:
         *,
         existing: bool = False,
     ) -> None:
-        """Makes studies of variants; builds those that are not built, if a study needs it.
+        """Runs studies of variants; builds those that are not built, if a study needs it.
 
-        A study that applies to some of the variants only is not made of the others.
+        A study is only run for the variants that it applies to.
 
         Parameters
         ----------
         names
             Which; those that are not in the report are left out.
         studies
-            Names of `studies.table.STUDIES`, in the order in which they are to be made.
+            Names of `studies.table.STUDIES`, in the order to run them.
         existing
             Whether a study may call the existing build of a variant in place of a new one.
         """
@@ -430,7 +431,7 @@ class Inspection:
             self.results.put_built(result)
 
     def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
-        """What a call with other arguments would meet; runs and compiles nothing.
+        """Which compilation a call with other arguments would use; runs and compiles nothing.
 
         Parameters
         ----------
@@ -444,7 +445,7 @@ class Inspection:
         Raises
         ------
         CompilescopeError
-            The arguments cannot be read, evaluated or bound; or the guards are not here.
+            The arguments cannot be read, evaluated or bound, or the guards were not kept.
         """
         own_arguments = arguments.named(runs(self.fn), self.args, self.kwargs)
         args, kwargs = evaluate_arguments(text, {**own_arguments, **namespace})
@@ -473,7 +474,7 @@ class Inspection:
             self._questions.keep(name, askable)
 
     def _is_callable(self, variant: VariantReport) -> bool:
-        """Whether it can be called beside eager on this machine."""
+        """Whether a variant can be called and compared with eager on this machine."""
         if variant.requested.target is not None:
             return False
         compiled = self._aot_compiled
@@ -483,4 +484,4 @@ class Inspection:
 
 
 _READY = {True: ("built",), False: ("sources", "built")}
-"""Whether a study needs a build → the stages of variants that it can be made of."""
+"""Whether a study needs a build → the stages of variants that it applies to."""

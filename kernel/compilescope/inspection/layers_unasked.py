@@ -13,8 +13,8 @@ from ..studies.layers.layers import builds_of, call_s
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
-"""How long a breakdown may take, by what the variant's build and its calls took, to be made
-unasked."""
+"""A breakdown that is estimated to take longer is made on request only. The estimate is based on
+the variant's build and calls."""
 _CALLS, _CALLS_AGAIN = 7, 110
 """How many calls the breakdown of an existing build takes at least (to warm up, to record, to time
 it whole and its wrapper), and about how many that of a new one does, which is profiled too."""
@@ -29,24 +29,24 @@ class Breakdown(NamedTuple):
 
     variant: str
     existing: bool
-    """Whether the build that was timed is called, which cannot tell all layers apart. Otherwise the
-    variant is built again, with timers that tell kernels from their launches."""
+    """Whether the timed build is called, which cannot separate all layers. Otherwise the variant is
+    built again, with timers that separate kernels from their launches."""
 
 
 def plan_breakdown(
     report: Report, names: Container[str], changed: Callable[[str], None]
 ) -> Breakdown | None:
-    """The breakdown of the variant that the overview is about, if it is built and that is quick.
+    """The breakdown of the overview's variant, if it is built and the breakdown is quick.
 
-    A breakdown of calls that took another time than the variant's latency is made anew. A variant
-    that would take too long says so in place of its breakdown.
+    An existing breakdown is repeated if its calls had another latency. A variant whose breakdown
+    would take too long says so instead.
 
     Parameters
     ----------
     names
         The variants that were just built.
     changed
-        Told the variant that now says why it was not broken down.
+        Called with the variant that now says why it was not broken down.
     """
     variant = current(report)
     if variant is None or variant.name not in names or variant.stage != "built":

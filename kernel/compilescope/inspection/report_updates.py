@@ -34,7 +34,7 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> Non
     Parameters
     ----------
     order
-        Variants' names as an earlier report of the call had them: there a new variant is placed.
+        The variants' names in an earlier report of the call, which decide a new variant's place.
     """
     for compilation in result.compilations:
         if compiled_callable.is_wrapper(compilation.frame):
@@ -57,7 +57,7 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> Non
     note_changes(report, result.name)
     report.files |= notebook_cells.cells(result.compilations)
     if result.target is not None:
-        # Of estimates, which are there with the code.
+        # Estimates come with the code, so the conclusions can be drawn.
         conclude(report, result)
 
 
@@ -86,7 +86,7 @@ def _drop_guards(failed: VariantReport) -> None:
 def merged(report: Report, built: VariantReport) -> VariantReport:
     """A built variant, completed from its sources, for example with a backward that never ran.
 
-    A fault of compilescope's that left parts of the sources out is still reported.
+    If an error of compilescope left out parts of the sources, it is still reported.
     """
     before = find(report, built.name)
     if before is None:
@@ -130,7 +130,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
     Parameters
     ----------
     but
-        Those that keep what they have.
+        The variants that keep their timing.
     """
     uncompiled = [variant for variant in report.variants if variant.requested.backend is None]
     if not uncompiled:

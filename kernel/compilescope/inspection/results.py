@@ -1,4 +1,4 @@
-"""The results about a subject: its report, and who is told of changes."""
+"""The results about a subject: its report, and the callbacks for changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Results:
         self._changed = changed
 
     def changed(self, variant: str) -> None:
-        """Tell who shows the report that a variant has changed."""
+        """Calls the callbacks: the results of a variant have changed."""
         self._changed(variant)
 
     def put(self, result: VariantReport) -> None:
@@ -57,7 +57,7 @@ class Results:
         self._changed(result.name)
 
     def put_built(self, result: VariantReport) -> None:
-        """Adds what building a variant came to, to the sources that the report has."""
+        """Adds the results of a variant's build to its sources in the report."""
         with self._lock:
             merged = report_updates.merged(self._report, result)
             report_updates.put(self._report, merged, self._order)
@@ -73,7 +73,7 @@ class Results:
         self._changed(sources.name)
 
     def put_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
-        """Adds timings, and what follows from them; some variants keep what they have."""
+        """Adds timings and the conclusions from them; some variants keep their timing."""
         if not timings:
             return
         with self._lock:
@@ -82,7 +82,7 @@ class Results:
             self._changed(name)
 
     def conclude(self, variant: VariantReport) -> None:
-        """Adds what follows from a study of a variant."""
+        """Adds the conclusions from a study of a variant."""
         with self._lock:
             report_updates.conclude(self._report, variant)
         self._changed(variant.name)
@@ -91,15 +91,15 @@ class Results:
         """Takes over the variants of an earlier report of the same call, except those named.
 
         Variants that are requested under another name are left out too. Figures and code are kept;
-        builds are not, and are made again when needed. Each variant that is inspected anew stands
-        where it stood.
+        builds are not, and are rebuilt when needed. A variant that is inspected anew keeps its
+        place.
         """
         with self._lock:
             self._order = [variant.name for variant in before.variants]
             report_updates.adopt(self._report, before, but, list(requested))
 
     def fault(self, error: Exception) -> None:
-        """Notes an error of compilescope's own, which ends the work on this report."""
+        """Notes an error of compilescope, which ends the work on this report."""
         with self._lock:
             self._report.problems.append(fault(error))
         self._changed("")

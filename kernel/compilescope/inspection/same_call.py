@@ -20,9 +20,9 @@ def likeness(
 ) -> tuple[object, ...]:
     """A key that is equal for calls that torch compiles to the same code.
 
-    The code of the functions that the call reaches, the tensors that it reaches but for their
-    values, how its modules are set, and torch's modes. Numbers that the code reads from globals
-    and objects are not part of it: many are counters.
+    It covers the code of the functions that the call reaches, its tensors except their values, the
+    state of its modules, and torch's modes. Numbers that the code reads from globals and objects
+    are left out: many are counters.
     """
     functions = sorted(
         (
@@ -46,7 +46,7 @@ def likeness(
 
 
 def _digest(code: types.CodeType) -> str:
-    """The same for the same code, wherever it stands."""
+    """Equal for equal code, wherever it is defined."""
     constants = [
         _digest(constant) if isinstance(constant, types.CodeType) else repr(constant)
         for constant in code.co_consts

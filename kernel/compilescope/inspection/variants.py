@@ -27,15 +27,15 @@ _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "options": ((dict,), "a dict of Inductor's settings"),
     "target": ((str, type(None)), "the name of a device, or None"),
 }
-"""Setting → the types that it takes, and how to say so."""
+"""Setting → the types that it accepts, and their description."""
 
 
 USUAL = ("python", "cpp")
-"""What is inspected when nothing else is asked for."""
+"""The variants that are inspected by default."""
 
 
 def named() -> dict[str, Variant]:
-    """The variants that go by a name in the installed torch."""
+    """The variants with a name, for the installed torch."""
     modes = [mode for mode in compile_variant.modes() if mode != "default"]
     return {
         "python": Variant(),
@@ -85,7 +85,7 @@ def parse(variants: object) -> dict[str, Variant]:
 
 
 def name_of(variant: Variant) -> str:
-    """A short name that tells a variant from the others.
+    """A short name that distinguishes a variant from others.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def name_in(report: Report, variant: Variant) -> str:
 
 
 def check(variant: Variant) -> None:
-    """Raises `CompilescopeError` for what the installed torch would refuse."""
+    """Raises `CompilescopeError` for settings that the installed torch would refuse."""
     for name, (types, allowed) in _SETTINGS.items():
         value = getattr(variant, name)
         if not isinstance(value, types):
@@ -196,12 +196,12 @@ def _checked(value: object) -> Variant:
 
 
 def checked(variant: Variant) -> Variant:
-    """The same variant as plain data, its target by the name that it has in lists.
+    """The same variant as plain data, with its target's name as lists show it.
 
     Raises
     ------
     CompilescopeError
-        What the installed torch would refuse.
+        For settings that the installed torch would refuse.
     """
     backend: Any = variant.backend
     if callable(backend) or isinstance(variant.options, dict):

@@ -49,7 +49,10 @@ def compiled_nothing(variant: VariantReport) -> bool:
     """Whether torch.compile left all of a call to eager: no figure tells of compiled code."""
     layers = [layer for layers in variant.layers for layer in layers.layers]
     return not (
-        any(has_graph(one) or kernel_count(one) for one in variant.compilations)
+        any(
+            has_graph(compilation) or kernel_count(compilation)
+            for compilation in variant.compilations
+        )
         or any(layer.kind in ("kernels", "compiled") and layer.us > 0 for layer in layers)
     )
 

@@ -34,7 +34,7 @@ _ONE_VALUE = (
     "hoist",
     "grad_mode",
 )
-"""Advice for the guard that failed first: of no use where something else changed as well."""
+"""Kinds of advice for the first failed guard alone: useless if something else changed too."""
 _ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -85,10 +85,10 @@ def raise_limit(limit: int) -> Advice:
 
 
 def _stance() -> Advice:
-    """The advice where nothing removes the recompile; it has no line of its own.
+    """The advice if nothing removes the recompile; it names no line.
 
     The call that recompiled may be inside a compiled function, where torch does not allow it, or in
-    a loop, before whose first call it would keep everything from being compiled.
+    a loop: before its first call, it would prevent every compilation.
     """
     return Advice(
         kind="stance",
@@ -137,7 +137,7 @@ class _Adviser:
                 yield advice
 
     def _changed_alone(self, failure: Failure) -> bool:
-        """Whether no other size or number became a symbol, as far as torch shows it."""
+        """Whether no other size or number became a symbol, as far as torch shows."""
         own = failure.source
         if failure.kind == "size":
             own += f".size()[{failure.dimension}]"

@@ -26,7 +26,7 @@ class Passed(NamedTuple):
     expression: str
     rest: str
     name: str
-    """A name for it, if the caller has none."""
+    """A new name for it, if the caller has none."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Names:
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     """Parameter → what is passed for it."""
     owner: str = _SELF
-    """A method's name for its object."""
+    """The first parameter of a method, usually ``self``."""
 
     def expression(self, source: str) -> Passed | None:
         """A guarded source in the caller's notation.
@@ -68,7 +68,7 @@ class Names:
         return Passed(name, ast.unparse(passed), rest, self.new_name(name))
 
     def new_name(self, parameter: str) -> str:
-        """A name for what is passed for a parameter; none that the call uses."""
+        """A new name for what is passed for a parameter, which the call does not use yet."""
         used = {
             node.id
             for node in (ast.walk(self.call) if self.call is not None else ())
@@ -117,7 +117,7 @@ _NAMELESS = ("<lambda>", "inner", "forward")
 
 
 class Definition(NamedTuple):
-    """A function and its name for its object; empty if it is not a method."""
+    """A function, and the first parameter of a method; empty for other functions."""
 
     node: _Function
     owner: str = ""
@@ -129,7 +129,7 @@ class Definition(NamedTuple):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether a decorator compiles it, ``@torch.compile`` or one made of that."""
+        """Whether a decorator compiles it: ``@torch.compile``, with or without arguments."""
         return any("compile" in ast.unparse(decorator) for decorator in self.decorators)
 
 
@@ -252,7 +252,7 @@ def _parsed(text: str) -> _Outline:
 
 
 def _owner_name(function: ast.FunctionDef, *, is_method: bool) -> str:
-    """A function's name for its object, often ``self``; empty if it has none."""
+    """The first parameter of a method, usually ``self``; empty if it is none."""
     first = next(iter(_positional(function)), "")
     static = any(ast.unparse(decorator) == "staticmethod" for decorator in function.decorator_list)
     return first if first == _SELF or (is_method and not static) else ""

@@ -1,4 +1,4 @@
-"""The user's ``torch.compile`` of a function, as it is written, with ``dynamic=True`` added."""
+"""The user's ``torch.compile`` of a function, as written, with ``dynamic=True`` added."""
 
 from __future__ import annotations
 
@@ -36,27 +36,28 @@ def with_dynamic(
     files = list(dict.fromkeys([*([caller.where.file] if caller else []), frame.file]))
     statements = [statement for file in files for statement in statements_in(file)]
     if function == frame.function and names.call is not None:
-        # A wrapper of another name may be between what is compiled and the frame.
+        # With a wrapper in between, the compiled function has another name than the frame.
         others = (
             {name for file in files for name in functions_in(file)} - {function}
             if names.function
             else set()
         )
-        found = list(_assigned(statements, names.callee, others))
-        if found:
-            return _only(found)
+        assigned = list(_assigned(statements, names.callee, others))
+        if assigned:
+            return _only(assigned)
     return _only(_of_function(statements, function))
 
 
-def _only(found: Iterable[DynamicCall]) -> DynamicCall | None:
-    different = list(dict.fromkeys(found))
+def _only(calls: Iterable[DynamicCall]) -> DynamicCall | None:
+    """The call, if there is only one; written several times, it counts once."""
+    different = list(dict.fromkeys(calls))
     return different[0] if len(different) == 1 else None
 
 
 def _definition(frame: SourceLine, function: str) -> Definition | None:
     if function == frame.function:
         return definition_of(frame)
-    # What resumes after a graph break begins at a line of its own.
+    # After a graph break, Dynamo's resume function begins at another line.
     definitions = functions_in(frame.file).get(function, [])
     return definitions[0] if len(definitions) == 1 else None
 
@@ -70,7 +71,7 @@ def _of_decorator(decorator: ast.expr) -> DynamicCall | None:
 def _assigned(
     statements: Iterable[ast.stmt], callee: str, others: set[str]
 ) -> Iterator[DynamicCall]:
-    """What the called name is compiled by: ``callee = torch.compile(…)``, ``callee.compile(…)``."""
+    """How the called name is compiled: ``callee = torch.compile(…)``, ``callee.compile(…)``."""
     for statement in statements:
         if isinstance(statement, ast.Assign):
             is_callee = callee in map(ast.unparse, statement.targets)
@@ -119,7 +120,10 @@ def _calls(node: ast.AST, func: str = _COMPILE) -> Iterator[ast.Call]:
 
 
 def _dynamic(node: ast.AST, prefix: str = "", func: str = _COMPILE) -> DynamicCall | None:
-    """The code with ``dynamic=True`` in its only call of ``func``; None if that is not to tell."""
+    """The code with ``dynamic=True`` in its call of ``func``.
+
+    None without exactly one such call, or if the call has ``**options``.
+    """
     node = copy.deepcopy(node)
     calls = list(_calls(node, func))
     if len(calls) != 1 or any(keyword.arg is None for keyword in calls[0].keywords):

@@ -47,7 +47,7 @@ class Values:
 
     def __init__(self, guards: Sequence[Guard], symbols: Mapping[str, Symbol]) -> None:
         self.symbols = {plain(source): symbol for source, symbol in symbols.items()}
-        # Only a recompile asks for what follows, and few compilations have one.
+        # Computed on demand: only a recompile needs them, and few compilations have one.
         self._all = tuple(guards)
         self._of_symbols = {plain(source): source for source in symbols}
 

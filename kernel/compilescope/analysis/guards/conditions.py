@@ -96,7 +96,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
         name = STACK_VALUE if on_stack else as_written(guard.source)
         name = "sizes" if _SIZE.search(guard.expression) else name
         conditions = inputs if guard.type == "TENSOR_MATCH" else values
-        # A relation of two sizes is a guard on each of them.
+        # A relation of two sizes is a guard on both.
         condition = conditions.setdefault(
             (name, requirement), Condition(name=name, requirement=requirement, guard=place)
         )

@@ -42,7 +42,7 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
 def first_of_frame(compile_id: str) -> str:
     """The first compilation of the same frame, ``3/0`` for ``3/2``.
 
-    Where the recompile limit ends a frame's compilations, torch does not log the frame again.
+    torch does not log the frame again when the recompile limit ends its compilations.
     """
     frame, slash, _ = compile_id.rpartition("/")
     return f"{frame}/0" if slash else compile_id

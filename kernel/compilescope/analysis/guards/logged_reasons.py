@@ -28,11 +28,11 @@ def parse_recompile(text: str, files: Iterable[str] = ()) -> Recompile:
         logged = decoded(text)
     except ValueError:
         logged = text
-    items = [str(item) for item in logged] if isinstance(logged, list) else [str(logged)]
+    texts = [str(reason) for reason in logged] if isinstance(logged, list) else [str(logged)]
     previous = ""
     reasons = []
-    for item in items:
-        match = _REASON.match(item.strip())
+    for reason in texts:
+        match = _REASON.match(reason.strip())
         if match is None:
             continue
         previous = previous or match.group(1) or ""

@@ -55,7 +55,7 @@ class _Reader:
             match parse(statement):
                 case [ast.Return(value=value)]:
                     values = [] if value is None else items(value)
-                    returned = [self._storages(statement, item) for item in values]
+                    returned = [self._storages(statement, result) for result in values]
                 case [ast.Assign(targets=[target], value=ast.Name("args"))]:
                     self._unpack([root_of(name) for name in items(target)], line)
                 case _:
@@ -125,7 +125,7 @@ class _Reader:
 
     def _reuse(self, name: str, value: ast.expr, text: str, line: int) -> None:
         arguments = value.args if isinstance(value, ast.Call) else [value]
-        layout = [items_of(source_of(text, item)) for item in arguments[1:3]]
+        layout = [items_of(source_of(text, argument)) for argument in arguments[1:3]]
         new_layout = (layout[0], layout[1]) if len(layout) > 1 else None
         self.ledger.rename(name, root_of(arguments[0]), line, new_layout)
 
@@ -150,7 +150,9 @@ class _Reader:
                 else:
                     ledger.item(name, holder, str(index), line)
             case ast.List(elts=elements):
-                storages = [storage for item in elements for storage in self._storages(text, item)]
+                storages = [
+                    storage for element in elements for storage in self._storages(text, element)
+                ]
                 ledger.hold(name, storages)
             case ast.Name(other):
                 ledger.hold(name, scope.get(other, ()))
@@ -178,7 +180,9 @@ class _Reader:
         returned = self.function(callee)
         names = [ast.unparse(target) for target in targets]
         if len(names) == 1 and not is_tuple:
-            self.ledger.leave({names[0]: [item for value in returned for item in value]})
+            self.ledger.leave(
+                {names[0]: [storage for storages in returned for storage in storages]}
+            )
         else:
             self.ledger.leave(dict(zip(names, returned, strict=False)))
         return True

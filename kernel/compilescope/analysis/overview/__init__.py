@@ -1,1 +1,1 @@
-"""The answer first: what a report comes to, and what to change."""
+"""The overview of a report: the result, what limits the call, and what to change."""

@@ -1,4 +1,4 @@
-"""Which of the four limits holds a call up, and when its figures do not allow to say."""
+"""Which of the four limits a call meets, and when its figures are too noisy to tell."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NO_SUM = (
 
 
 def disturbance(variant: VariantReport) -> str:
-    """Why nothing follows from a variant's figures, in words; empty where they can be believed."""
+    """Why a variant's figures are unreliable, in words; empty if they are reliable."""
     if not variant.layers:
         contradiction = conflict(variant)
         return "" if contradiction is None else contradiction.text
@@ -95,19 +95,19 @@ def add_words(variant: VariantReport) -> None:
 def limited_by(variant: VariantReport, verdict: Verdict) -> LimitedBy:
     """The limit that a verdict names.
 
-    A verdict of an earlier version tells the host from the device alone; what the host does is read
-    off the layers. Where those were not measured, all that is known is that it is overhead.
+    Verdicts of earlier versions only tell the host from the device. Then the layers show what the
+    host does; without layers it counts as overhead.
     """
     return verdict.limited_by or limit_of(variant, verdict.bound, estimated=verdict.estimated)
 
 
 def limit_of(variant: VariantReport, bound: Bound, *, estimated: bool) -> LimitedBy:
-    """The limit that a call meets, where ``bound`` says whether it is on the host."""
+    """The limit that a call meets; ``bound`` says whether it is on the host."""
     if bound != "cpu":
         return bound
     if estimated:
         return "launch"
     inside = ("kernels", "compiled", "other")
     around = {kind: us for kind, us in sums(variant).items() if kind not in inside}
-    # The first of equals: where there are no layers, nothing is known of launches.
+    # max() returns the first of equals: without layers, overhead.
     return "launch" if max(around, key=lambda kind: around[kind]) == "launches" else "overhead"

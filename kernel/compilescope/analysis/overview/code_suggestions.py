@@ -25,21 +25,21 @@ from .ranked import Ranked
 from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995
-"""Recompiles that reached torch's limit: what follows runs in eager at every call."""
+"""The rank of recompiles that hit torch's limit: later calls run in eager every time."""
 _SIZES = ("mark_dynamic", "dynamic")
-"""Advice against recompiles for sizes that change, which ``dynamic=True`` ends as well."""
+"""Kinds of advice on changing sizes: ``dynamic=True`` removes these recompiles too."""
 
 
 def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
-    """What to change against recompiles: once for all that the same change ends."""
+    """Suggestions against recompiles: one for all recompiles that the same change removes."""
     by_change: dict[str, list[tuple[Compilation, Recompile, Advice]]] = {}
     group_by_guard: dict[tuple[str, str], str] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
             advice = recompile.advice[0]
-            # Of a frame that begins at a graph break the same change has other words: the name that
-            # the caller has for the compiled function is not known there.
+            # Behind a graph break the code for the same change differs: the caller's name for the
+            # compiled function is unknown there.
             change = _of_function(advice) if advice.kind == "dynamic" else advice.code
             change = change or compilation.id
             frame = compilation.id.partition("/")[0]
@@ -47,8 +47,8 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             if advice.kind != "stance":
                 group_by_guard.update(dict.fromkeys(guards, change))
             elif _is_given_up(recompile):
-                # The last compilation of a frame that torch gave up on does not name its caller, so
-                # nothing more specific is known of it: what ends the others of the guard ends it.
+                # The last compilation of a frame that hit the limit does not name its caller. The
+                # change that removes the other recompiles of the same guard removes it too.
                 change = next(filter(None, map(group_by_guard.get, guards[:1])), change)
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
@@ -80,7 +80,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
 
 
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
-    """That torch reached its limit of recompiles, in words; empty where it did not."""
+    """Says that the recompile limit was hit; empty if it was not."""
     for _, recompile, _ in ended:
         if _is_given_up(recompile):
             frame = next((compilation.frame for compilation, _, _ in ended), None)
@@ -97,7 +97,7 @@ def _is_given_up(recompile: Recompile) -> bool:
 
 
 def _of_function(advice: Advice) -> str:
-    """Where ``dynamic=True`` belongs, whether its code is known or not."""
+    """Where ``dynamic=True`` belongs, even if its code is unknown."""
     function = plain_function(advice.where.function) if advice.where is not None else ""
     return f"in place of the torch.compile of {function or 'the function'}"
 
@@ -120,7 +120,7 @@ def _place(advice: Advice, recompile: Recompile) -> str:
 
 
 def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
-    """What a button can try of the advice: all sizes as symbols, in the overview's variant."""
+    """The trial that a button offers: the overview's variant with ``dynamic=True``."""
     if now is None or now.target is not None or advice.kind not in _SIZES:
         return {}
     dynamic_variant = msgspec.structs.replace(now.requested, dynamic=True)
@@ -141,11 +141,11 @@ def _cause(recompile: Recompile) -> str:
 
 
 _UNNAMED = "___stack"
-"""How Dynamo calls a value that was on Python's stack at a graph break."""
+"""Dynamo's name for a value that was on Python's stack at a graph break."""
 
 
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
-    """What to change against graph breaks: one suggestion for each."""
+    """Suggestions against graph breaks: one for each."""
     for graph_break in variant.breaks:
         where = graph_break.cause.where
         what = f"Fix the graph break{_at(where, report)}"
@@ -190,14 +190,14 @@ def _at(where: SourceLine | None, report: Report) -> str:
 _SETTING = re.compile(
     r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+) ?= ?(?P<value>True|False|\d+)"
 )
-"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those.
+"""A Dynamo setting that torch's hint names; options of torch.compile cannot set it.
 
 Some hints leave out ``config``, without which the assignment changes nothing.
 """
 
 
 def _why(hint: str, where: SourceLine | None) -> str:
-    """Torch's hint; for a line in torch itself, which nobody edits, what else ends the break."""
+    """The hint that torch gives; for a line in torch's own code, how to avoid the break."""
     if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
         return "The break is in torch's own code: leave this call out of what is compiled."
     why = _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
@@ -210,11 +210,11 @@ _SCALAR = (
 
 _TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
 _OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
-"""Calls that only write something for a reader."""
+"""Calls that only print or log."""
 
 
 def _without_output(where: SourceLine) -> str:
-    """The line of a graph break with its output left out where it is compiled; empty if none."""
+    """The line of a graph break, without its output under torch.compile; empty if it has none."""
     try:
         (statement,) = ast.parse(where.code.strip()).body
     except (SyntaxError, ValueError):
@@ -233,8 +233,8 @@ def _in_place(where: SourceLine | None, mended: str) -> str:
 
 
 def _promise(saved_s: float | None) -> float:
-    """How much a recompile or a graph break promises: by the compile time that it costs.
+    """The rank of a suggestion against a recompile or a graph break, by its compile time.
 
-    All of them come before what saves a part of a call, since they cost time again and again.
+    It is above the rank of suggestions that save part of a call: these costs recur.
     """
     return 0.8 + 0.19 * (saved_s / (1 + saved_s) if saved_s else 0.0)

@@ -13,8 +13,8 @@ _TOLERANCE = 1.5
 def conflicts(report: Report) -> list[KernelTimeConflict]:
     """Return the variants whose kernels take longer than the call that launches them.
 
-    Kernels are timed under the profiler, in a build with timers. Something else that ran meanwhile
-    can make each launch appear a thousand times as long as it is.
+    Kernels are timed under the profiler, in a build with timers. Other work on the machine can make
+    each launch appear a thousand times as long as it is.
     """
     return [
         kernel_conflict
@@ -24,7 +24,7 @@ def conflicts(report: Report) -> list[KernelTimeConflict]:
 
 
 def conflict(variant: VariantReport) -> KernelTimeConflict | None:
-    """Compare a variant's kernel times with its latency; None where they agree.
+    """Compare a variant's kernel times with its latency; None if they agree.
 
     Launches of a backward do not count, since a timed call need not run it, nor do those of a graph
     that ran in few of the profiled calls, as an optimiser's first step does.

@@ -11,7 +11,7 @@ from .variants import title
 from .wrapper import called_us, matches_timing
 
 _LEAST = 0.005
-"""Of a call; a part below that is not seen."""
+"""The smallest share of a call that the bar shows."""
 
 UNMEASURED = "Not measured yet."
 UNSEEN = "The time of a call was not broken down."
@@ -23,8 +23,8 @@ REMEDY = 'cs.study(report, "layers"), in the session that inspected the call, br
 def limit(now: VariantReport, report: Report) -> Limit | None:
     """What limits a call of the variant that the overview is about.
 
-    Of the variants in the report, one whose layers were measured takes its place if its own were
-    not. None where there is no call: nothing was compiled, or it is only watched.
+    If its layers were not measured, another variant's are used. None without a call: nothing was
+    compiled, or it is only watched.
     """
     if report.subject.kind in ("watch", "trace", "package"):
         return None
@@ -56,7 +56,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
 
 
 def _calls(variant: VariantReport) -> str:
-    """Which calls were broken down, where their time is not the latency that was measured."""
+    """Which calls were broken down, if their time differs from the measured latency."""
     timing = variant.timing
     if not variant.layers or timing is None:
         return ""
@@ -76,12 +76,12 @@ def _calls(variant: VariantReport) -> str:
 
 
 def _headline(bound: Limited, call: Spent | None) -> str:
-    """The limit, with the share of a call that the evidence has too."""
+    """The limit, with its share of a call, as in the evidence."""
     if bound in ("launch", "overhead"):
         if call is None:
             return _sentence(TITLES[bound])
         what = "the wrapper and its kernels run" if call.with_wrapper else "kernels run"
-        # Kernels that take next to nothing may be measured as nothing.
+        # Very short kernels may be measured as 0.
         share = percent(call.inside) if call.inside > 0 else "under 1 %"
         return f"{TITLES[bound].capitalize()}: {what} for {share} of a call."
     if bound in ("memory", "compute"):
@@ -97,7 +97,7 @@ def _sentence(words: str) -> str:
 
 
 def _leave_open(limits: Limit, variant: VariantReport) -> None:
-    """Why it is not known, and what gives it."""
+    """Why the limit is unknown, and how to find it."""
     if variant.target is not None:
         limits.text = variant.absent.get("estimate", NO_ESTIMATE)
         return
@@ -116,7 +116,7 @@ def _bound(variant: VariantReport, verdict: Verdict) -> Limited:
 
 
 def _parts(variant: VariantReport) -> list[Part]:
-    """The bar: shares of the whole call, with what no layer accounts for."""
+    """The parts of the bar: shares of the call, and the time that no layer accounts for."""
     by_group = sums(variant)
     # Without a time of its own, the rest of the call is not attributed.
     whole = sum(layers.whole_us for layers in variant.layers)
@@ -141,4 +141,4 @@ def _parts(variant: VariantReport) -> list[Part]:
 
 
 WAITING = "waiting for kernels"
-"""The part of a GPU's kernels that a call waits for, where the rest runs beside the host."""
+"""The part of a GPU's kernel time that a call waits for; the rest overlaps with the host."""

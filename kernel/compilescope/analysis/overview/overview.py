@@ -1,4 +1,4 @@
-"""What a report comes to: the answer first, worked out here once for every view."""
+"""Works out a report's overview, once for every view."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ _UNMEASURED = "not measured yet"
 def overview(report: Report) -> Overview:
     """Work out a report's overview.
 
-    From what the report holds alone: the same report has the same overview, in a kernel and in a
-    file.
+    It depends on the report alone, so it is the same in a kernel and in a file.
     """
     shown = places(report)
     results = [_result(variant) for variant in shown if variant.target is None]
@@ -72,14 +71,14 @@ def overview(report: Report) -> Overview:
 
 
 _ROUNDS = 16
-"""Rounds of a measurement after which an interval of a ratio mostly decides."""
+"""The number of rounds after which the interval of a ratio usually decides."""
 _LONGER = (
     "cs.measure(report, seconds={}), in the session that inspected the call, times them for longer."
 )
 
 
 def _longer_s(results: list[Result], answer: Answer | None) -> int:
-    """For how many seconds to measure so that figures decide; 0 if they do."""
+    """How many seconds to measure for a decided result; 0 if it is decided already."""
     speedups = [result.speedup for result in results if result.speedup is not None]
     undecided = any(speedup.standing in ("few", "noisy") for speedup in speedups)
     if not undecided and not (answer is not None and answer.undecided):
@@ -89,7 +88,7 @@ def _longer_s(results: list[Result], answer: Answer | None) -> int:
 
 
 def _reach(result: Result) -> float:
-    """How far the chart must reach for a result: a wide interval may be cut off, a bar not."""
+    """The value that the chart's axis must reach: a wide interval may be cut off, a bar not."""
     if result.interval_us is None or result.noisy or result.few:
         return result.latency_us or 0.0
     return result.interval_us[1]
@@ -162,7 +161,7 @@ def _target(variant: VariantReport) -> TargetResult:
 
 
 def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
-    """The variant that is fastest, if it is faster than eager for certain."""
+    """The variant with the lowest latency of those that are certainly faster than eager."""
     faster = [
         variant
         for variant in shown
@@ -196,7 +195,7 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 
 def _differing(shown: list[VariantReport]) -> str:
-    """Which variants' results differ from eager's, before anything is said of their speed."""
+    """Names the variants whose results differ from eager's; empty if none do."""
     wrong = [
         with_article(title(variant))
         for variant in shown
@@ -284,8 +283,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         )
         if problem is None:
             return f"{COMPILE_FAILED}."
-        told = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
-        return problem.what if told else f"{COMPILE_FAILED}: {problem.what}"
+        is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
+        return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
     targets = [_target(variant) for variant in shown if variant.target is not None]
     estimated = [target for target in targets if target.call_us is not None]
     if estimated and len(targets) == len(
@@ -314,7 +313,7 @@ def _compiled_nothing(shown: list[VariantReport]) -> str:
 
 
 def _swept(sweep: Sweep | None) -> str:
-    """The result of a sweep, where it is all that there is; empty if it has none yet."""
+    """The result of a sweep, for a report with nothing else; empty if it has none yet."""
     verdicts = [] if sweep is None else [words for words in sweep.verdicts.values() if words]
     if sweep is None or len(verdicts) < 2:
         return "".join(verdicts)
@@ -335,9 +334,9 @@ def _happened(report: Report) -> str:
 
 
 def _counts(report: Report, now: VariantReport | None) -> list[Count]:
-    """What happened, of the variant that the overview is about.
+    """Counts of graphs, breaks, recompiles, kernels and guards of the overview's variant.
 
-    Of all that was compiled where there is no call, or its own compilation is yet to come.
+    Without a call, or before it is compiled, they cover all compilations of the report.
     """
     if report.subject.kind in _WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
@@ -373,7 +372,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     broken = Count(
         number=len(breaks), text=break_count(breaks), view="breaks", warning=bool(breaks)
     )
-    # Where a call calls what the cell compiled, the cell's breaks are more than those of the call.
+    # A call of what the cell compiled has fewer breaks than the cell.
     if cell_record is not None and len(cell_record.breaks) > len(breaks):
         broken.number, broken.warning = len(cell_record.breaks), True
         broken.text, broken.of = f"{break_count(cell_record.breaks)} in the cell", cell_record.name
@@ -415,12 +414,12 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
 
 
 def _ended_at_break(now: VariantReport) -> bool:
-    """Whether a graph break was an error: torch does not log it as a break, to be counted."""
+    """Whether a graph break was an error, which torch does not log as a break."""
     return any(problem.what.startswith(FULLGRAPH_BREAK) for problem in now.problems)
 
 
 def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
-    """The settings not in effect; with the variants, unless all are the current one's."""
+    """The settings not in effect, and of which variants if the current one lacks some."""
     variants = {
         variant.name: {setting.setting for setting in variant.effective if setting.differs}
         for variant in report.variants

@@ -8,9 +8,9 @@ from ...report import Suggestion
 
 
 class Ranked(NamedTuple):
-    """A suggestion, and how much it promises: from 0, nothing, to 1."""
+    """A suggestion and its rank, from 0 (no gain) to 1."""
 
     promise: float
     suggestion: Suggestion
     was_tried: bool = False
-    """Whether it says what came of a trial: that stays, however little it promises."""
+    """Whether it reports the result of a trial; then it is kept, whatever its rank."""

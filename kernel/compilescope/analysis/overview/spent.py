@@ -20,7 +20,7 @@ GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
     "eager": ("eager", ("eager",)),
     "other": ("not attributed", ("idle", "other")),
 }
-"""The layer that stands for a part of a call → its title, and the layers in it."""
+"""Part of a call → its title and its layers."""
 
 
 class Spent(NamedTuple):
@@ -31,7 +31,7 @@ class Spent(NamedTuple):
     device: str
     launches: int
     with_wrapper: bool = False
-    """Whether the kernels were not timed apart from the wrapper around them."""
+    """Whether the kernels' time includes the wrapper around them."""
 
     @property
     def inside(self) -> float:
@@ -45,10 +45,10 @@ class Spent(NamedTuple):
 
 
 def parts_of_call(variant: VariantReport) -> list[Layer]:
-    """The layers of a variant's call, which together take no longer than the call.
+    """The layers of a variant's call, scaled so that they take no longer than the call.
 
-    Each layer is timed by itself, so that noise may leave their sum a little longer than the call,
-    or a layer below zero. Every share of a call is one of these.
+    Each layer is timed separately, so noise can make their sum a little longer than the call, or a
+    layer negative. All shares of a call are computed from this result.
     """
     parts: list[Layer] = []
     for layers in variant.layers:
@@ -70,7 +70,7 @@ def sums(variant: VariantReport) -> dict[LayerKind, float]:
 
 
 def spent(variant: VariantReport) -> Spent | None:
-    """From the layers, where they were measured; else from the kernels' times alone."""
+    """From the layers, if they were measured; otherwise from the kernels' times alone."""
     launches = len(own_launches(variant))
     if variant.layers:
         whole = sum(layer.whole_us for layer in variant.layers)
@@ -108,5 +108,5 @@ def own_launches(variant: VariantReport) -> list[Launch]:
 
 
 def launch_times(variant: VariantReport) -> list[LaunchTime]:
-    """The times of those that were timed."""
+    """The times of the launches that were timed."""
     return [launch.time for launch in own_launches(variant) if launch.time is not None]

@@ -30,16 +30,16 @@ from .wrapper import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
-"""A first call that is shorter than this is not worth compiling blocks of."""
+"""If the first call is shorter than this, regional compilation is not suggested."""
 _WORTH = 0.6
-"""Blocks that leave more than this part of the first call are too little of the model."""
+"""If regional compilation leaves more than this share of the first call, it is not suggested."""
 
 
 def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
-    """The changes that promise most.
+    """The suggestions with the largest gains.
 
-    What was measured comes with the figure; what was tried and brought nothing is left out. What
-    costs time again and again (recompiles, graph breaks) comes before what saves a part of a call.
+    Those that were measured state the gain; those that were tried without gain are left out.
+    Recompiles and graph breaks, whose costs recur, come before what saves part of a call.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
 
 
 def _fails_by_itself(now: VariantReport) -> bool:
-    """Whether the call raises with or without torch.compile, which no change of that mends."""
+    """Whether the call raises without torch.compile too, so that no setting helps."""
     return now.stage == "failed" and any(
         problem.what.startswith(SUBJECT_RAISED) for problem in now.problems
     )
 
 
 def _untried(report: Report, ranked: list[Ranked]) -> Iterator[Ranked]:
-    """Suggestions whose trial is in the report lead to it; those whose trial failed are dropped."""
+    """Links suggestions to their trials in the report; drops those whose trial failed."""
     for candidate in ranked:
         suggestion = candidate.suggestion
         tried = _find(report, suggestion.requested)
@@ -116,7 +116,7 @@ def _find(report: Report, requested: Variant | None) -> VariantReport | None:
 
 
 def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
-    """Other variants of the report that are faster for certain, and right."""
+    """Suggests variants of the report that are certainly faster, with correct results."""
     for variant in report.variants:
         if variant is now or variant.requested.backend is None or variant.target is not None:
             continue
@@ -187,7 +187,7 @@ def _switch(variant: VariantReport) -> str:
 
 
 def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
-    """What usually helps against what binds it, as far as it was not measured."""
+    """What usually helps against the variant's limit, unless the report measured it."""
     verdict = now.verdict
     if verdict is None or (now.layers and disturbance(now)):
         return
@@ -195,11 +195,11 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
         if help_.what == BREAKS[0]:
             continue  # each break is a suggestion of its own
         if help_.speedup is not None and help_.speedup.standing not in ("noisy", "few"):
-            continue  # it was tried: it is among what is faster, or it brought nothing
-        # Layers that do not add up tell what limits a call, but not what a change of one saves.
+            continue  # tried: it is among the faster variants, or had no gain
+        # Layers that do not add up show what limits a call, but not how much a change saves.
         saved = _at_most(now, help_) if trusted(now) else None
         whole = sum(layers.whole_us for layers in now.layers)
-        # Nothing can be measured on a device that is not there.
+        # Nothing can be measured on a device that this machine lacks.
         gain, promise = "not measured" if now.target is None else "not estimated", 0.05
         estimates = _estimates(now, help_, report)
         if estimates is not None:
@@ -230,7 +230,7 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
 
 
 def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, float] | None:
-    """Estimates of a call on a device that is not there: of the variant, and of what was tried."""
+    """Estimates for a device that this machine lacks: of the variant, and of what was tried."""
     tried = _find(report, help_.requested)
     pair = [
         variant.target.estimate.call_us
@@ -245,9 +245,9 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
 
 
 _LEAST = 0.01
-"""The part of a call that is worth a change."""
+"""The smallest share of a call that a change must save to be suggested."""
 _SAVES = {GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}
-"""What helps → the layers that it can save, all of them at most."""
+"""What helps → the layers whose time it can save at most."""
 
 
 def _at_most(now: VariantReport, help_: Help) -> float | None:
@@ -263,9 +263,9 @@ def _at_most(now: VariantReport, help_: Help) -> float | None:
 
 
 def _guards_us(variant: VariantReport) -> float | None:
-    """What checking the guards takes by itself; None where that was not measured.
+    """The time of the guard checks alone; None if it was not measured.
 
-    The layer has the cost of entering Dynamo too, which a filter of guards does not save.
+    The layer also includes entering Dynamo, which filtering guards does not save.
     """
     costs = [
         compilation.guard_tree[0].cost_ns
@@ -297,9 +297,9 @@ def _settings(variant: VariantReport) -> Iterator[Ranked]:
 
 
 def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
-    """Regional compilation, where many equal blocks make the first call long.
+    """Suggests regional compilation if many equal blocks make the first call long.
 
-    Once it was tried it stays, with what came of it.
+    After a trial the suggestion stays, and reports the result.
     """
     cold_s = first_call(now)
     trial = _trial(now)
@@ -345,7 +345,7 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
 
 
 def _entering(now: VariantReport, times: int) -> str:
-    """What it costs to enter compiled code more often, in words; empty where that is not known."""
+    """What entering compiled code more often costs, in words; empty if unknown."""
     if not now.layers or not trusted(now):
         return ""
     entry = sum(
@@ -357,16 +357,16 @@ def _entering(now: VariantReport, times: int) -> str:
 
 
 class _Trial(NamedTuple):
-    """What came of compiling the repeated block once."""
+    """The result of compiling the repeated block once."""
 
     quickest: DeployWay | None
-    """Of the ways whose results are right."""
+    """The way with the shortest first call of those with correct results."""
     why: str = ""
-    """Why there is none."""
+    """Why there is no such way."""
 
 
 def _trial(now: VariantReport) -> _Trial | None:
-    """None where it was not tried."""
+    """The result of the trial; None if it was not tried."""
     ways = [way for way in now.ways if way.name in (BLOCKS, NESTED)]
     measured = [way for way in ways if way.cold_s is not None and not way.why]
     right = [way for way in measured if way.accurate is not False and way.problem is None]
@@ -384,7 +384,7 @@ def _trial(now: VariantReport) -> _Trial | None:
 
 
 def _tried(suggestion: Suggestion, trial: _Trial, cold_s: float) -> float:
-    """Puts the outcome of the trial into its suggestion; returns the first call that is left."""
+    """Adds the trial's result to the suggestion; returns the length of the first call with it."""
     quickest = trial.quickest
     suggestion.view = "sweep"
     if quickest is None or quickest.cold_s is None:

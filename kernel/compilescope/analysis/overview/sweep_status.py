@@ -13,7 +13,7 @@ _SHOWN_RUNNING = 3
 
 
 def add_sweep_words(sweep: Sweep) -> None:
-    """Fill what a sweep and its cells say in words."""
+    """Fill the texts of a sweep and its cells."""
     add_verdicts(sweep)
     add_status(sweep)
 

@@ -1,4 +1,4 @@
-"""What a sweep came to, shape by shape, in a sentence or two."""
+"""The result of a sweep for each shape, in a sentence or two."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_candidate(cell: SweepCell) -> bool:
 
 
 def latency_us(cell: SweepCell) -> float:
-    """A call's time; infinite where it was not measured."""
+    """A call's time; infinite if it was not measured."""
     return cell.timing.median_us if cell.timing is not None else float("inf")
 
 
@@ -69,7 +69,7 @@ def _all_slower(cells: list[SweepCell]) -> bool:
 
 
 def _against(winner: SweepCell, second: SweepCell) -> str:
-    """Compare with the next best, no more than what the intervals allow."""
+    """Compare with the next best, as far as the intervals allow."""
     latency = duration(latency_us(winner))
     best, other = known_interval(winner.timing), known_interval(second.timing)
     lower = f"{winner.name} has the lower median, {latency} per call."

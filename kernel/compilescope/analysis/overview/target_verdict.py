@@ -1,4 +1,4 @@
-"""What would bind a variant on a device that is not there, from estimates alone."""
+"""What would limit a variant on a target device, from estimates alone."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from .bounds import limit_of
 from .verdict_helps import helps_for
 
 _MOST = 0.5
-"""Of the time in kernels that one peak must hold up, to be what binds."""
+"""The share of the kernels' time that one peak must limit to be the variant's limit."""
 
 
 def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
     """A verdict on a variant for a target, marked as estimated.
 
-    The kernels and the processor that starts them run beside each other, so that what takes longer
-    binds.
+    The kernels overlap with the host that launches them, so the longer of the two is the limit.
 
     Returns
     -------
     Verdict or None
-        None: there is no estimate, or nothing that runs on the target.
+        None if there is no estimate, or nothing runs on the target.
     """
     target = variant.target
     if target is None or target.estimate is None or not target.estimate.launches:
@@ -61,7 +60,7 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
 
 
 def _bound_by_memory(variant: VariantReport) -> float:
-    """The time of the launches that memory binds, in µs."""
+    """The time of the memory-bound launches, in µs."""
     return sum(
         launch.estimated_us or 0.0
         for compilation in variant.compilations

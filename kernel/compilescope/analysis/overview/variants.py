@@ -1,4 +1,4 @@
-"""Which variants an overview is of, and what they are called there."""
+"""Which variants an overview covers, and their names in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TITLES = {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}
 
 
 def title(variant: VariantReport) -> str:
-    """What a variant is called in a sentence: ``Python wrapper``, else by its name."""
+    """A variant's name in a sentence: ``Python wrapper``, or the name that it was given."""
     requested, target = variant.requested, variant.target
     wrapper = "C++ wrapper" if requested.cpp_wrapper else "Python wrapper"
     if _TITLES.get(variant.name) == requested:
@@ -29,7 +29,7 @@ def places(report: Report) -> list[VariantReport]:
 
 
 def current(report: Report) -> VariantReport | None:
-    """The variant that questions are about: the first that is compiled and runs, if any does."""
+    """The variant that the overview is about: the first that compiled and runs, if any."""
     compiled = [place for place in places(report) if place.requested.backend is not None]
     whole = [variant for variant in compiled if variant.stage != "failed"] or compiled
     measurable = [variant for variant in whole if variant.target is None] or whole
@@ -37,7 +37,7 @@ def current(report: Report) -> VariantReport | None:
 
 
 def trains(variant: VariantReport) -> bool:
-    """Whether it has a backward, of which a timing does not say whether the call runs it."""
+    """Whether it has a backward; a timing does not say whether the call runs it."""
     return any(
         kernel.direction == "backward"
         for compilation in variant.compilations
@@ -46,7 +46,7 @@ def trains(variant: VariantReport) -> bool:
 
 
 def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
-    """The variant that differs from another one by some switches alone."""
+    """The variant that differs from another only in some switches."""
     changed = msgspec.structs.replace(variant.requested, **changes)
     return next(
         (

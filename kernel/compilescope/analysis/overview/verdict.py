@@ -1,4 +1,4 @@
-"""What a variant's time is bound by, from what was measured of it, and what usually helps."""
+"""What limits a variant's time, from its measurements, and what usually helps."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
 _REACHED = 0.3
-"""The part of a peak from which on that peak is what binds."""
+"""The share of a peak from which on that peak is the limit."""
 
 
 class Reached(NamedTuple):
-    """What kernels reach of the device's peaks, weighed by their time."""
+    """The shares of the device's peaks that kernels reach, weighted by their time."""
 
     bandwidth: float | None
     compute: float | None
     known_us: float
-    """The time of the kernels that this is of."""
+    """The total time of these kernels."""
 
 
 def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     """A verdict on one variant.
 
-    From measured figures only: its layers, else its timing and the times of its kernels. The peaks
-    that these are compared with are the report's; what a kernel moves and computes is estimated
-    from its nodes' shapes. A variant for a target has a verdict from estimates, which says so.
+    It uses measured times only: those of its layers, otherwise of its calls and kernels. The peaks
+    are the report's; what a kernel moves and computes is estimated from its nodes' shapes. A
+    variant for a target has a verdict from estimates, which says so.
 
     Parameters
     ----------
     report
-        Has the other variants, whose timings say what a change brought.
+        Its other variants' timings show the gain of a change.
 
     Returns
     -------
     Verdict or None
-        None: eager, nothing was compiled, or nothing was measured to go by.
+        None for eager, if nothing was compiled, or without measurements.
     """
     if variant.target is not None:
         return target_verdict(variant, report)
@@ -78,7 +78,7 @@ def _reached(variant: VariantReport) -> Reached:
 
 
 def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
-    """The mean, by time; a kernel of which one share is not known reaches nothing of it."""
+    """The mean weighted by time; an unknown share counts as 0. None if all are unknown."""
     total = sum(us for us, _ in shares)
     if total <= 0 or all(share is None for _, share in shares):
         return None

@@ -1,4 +1,4 @@
-"""What usually helps against what binds a variant, as code, and what it brought where measured."""
+"""What usually helps against a variant's limit, as code, with the gain if it was measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .spent import parts_of_call
 from .wrapper import is_too_small
 
 _LARGE = 0.2
-"""The part of a call from which on a layer is worth a word of its own."""
+"""The share of a call from which on a layer is mentioned."""
 
 CPP = (
     "C++ wrapper",
@@ -46,7 +46,7 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
     Parameters
     ----------
     device
-        That the kernels run on: ``cpu``, ``cuda``.
+        The kind of device that the kernels run on: ``cpu``, ``cuda``.
     """
     requested = variant.requested
     on_gpu = not device.startswith("cpu")
@@ -104,7 +104,7 @@ def _help(text: tuple[str, str], code: str, place: str = "") -> Help:
 def _change(
     text: tuple[str, str], variant: VariantReport, report: Report, changes: dict[str, Any]
 ) -> Help | None:
-    """A change of the switches; None where the variant has it already."""
+    """A change of the switches; None if the variant has it already."""
     requested = variant.requested
     changed = msgspec.structs.replace(requested, **changes)
     if changed == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
@@ -119,7 +119,7 @@ def _change(
 
 
 def _is_plain(requested: Variant, mode: str) -> bool:
-    """Whether the variant's mode is not one that has what the other mode brings."""
+    """Whether the variant's mode does not already include what the other mode adds."""
     now = requested.mode or "default"
     if mode == "reduce-overhead":
         return now not in ("reduce-overhead", "max-autotune") and not requested.options.get(
@@ -147,7 +147,7 @@ def _alike(left: Variant, other: Variant) -> bool:
 
 
 def _bring(suggestion: Help, variant: VariantReport, other: VariantReport) -> None:
-    """What the other variant brought."""
+    """The gain of the other variant, in words."""
     suggestion.speedup = between(other, variant)
     if suggestion.speedup is not None:
         suggestion.ratio, suggestion.ratio_interval = (
@@ -157,7 +157,7 @@ def _bring(suggestion: Help, variant: VariantReport, other: VariantReport) -> No
 
 
 def _share(variant: VariantReport, kind: str) -> float:
-    """What a kind of layer takes of the whole."""
+    """The share of a call that a kind of layer takes."""
     whole = sum(layer.whole_us for layer in variant.layers)
     guarded = sum(layer.us for layer in parts_of_call(variant) if layer.kind == kind)
     return guarded / whole if whole > 0 else 0.0
@@ -191,7 +191,7 @@ def _float32(variant: VariantReport) -> bool:
 
 
 def _short(variant: VariantReport) -> bool:
-    """Whether most of them compute in shorter floats already."""
+    """Whether most kernels of products already compute in shorter floats."""
     dtypes = _dtypes(variant)
     return sum(dtype in ("float16", "bfloat16") for dtype in dtypes) * 2 > len(dtypes)
 

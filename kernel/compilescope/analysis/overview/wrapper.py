@@ -17,14 +17,14 @@ from .variants import sibling
 
 _VIEW = "wrappers"
 SMALL = 0.1
-"""Where the wrapper and its launches take less of a call, another wrapper is not worth it."""
+"""If the wrapper and its launches take less of a call, another wrapper is not worth it."""
 _MARGINAL = 0.05
-"""A part of a call that is measurable, and seldom worth a longer first call."""
+"""A gain below this share of a call is seldom worth a longer first call."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 
 
 def wrapper(report: Report, now: VariantReport) -> Answer | None:
-    """Answer whether the C++ wrapper is worth it; None where Inductor makes none.
+    """Answer whether the C++ wrapper is worth it; None if Inductor makes none.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _compared(
 
 
 def _without_interval(python: Timing, cpp: Timing) -> str:
-    """Why the two are not compared, where too few rounds were measured."""
+    """Why the two are not compared if too few rounds were measured."""
     rounds = min(len(python.samples_us), len(cpp.samples_us))
     if rounds == 1:
         return " Each was measured once: one sample has no interval."
@@ -160,7 +160,7 @@ def is_marginal(speedup: Speedup) -> bool:
 
 
 def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> str:
-    """What its first call costs more, and after how many calls it has paid for itself."""
+    """How much longer its first call takes, and after how many calls that is made up for."""
     before, after = first_call(python), first_call(cpp)
     if before is None or after is None:
         return ""
@@ -176,39 +176,39 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
 
 
 CHANCE = 0.05
-"""First calls that differ by less than this are taken for equal: each was measured once."""
+"""First calls that differ by less than this count as equal: each was measured once."""
 
 _ONCE = "each measured once"
 
 
 class HostTime(NamedTuple):
-    """What a Python wrapper takes of a call on the host, and the whole call, in µs."""
+    """The host time of a Python wrapper in a call, and the whole call, in µs."""
 
     us: float
     whole_us: float
     with_launches: bool
-    """Whether what its launches take on the host is in it: what a C++ wrapper can save at most.
+    """Whether ``us`` includes the host time of its launches, which a C++ wrapper can save too.
 
     A C++ wrapper launches kernels and calls libraries without Python, which the layer of the Python
     wrapper leaves out.
     """
 
     def subject(self, of_one: str, of_both: str) -> str:
-        """What goes after "the Python wrapper" with a verb, for one part or for both."""
+        """The words after "the Python wrapper", with a verb for one part or for both."""
         return f" and its launches {of_both}" if self.with_launches else f" {of_one}"
 
     @property
     def part(self) -> str:
-        """The part of the call; one that noise left at 0 is not a time."""
+        """The share of the call, in words; 0 only means that noise hides it."""
         if self.us <= 0:
             return f"too little of {duration(self.whole_us)} to be measured"
         return of_whole(self.us, self.whole_us)
 
 
 def host_time(python: VariantReport) -> HostTime | None:
-    """What the Python wrapper takes of a call; None where it was not measured.
+    """The host time of the Python wrapper in a call; None if it is unknown.
 
-    Nor is it known where its layers are of calls that took another time than those that were timed.
+    It is unknown without layers, or if the layers are of calls with another latency.
     """
     if python.requested.cpp_wrapper or not trusted(python):
         return None
@@ -224,7 +224,7 @@ def host_time(python: VariantReport) -> HostTime | None:
 
 
 def is_too_small(python: VariantReport) -> bool:
-    """Whether a C++ wrapper is known to have too little of a call to save."""
+    """Whether a C++ wrapper certainly saves too little of a call to be worth it."""
     host = host_time(python)
     return host is not None and host.with_launches and host.us / host.whole_us < SMALL
 
@@ -243,7 +243,7 @@ def near_timing(variant: VariantReport) -> bool:
 
 
 def called_us(variant: VariantReport) -> float:
-    """How long the calls took that were broken down, without a backward: as they are timed."""
+    """The time of the calls that were broken down, without a backward, as timings are."""
     return sum(layers.whole_us for layers in variant.layers if layers.direction != "backward")
 
 
@@ -256,13 +256,13 @@ def matches_timing(variant: VariantReport) -> bool:
 
 
 _SAME = 0.1
-"""Of the timed median: as near as the layers of a call are to its whole."""
+"""The allowed difference from the timed median: as for the sum of a call's layers."""
 _NEAR = 2.0
-"""How many times the timed median the layers' whole may be."""
+"""The largest allowed ratio of the calls that were broken down to the timed median."""
 
 
 def _never(host: HostTime | None, otherwise: str) -> str:
-    """The most that it could save, where that is known; else what to do."""
+    """The most that a C++ wrapper could save, if known; otherwise what to do."""
     if host is None or not host.with_launches:
         return otherwise
     share = f" ({percent(host.us / host.whole_us)})" if host.us > 0 else ""

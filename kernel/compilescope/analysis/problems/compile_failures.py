@@ -71,9 +71,9 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
 def suppressed(
     records: Sequence[Record], compilations: Sequence[Compilation]
 ) -> tuple[list[Problem], bool]:
-    """The failures that torch did not raise, as ``suppress_errors`` is on; whether all failed.
+    """The failures that ``suppress_errors`` hides, and whether every compilation failed.
 
-    Graph breaks and the recompile limit leave a frame to eager with any setting: they are left out.
+    Graph breaks and the recompile limit are left out: they leave a frame to eager with any setting.
     """
     records = [
         record
@@ -86,8 +86,8 @@ def suppressed(
     ids = {record.compile_id for record in records}
     problems = read_failures(records, compilations)
     for problem in problems:
-        told = problem.why in problem.what
-        problem.why = _SUPPRESSED if told else f"{_SUPPRESSED} {problem.why}"
+        is_repeated = problem.why in problem.what
+        problem.why = _SUPPRESSED if is_repeated else f"{_SUPPRESSED} {problem.why}"
         problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
     return problems, all(
         compilation.id in ids for compilation in compilations if compilation.graphs

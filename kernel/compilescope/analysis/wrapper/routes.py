@@ -153,10 +153,10 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
 def _operator(kernel: Kernel) -> str:
     """The operator's name in the dispatcher, as far as the code shows it."""
     node = NODE.match(kernel.name)
-    item = node or next((match for op in kernel.ops if (match := _ITEM.match(op))), None)
-    if item is None:
+    operator = node or next((match for op in kernel.ops if (match := _ITEM.match(op))), None)
+    if operator is None:
         return kernel.name
-    return dispatcher_name(*item.groups())
+    return dispatcher_name(*operator.groups())
 
 
 def _registered(

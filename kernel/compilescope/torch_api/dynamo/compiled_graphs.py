@@ -88,7 +88,7 @@ class KeptGraph(msgspec.Struct, kw_only=True):
 
 
 class KeptLayers(msgspec.Struct, kw_only=True):
-    """The graphs and frames of a call that was compiled, by which its layers can be called."""
+    """The graphs and frames of a compiled call, for calling its layers separately."""
 
     graphs: list[KeptGraph] = []
     frames: list[KeptFrame] = []

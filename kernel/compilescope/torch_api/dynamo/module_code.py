@@ -1,7 +1,7 @@
-"""What a way to deploy puts into the model's own modules, taken out while eager is called.
+"""Code that a way to deploy installs in the model's modules; removed while eager is called.
 
-Stands on ``Module._compiled_call_impl``, where ``module.compile()`` keeps what it compiled: the
-same in 2.11 to 2.15.
+Stands on ``Module._compiled_call_impl``, in which ``module.compile()`` keeps the compiled call; the
+same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any
 from torch import nn
 
 _NAMES = ("forward", "_compiled_call_impl")
-"""``module.forward = …`` and ``module.compile()``; of a class the first."""
+"""What ``module.forward = …`` and ``module.compile()`` set; the first also on classes."""
 _MISSING = object()
 
 
 class ModuleCode:
-    """The code of a model's modules and of their classes, as it is before a way is taken.
+    """The code of a model's modules and of their classes, without a way to deploy and with it.
 
     Parameters
     ----------
     fn
-        The call's function; one that is no module has no such code.
+        The call's function; only a module has such code.
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
@@ -36,21 +36,21 @@ class ModuleCode:
         self._before = self._compiled = self._code()
 
     def note_compiled(self) -> None:
-        """Take what is there now as the way's: a restored snapshot of the model loses it."""
+        """Note the current code as the way's, since restoring the model's snapshot removes it."""
         self._compiled = self._code()
 
     @property
     def differs(self) -> bool:
-        """Whether the way has put code into the modules."""
+        """Whether the way installed code in the modules."""
         return self._compiled != self._before
 
     def put(self, *, compiled: bool) -> None:
-        """Put the way's code into the modules, or what was there before."""
+        """Install the way's code in the modules, or the original."""
         self._put(self._compiled if compiled else self._before)
 
     @contextmanager
     def original(self) -> Iterator[None]:
-        """A block in which the modules have the code that they had before."""
+        """A block in which the modules have their original code."""
         self.put(compiled=False)
         try:
             yield

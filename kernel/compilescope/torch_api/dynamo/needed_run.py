@@ -1,8 +1,8 @@
-"""How far a captured graph has to be run, if only its capture is wanted.
+"""How much of a captured graph must run, if only the capture is needed.
 
-A graph is run for the code that follows it, and because the subject may fail on the values of its
-tensors: an index out of range. If nothing of the user's follows, what comes after the last
-operation that may fail on values is not run: the state is put back in any case.
+A graph runs for the code that follows it, and because the subject may fail on the values of its
+tensors: an index out of range. If no code of the user follows, the operations after the last one
+that may fail on values are skipped: the state is restored in any case.
 
 Stands on ``GraphModule.compile_subgraph_reason`` (set by Dynamo), on Dynamo calling a backend
 before it runs any of the frame, on the names of the functions through which torch calls a compiled
@@ -28,7 +28,7 @@ from torch.nn.modules import module as modules
 
 
 class _EndedError(BaseException):
-    """Ends a call whose further results nobody needs."""
+    """Ends a call whose remaining results are not needed."""
 
 
 def call(compiled: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -40,14 +40,14 @@ def call(compiled: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str,
 
 
 def ending(graph: fx.GraphModule) -> Callable[..., Any] | None:
-    """What to run in place of a graph, after which the call ends; None if the graph has to be run.
+    """What to run in place of a graph before the call ends; None if the whole graph must run.
 
     Ask in the backend, while Dynamo compiles the frame.
     """
     reason = getattr(graph, "compile_subgraph_reason", None)
     if reason is None or reason.graph_break or not _is_whole_call():
         return None
-    if torch.are_deterministic_algorithms_enabled():  # operations raise that else do not
+    if torch.are_deterministic_algorithms_enabled():  # more operations may raise
         return None
     nodes = list(graph.graph.nodes)
     fallible = [index for index, node in enumerate(nodes) if _may_fail(node)]
@@ -64,7 +64,7 @@ def ending(graph: fx.GraphModule) -> Callable[..., Any] | None:
 
 
 def _is_whole_call() -> bool:
-    """Whether the frame that Dynamo compiles is all that `call` calls.
+    """Whether `call` calls nothing but the frame that Dynamo compiles.
 
     No other code is between, and no hook of a module runs after the frame.
     """
@@ -128,7 +128,7 @@ def _first(graph: fx.GraphModule, count: int) -> fx.GraphModule:
 
 
 def _may_fail(node: fx.Node) -> bool:
-    """Whether a node may raise what tracing it with fake tensors does not: False only if known."""
+    """Whether a node may raise what tracing with fake tensors does not; True if unknown."""
     if node.op in ("placeholder", "output"):
         return False
     target = node.target
@@ -175,7 +175,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 _USUAL = (torch.float32, torch.float64, torch.bfloat16)
-"""The dtypes for which every kernel is there, on every device."""
+"""The dtypes for which every device has all kernels."""
 
 _SHAPING = {torch.arange, torch.cat, torch.stack, operator.getitem}
 _SHAPING_METHODS = {

@@ -1,4 +1,4 @@
-"""What keeps torch.compile from compiling anything: a variable, a setting, a stance or a mode.
+"""What keeps torch.compile from compiling: a variable, a setting, a stance or a mode.
 
 Stands on ``torch.utils._python_dispatch``: ``_get_current_dispatch_mode_stack``, and of the modes
 ``is_infra_mode`` and ``ignore_compile_internals``, as read in 2.13.
@@ -13,13 +13,13 @@ from ..process import variables
 from . import skipping
 
 _STANCES = ("force_eager", "eager_on_recompile", "eager_then_compile")
-"""Those under which torch does not compile a function at its first call."""
+"""Stances under which torch does not compile a function at its first call."""
 
 
 def turned_off() -> Problem | None:
-    """The problem of a call now, of which torch compiles nothing; None where nothing prevents it.
+    """The problem if torch.compile compiles nothing in this thread now; otherwise None.
 
-    Of the thread that asks: a mode is active in one thread.
+    Modes are active per thread.
     """
     off = variables.switched_off()
     if off is not None:
@@ -29,7 +29,7 @@ def turned_off() -> Problem | None:
             skipping.stance_in_words(), remedy='Run torch.compiler.set_stance("default").'
         )
     for mode in reversed(_get_current_dispatch_mode_stack()):
-        # Torch's own modes may lack them.
+        # torch's own modes may lack these methods.
         exempt = ("is_infra_mode", "ignore_compile_internals")
         if not any(getattr(mode, name, bool)() for name in exempt):
             return _problem(

@@ -110,7 +110,7 @@ def of_torch(error: BaseException) -> Problem | None:
 def _ours(error: BaseException) -> Problem | None:
     """The problem if compilescope's own code raised the exception; otherwise None.
 
-    Memory may run out anywhere, so that is not counted as an error of compilescope.
+    Running out of memory can happen anywhere, and is not an error of compilescope.
     """
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):

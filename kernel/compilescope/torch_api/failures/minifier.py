@@ -40,7 +40,7 @@ def minify(
     inputs: Sequence[Any],
     fails: Callable[[GraphModule, Sequence[Any]], bool],
 ) -> tuple[GraphModule, Sequence[Any], bool]:
-    """The smallest graph that torch's minifier reaches, its inputs, and whether it came to an end.
+    """The smallest graph that torch's minifier reaches, its inputs, and whether it finished.
 
     Parameters
     ----------
