@@ -13,7 +13,7 @@ from ..isolation.user_state import Snapshot
 from ..measure.numerics import compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
-from ..report.problem import Problem, message_of
+from ..report.problem import Problem, in_short
 from ..report.references import is_reference
 from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
@@ -69,7 +69,7 @@ class Reference:
         self._tried = False
         self._truth: Truth | None = None
         self._otherwise: dict[int, Mapping[str, Any]] = {}
-        self._again: Mapping[str, Any] | None = None
+        self._unlike: str | None = None
         self.why = ""
         self.unrepeatable = ""
         """Why nothing can be compared; empty if it can."""
@@ -118,9 +118,11 @@ class Reference:
         if not self._together.any(off):
             return output_errors
         wrong = any(not error.ok for error in output_errors)
-        if self._together.any(wrong) and not self._together.all(self._repeats()):
-            self.unrepeatable = UNREPEATABLE
-            return []
+        if self._together.any(wrong):
+            unlike = self._second_call()
+            if not self._together.all(not unlike):
+                self.unrepeatable = unlike or UNREPEATABLE_ELSEWHERE
+                return []
         truth = self.truth()
         if truth is not None:
             output_errors = compare_with_truth(expected, actual, truth)
@@ -130,19 +132,26 @@ class Reference:
             pardon(output_errors, expected, actual, self._rounded_otherwise(seed))
         return output_errors
 
-    def _repeats(self) -> bool:
-        """Whether eager gives the same result twice: a call may read values that change."""
-        if self._again is None:
-            self._again = {}
+    def agrees(self, outcome: Outcome) -> bool | None:
+        """Whether a variant's outcome agrees with eager's; None if nothing can be compared."""
+        output_errors = self.compare(outcome)
+        return None if self.unrepeatable else all(error.ok for error in output_errors)
+
+    def _second_call(self) -> str:
+        """How a second call in eager differs from the first; empty if it does not."""
+        if self._unlike is None:
             try:
                 with quiet():
                     outcome = outcome_of(self._call(), self._backward)
-                    self._again = with_changes(outcome, self._snapshot).values()
-            except CALL_ERRORS:  # it worked the first time
-                return False
+                    again = with_changes(outcome, self._snapshot).values()
+            except CALL_ERRORS as error:
+                self._unlike = SECOND_CALL_RAISED.format(in_short(error))
+            else:
+                errors = compare(self.outcome.values(), again)
+                self._unlike = "" if all(error.ok for error in errors) else UNREPEATABLE
             finally:
                 self._snapshot.restore()
-        return all(error.ok for error in compare(self.outcome.values(), self._again))
+        return self._unlike
 
     def _rounded_otherwise(self, seed: int) -> Mapping[str, Any]:
         """Eager's values when each operator rounds differently; empty if that run fails."""
@@ -170,8 +179,7 @@ class Reference:
                 outcome = outcome_of(self._call(), self._backward, mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except CALL_ERRORS as error:  # then there is no reference
-            first = message_of(error).strip().partition("\n")[0]
-            self.why = f"Eager did not run in float64: {type(error).__name__}: {first}"
+            self.why = f"Eager did not run in float64: {in_short(error)}."
         finally:
             snapshot.restore()
         self._together.all(outcome is not None)
@@ -271,6 +279,13 @@ def _is_float(value: Any) -> bool:
 UNREPEATABLE = (
     "Two calls in eager, from the same state, give different results: the call reads a clock, an "
     "iterator, a file or memory that nothing has written. Nothing is compared."
+)
+SECOND_CALL_RAISED = (
+    "A second call in eager, from the same state, raised {}; the first did not. Nothing is "
+    "compared."
+)
+UNREPEATABLE_ELSEWHERE = (
+    "On another rank, a second call in eager does not repeat the first. Nothing is compared."
 )
 _ROUNDINGS = 8
 """The most runs of eager with other rounding: in a single one, a value seldom crosses zero."""

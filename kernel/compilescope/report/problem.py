@@ -80,6 +80,11 @@ def first_line_of(error: BaseException) -> str:
     return next(iter(message_of(error).strip().splitlines()), "")
 
 
+def in_short(error: BaseException) -> str:
+    """An exception's type and the first line of its message, without a full stop."""
+    return f"{type(error).__name__}: {first_line_of(error)}".rstrip(".: ")
+
+
 def fault(error: BaseException, where: str = "") -> Problem:
     """The problem for an error in compilescope itself, not in the subject or torch.
 

@@ -62,6 +62,8 @@ def study_accuracy(study: StudyContext) -> None:
             return
         report.accuracy = reference.compare(built.outcome, closely=True)
     report.absent.pop("accuracy", None)
+    if reference.unrepeatable:
+        report.absent["accuracy"] = reference.unrepeatable
     report.absent.pop("departure", None)
     report.departure = None
     report.problems = [problem for problem in report.problems if not is_mismatch(problem)]

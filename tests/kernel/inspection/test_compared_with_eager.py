@@ -8,7 +8,10 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds.compare_with_eager import mismatch
+from compilescope.builds.call_result import outcome_of
+from compilescope.builds.compare_with_eager import Reference, mismatch
+from compilescope.builds.rank_agreement import SingleProcess
+from compilescope.isolation.user_state import preserved
 from compilescope.report import OutputError
 from compilescope.report.variant import Variant
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
@@ -117,6 +120,41 @@ def test_what_does_not_repeat_in_eager_is_not_compared() -> None:
     assert variant.accuracy == []
     assert variant.problems == []
     assert variant.absent["accuracy"].startswith("Two calls in eager, from the same state, give")
+
+
+@pytest.mark.parametrize("message", ["used up.", ""])
+def test_a_second_call_that_raises_is_no_other_result(message: str) -> None:
+    left = iter([1.0])
+
+    def once(x: torch.Tensor) -> torch.Tensor:
+        try:
+            return x + next(left)
+        except StopIteration:
+            raise ValueError(message) from None
+
+    x = torch.zeros(3)
+    with preserved(once, (x,)) as snapshot:
+        reference = Reference(once, (x,), {}, snapshot)
+        assert reference.agrees(outcome_of(x + 1, None)) is True
+        assert reference.unrepeatable == ""
+        assert reference.agrees(outcome_of(x + 2, None)) is None
+    raised = "ValueError: used up" if message else "ValueError"
+    assert reference.unrepeatable == (
+        f"A second call in eager, from the same state, raised {raised}; the first did not. "
+        "Nothing is compared."
+    )
+
+
+def test_another_rank_whose_call_does_not_repeat_is_named() -> None:
+    class AnotherFails(SingleProcess):
+        def all(self, able: bool) -> bool:
+            return False
+
+    x = torch.zeros(3)
+    with preserved(torch.sin, (x,)) as snapshot:
+        reference = Reference(torch.sin, (x,), {}, snapshot, AnotherFails())
+        assert reference.compare(outcome_of(x + 2, None)) == []
+    assert reference.unrepeatable.startswith("On another rank, a second call in eager")
 
 
 def test_a_long_sum_may_round_as_one_term_after_the_other() -> None:

@@ -189,7 +189,7 @@ class TestReference:
         with preserved(call, (torch.ones(2),)) as snapshot:
             reference = Reference(call, (torch.ones(2),), {}, snapshot)
             assert reference.truth() is None
-        assert reference.why == "Eager did not run in float64: ValueError: not so"
+        assert reference.why == "Eager did not run in float64: ValueError: not so."
 
     def test_what_torch_does_not_see_makes_it_unbelievable(self) -> None:
         def call(x: torch.Tensor) -> torch.Tensor:

@@ -144,7 +144,7 @@ class _Making:
         finally:
             self._snapshot.restore()
         if not reference.random:
-            package.accurate = all(error.ok for error in reference.compare(outcome))
+            package.accurate = reference.agrees(outcome)
         calls: dict[str, Callable[[], Any]] = {
             EAGER: lambda: fn(*args, **kwargs),
             STANDALONE: lambda: loaded.call(*args, **kwargs),
