@@ -182,7 +182,8 @@ def studies_page() -> str:
 
 
 def constant(name: str, value: object) -> str:
-    return f"export const {name} = {literal(value)};"
+    line = f"export const {name} = {literal(value)};"
+    return line if len(line) <= WIDTH else f"export const {name} =\n  {literal(value)};"
 
 
 def _package() -> str:
@@ -246,6 +247,7 @@ def generate() -> str:
                 constant("LIMIT_TITLE", report.LIMIT_TITLE),
                 constant("SUGGESTIONS_TITLE", report.SUGGESTIONS_TITLE),
                 constant("DECISIONS_TITLE", report.DECISIONS_TITLE),
+                constant("WAYS_UNDECIDED", report.WAYS_UNDECIDED),
             ]
         ),
         titles(

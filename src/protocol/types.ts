@@ -12,6 +12,8 @@ export const STACK_VALUE = 'a value that was on the stack at the graph break';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
+export const WAYS_UNDECIDED =
+  'No compiled way is certainly faster than eager: the measurement is too noisy or too short. Measure again on a quiet machine.';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.

@@ -8,6 +8,7 @@ import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
 import { SweepView } from '../../src/panels/sweep/view';
+import { WAYS_UNDECIDED } from '../../src/protocol/types';
 import type {
   Choices,
   DeployWay,
@@ -339,6 +340,29 @@ describe('SweepBody', () => {
     expect(page.text()).toContain('Wrappers, modes, blocks compiled once');
     page.click(page.button('Measure'));
     expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
+  });
+
+  it('recommends no way to deploy that is too noisy to judge', () => {
+    show(null, [
+      variantReport('python', {
+        ways: [
+          way('eager', {
+            cold_s: 0.01,
+            first_s: 0.01,
+            call_us: 90,
+            is_pareto: true
+          }),
+          way('torch.compile', {
+            cold_s: 20,
+            first_s: 20,
+            call_us: 50,
+            speedup: speedup('noisy', 'too noisy to judge')
+          })
+        ]
+      })
+    ]);
+    expect(page.text()).toContain(WAYS_UNDECIDED);
+    expect(page.text()).not.toContain('Lowest latency');
   });
 
   it('shows the ways to deploy, what each gives up, and the code of one', () => {

@@ -43,7 +43,10 @@ class SweepResult:
 
     @property
     def best(self) -> SweepCell | None:
-        """The fastest cell with correct results; None if there is none."""
+        """The cell with the lowest median and correct results; None if there is none.
+
+        ``report.sweep.verdicts`` says whether noise hides which is fastest.
+        """
         return next((cell for cell in self.cells if cell.key == self.sweep.winner), None)
 
     @property
@@ -90,8 +93,8 @@ class SweepResult:
 
     def __repr__(self) -> str:
         done = sum(cell.state == "done" for cell in self.cells)
-        best = f", best {self.best.name!r}" if self.best else ""
-        return f"<sweep of {self.report.subject.name}: {done} of {len(self.cells)} done{best}>"
+        lowest = f", lowest median {self.best.name!r}" if self.best else ""
+        return f"<sweep of {self.report.subject.name}: {done} of {len(self.cells)} done{lowest}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))

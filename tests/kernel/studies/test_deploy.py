@@ -13,7 +13,7 @@ from compilescope.analysis.figures.speedups import speedup
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.numerics import compare
 from compilescope.report import Report, Subject, VariantReport
-from compilescope.report.measurements.deployment import PRELUDE, DeployWay
+from compilescope.report.measurements.deployment import PRELUDE, WAYS_UNDECIDED, DeployWay
 from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
 from compilescope.studies.deploy.way_process import _is_accurate, blame
@@ -327,9 +327,16 @@ def test_noise_does_not_choose_a_way() -> None:
     assert noisy.speedup is not None
     noisy.speedup.standing, noisy.speedup.text = "noisy", "too noisy to judge"
     assert report_of(EAGER, noisy, SOON).best("latency").way is SOON
-    only_noise = report_of(EAGER, noisy).best("latency")
-    assert only_noise.way is noisy
-    assert "too noisy to say" in only_noise.reason
+    report = report_of(EAGER, noisy)
+    only_noise = report.best("latency")
+    assert only_noise.way is EAGER
+    assert only_noise.reason.endswith(f"{WAYS_UNDECIDED} Not judged: noisy.")
+    assert [way.best_for for way in report.variants[0].ways] == [[], []]
+    assert WAYS_UNDECIDED in rows.remarks(report.variants[0])
+    without_eager = report_of(noisy).best("cold")
+    assert without_eager.way is noisy, "nothing else was measured"
+    assert WAYS_UNDECIDED in str(without_eager)
+    assert report_of(EAGER, SLOW, WRONG).variants[0].ways[0].best_for, "nothing is undecided"
 
 
 def test_each_way_says_what_it_is_best_for() -> None:

@@ -11,6 +11,12 @@ BLOCKS, NESTED = "blocks compiled", "nested region"
 """The ways that compile a model's repeated block once."""
 Objective = Literal["latency", "cold", "balanced"]
 
+WAYS_UNDECIDED = (
+    "No compiled way is certainly faster than eager: the measurement is too noisy or too short. "
+    "Measure again on a quiet machine."
+)
+"""What is said instead of a recommendation if noise hides whether a way is faster than eager."""
+
 PRELUDE = "import functools\nfrom pathlib import Path\n\nimport torch\n"
 """The beginning of every way's code."""
 
@@ -72,7 +78,7 @@ class DeployWay(Struct):
     """Whether no other way of the variant is faster in both the first call and later calls."""
     best_for: list[Objective] = []
     """The objectives for which `Report.best` chooses it among the variant's ways, without a memory
-    limit."""
+    limit. Empty for all ways if noise hides whether one is faster than eager."""
     why: str = ""
     """Why it was not measured."""
     shipped_why: str = ""

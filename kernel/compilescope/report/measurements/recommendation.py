@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import CompilescopeError
 from ..units import duration
-from .deployment import PRELUDE, DeployWay, Objective
+from .deployment import PRELUDE, WAYS_UNDECIDED, DeployWay, Objective
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
@@ -23,7 +23,7 @@ class Recommendation(msgspec.Struct, frozen=True):
     variant: str
     """The variant whose settings it uses."""
     objective: Objective
-    """What it is best at: ``latency``, ``cold`` or ``balanced``."""
+    """What it was chosen for: ``latency``, ``cold`` or ``balanced``."""
     reason: str
     """Its cost compared with the others, in a sentence or two."""
 
@@ -108,13 +108,13 @@ def recommend(
             f"The smallest peak memory until the first result is {least / 1e9:.2f} GB.",
             "Allow more memory, or use a smaller call.",
         )
-    may_pay = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
-    # What is certainly faster comes before what only may be: noise would choose among the latter.
-    certain = [(variant, way) for variant, way in may_pay if _is_faster(way)]
-    faster = certain or may_pay
     # Eager always has the shortest first call, so a compiled way must be faster in later calls.
-    variant, way = _choose(faster or fits, objective)
-    return Recommendation(way, variant, objective, _reason(way, objective, compiled=bool(faster)))
+    faster = [(variant, way) for variant, way in fits if way.ship_code and _is_faster(way)]
+    # Among ways that only may be faster, noise would choose.
+    eager = [(variant, way) for variant, way in fits if not way.ship_code]
+    variant, way = _choose(faster or eager or fits, objective)
+    reason = _reason(way, objective, faster=bool(faster), undecided=_undecided(fits))
+    return Recommendation(way, variant, objective, reason)
 
 
 def judge(ways: Sequence[DeployWay]) -> None:
@@ -126,7 +126,7 @@ def judge(ways: Sequence[DeployWay]) -> None:
         way.is_pareto = id(way) in front
         way.paste_code = "" if way.cold_s is None else paste_code(way)
         way.best_for = []
-    if front:
+    if front and not _undecided([("", way) for way in ways if counts(way)]):
         for objective in OBJECTIVES:
             recommend([("", way) for way in ways], objective, None).way.best_for.append(objective)
 
@@ -197,12 +197,15 @@ def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tupl
     return min(alike, key=lambda named_way: first_s(named_way[1]))
 
 
-def _pays(way: DeployWay) -> bool:
-    """Whether its calls are, or may be, faster than the interleaved eager calls."""
-    speedup = way.speedup
-    if speedup is None or speedup.standing in ("slower", "same"):
-        return False
-    return speedup.ratio > 1
+def _undecided(ways: Sequence[tuple[str, DeployWay]]) -> list[str]:
+    """The names of the ways that may be faster than eager, if none certainly is."""
+    if any(way.ship_code and _is_faster(way) for _, way in ways):
+        return []
+    return [way.name for _, way in ways if way.ship_code and _may_be_faster(way)]
+
+
+def _may_be_faster(way: DeployWay) -> bool:
+    return way.speedup is not None and way.speedup.standing in ("noisy", "few")
 
 
 def _is_faster(way: DeployWay) -> bool:
@@ -223,7 +226,7 @@ def _interval(way: DeployWay) -> tuple[float, float]:
     return way.speedup.interval
 
 
-def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
+def _reason(way: DeployWay, objective: Objective, *, faster: bool, undecided: Sequence[str]) -> str:
     measured = (
         f"a call takes {duration(way.call_us or 0)}, eager beside it {duration(way.eager_us or 0)}"
     )
@@ -233,13 +236,10 @@ def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
     if way.shipped_s is not None:
         shipped = f"the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
         measured += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
-    if not compiled:
+    if undecided:
+        return f"{measured}. {WAYS_UNDECIDED} Not judged: {', '.join(dict.fromkeys(undecided))}."
+    if not faster:
         return f"no compiled way is faster than eager here; {measured}."
-    if not _is_faster(way):
-        return (
-            "the measurement is too noisy to say whether any way is faster than eager; "
-            f"{measured}. Measure again on a quiet machine."
-        )
     goals = {
         "latency": "the lowest latency",
         "cold": "the shortest time to the first result among the ways faster than eager",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import DeployWay, Report, VariantReport, units
+from ...report import WAYS_UNDECIDED, DeployWay, Report, VariantReport, units
 from ...report.measurements.recommendation import OBJECTIVES
 from .. import wording
 from .table import Column, Table
@@ -105,6 +105,8 @@ def _recommended(variant: VariantReport) -> Iterator[str]:
     ]
     if best:
         yield f"report.best() recommends {', '.join(best)}."
+    elif any(way.is_pareto for way in variant.ways):
+        yield WAYS_UNDECIDED
 
 
 def _uneven(variant: VariantReport) -> Iterator[str]:

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../../charts';
+import { WAYS_UNDECIDED } from '../../../protocol/types';
 import type { DeployWay, VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
 import { StudyPart } from '../../common/study';
@@ -123,7 +124,8 @@ function Ways(props: {
 }
 
 /**
- * Which way is recommended for what, in a sentence; empty where none is.
+ * Which way is recommended for what, in a sentence. Empty if there is none to
+ * recommend, as all failed or gave wrong results.
  */
 function recommendedIn(
   ways: readonly DeployWay[],
@@ -143,5 +145,7 @@ function recommendedIn(
         cold,
         balanced
       )
-    : '';
+    : ways.some(({ is_pareto }) => is_pareto)
+      ? WAYS_UNDECIDED
+      : '';
 }
