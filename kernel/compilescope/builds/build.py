@@ -68,7 +68,7 @@ class Built(msgspec.Struct, kw_only=True):
     off: Problem | None = None
     """What kept torch from compiling, if something did."""
     suppressed: list[Problem] = []
-    """The failed compilations that torch left to eager, where it compiled others."""
+    """The failed compilations that torch left to eager."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
     askable: Askable | None = None
@@ -152,11 +152,10 @@ def build(
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     if built.problem is None:
-        problems, all_failed = suppressed(records, built.compilations)
-        if problems and all_failed:
-            built.problem = msgspec.structs.replace(problems[0], severity="error")
-        else:
-            built.suppressed = problems
+        built.suppressed = suppressed(records, built.compilations)
+        built.problem = next(
+            (problem for problem in built.suppressed if problem.severity == "error"), None
+        )
     else:
         place(built.problem, built.compilations)
     built.cuda_graphs = foresee(variant, built.compilations, skips, ids, records)

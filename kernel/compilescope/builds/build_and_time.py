@@ -294,9 +294,8 @@ def _report(built: Built, variant: Variant, builds: BuiltVariants) -> VariantRep
         report.problems.append(built.problem)
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
-    report.problems += built.suppressed
     report.problems += overwriting(built.compilations, built.retained)
-    report.problems += remarks(built.compilations, builds.fn, built.off)
+    report.problems += remarks(built.compilations, builds.fn, built.off, built.suppressed)
     return report
 
 

@@ -21,14 +21,25 @@ def remarks(
     compilations: Sequence[Compilation],
     fn: Callable[..., Any] | None = None,
     off: Problem | None = None,
+    suppressed: Sequence[Problem] = (),
 ) -> list[Problem]:
-    """The problems of a variant of a call of ``fn`` in which nothing failed.
+    """The problems of a variant of a call of ``fn`` that raised nothing.
 
     Parameters
     ----------
     off
         What kept torch from compiling, if something did.
+    suppressed
+        The failures that torch left to eager: they say why nothing else was compiled.
     """
+    if any(problem.severity == "error" for problem in suppressed):
+        return list(suppressed)
+    return [*suppressed, *_without_failures(compilations, fn, off)]
+
+
+def _without_failures(
+    compilations: Sequence[Compilation], fn: Callable[..., Any] | None, off: Problem | None
+) -> list[Problem]:
     if not any(compilation.graphs for compilation in compilations):
         if off is not None and not compilations:
             return [off]

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..analysis.problems.compile_failures import suppressed
 from ..capture.live import loaded_files, record_of, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
@@ -55,6 +56,8 @@ class Sources(msgspec.Struct, kw_only=True):
 
     compilations: list[Compilation]
     problems: list[Problem]
+    suppressed: list[Problem]
+    """The failures of the capture that ``suppress_errors`` hides."""
     effective: list[Effective]
     cuda_graphs: CudaGraphs | None = None
 
@@ -123,6 +126,7 @@ def _generate(
         guards=generated.lowering.guards,
     )
     generated.lowering.note(compilations)
+    hidden = suppressed(records, compilations)
     for compilation in compilations:
         _forget_the_run(compilation)
         if absent:
@@ -134,6 +138,7 @@ def _generate(
     return Sources(
         compilations=compilations,
         problems=generated.problems,
+        suppressed=hidden,
         effective=effective,
         cuda_graphs=graphs,
     )

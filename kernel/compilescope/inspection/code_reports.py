@@ -61,7 +61,7 @@ def generated(
     if captured.problem is not None:
         problems.insert(0, captured.problem)
     else:
-        problems += remarks(sources.compilations, fn, captured.off)
+        problems += remarks(sources.compilations, fn, captured.off, sources.suppressed)
     failed = any(problem.severity == "error" for problem in problems)
     return VariantReport(
         name=name,

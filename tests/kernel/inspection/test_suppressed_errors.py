@@ -51,6 +51,23 @@ def broken(x: torch.Tensor) -> torch.Tensor:
     return y.sin()
 
 
+@torch.library.custom_op("suppressed::without_fake", mutates_args=())
+def without_fake(x: torch.Tensor) -> torch.Tensor:
+    return x.sin()
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_what_dynamo_cannot_trace_is_no_call_without_tensors(run: bool) -> None:
+    report = cs.inspect(lambda x: without_fake(x) * 2, (X,), run=run)
+    compiled = [variant for variant in report.variants if variant.requested.backend is not None]
+    assert [variant.stage for variant in compiled] == ["failed", "failed"]
+    for variant in compiled:
+        (problem,) = variant.problems
+        assert problem.severity == "error"
+        assert "fell back to eager" in problem.what
+        assert problem.why.startswith("suppress_errors is on: ")
+
+
 def test_a_part_that_ran_in_eager_is_a_warning() -> None:
     variant = inspected(broken, refuses_sines)
     told = [problem for problem in variant.problems if "suppress_errors" in problem.why]

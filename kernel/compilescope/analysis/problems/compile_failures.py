@@ -68,10 +68,8 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
     return problems
 
 
-def suppressed(
-    records: Sequence[Record], compilations: Sequence[Compilation]
-) -> tuple[list[Problem], bool]:
-    """The failures that ``suppress_errors`` hides, and whether every compilation failed.
+def suppressed(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
+    """The failures that ``suppress_errors`` hides; errors if nothing else was compiled.
 
     Graph breaks and the recompile limit are left out: they leave a frame to eager with any setting.
     """
@@ -89,9 +87,10 @@ def suppressed(
         is_repeated = problem.why in problem.what
         problem.why = _SUPPRESSED if is_repeated else f"{_SUPPRESSED} {problem.why}"
         problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
-    return problems, all(
-        compilation.id in ids for compilation in compilations if compilation.graphs
-    )
+    if all(compilation.id in ids for compilation in compilations if compilation.graphs):
+        for problem in problems:
+            problem.severity = "error"
+    return problems
 
 
 _BREAKS = ("Unsupported", "SkipFrame")

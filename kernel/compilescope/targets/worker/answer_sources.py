@@ -43,7 +43,9 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
     if captured.problem is not None:
         problems.insert(0, of_absence(captured.problem))
     else:
-        problems += remarks(generated.compilations, off=captured.off)
+        problems += remarks(
+            generated.compilations, off=captured.off, suppressed=generated.suppressed
+        )
     inductor = variant.uses_inductor
     response = SourcesGiven(
         compilations=generated.compilations,
