@@ -29,7 +29,7 @@ from .build import Built, build
 from .built_variants import EAGER, BuiltVariants
 from .call_result import outcome_of, with_changes
 from .compare_with_eager import Reference, mismatch
-from .compile_warnings import remarks
+from .compile_warnings import consumed_generator, remarks
 from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .kernel_first_runs import add_first_runs
 from .rank_agreement import ALONE, RankAgreement
@@ -307,14 +307,16 @@ def _compare(report: VariantReport, built: Built, reference: Reference, *, rando
         report.accuracy = reference.compare(built.outcome)
         if reference.why:
             report.absent["reference"] = reference.why
-        if reference.unrepeatable:
-            report.absent["accuracy"] = reference.unrepeatable
+        if not_compared := reference.not_compared(built.outcome):
+            report.absent["accuracy"] = not_compared
         elif not report.accuracy:
             outputs = [output for output in built.outcome.values().values() if output is not None]
             report.absent["accuracy"] = NO_TENSORS if outputs else NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
             report.problems.append(mismatch(wrong, report.requested))
+        if reference.consumed(built.outcome):
+            report.problems.append(consumed_generator())
 
 
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from .call_result import Outcome, outcome_of, with_changes
+from .compile_warnings import GENERATOR
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
 
@@ -109,10 +111,12 @@ class Reference:
             Whether to compare in double precision in any case.
         """
         expected, actual = self.outcome.values(), outcome.values()
+        left_out = self.consumed(outcome)
         if self.outcome.unchecked or outcome.unchecked:
-            for path in {*self.outcome.changes, *outcome.changes}:
-                expected.pop(path, None)
-                actual.pop(path, None)
+            left_out += [*self.outcome.changes, *outcome.changes]
+        for path in left_out:
+            expected.pop(path, None)
+            actual.pop(path, None)
         output_errors = compare(expected, actual)
         off = closely or any(not error.ok for error in output_errors)
         if not self._together.any(off):
@@ -133,9 +137,25 @@ class Reference:
         return output_errors
 
     def agrees(self, outcome: Outcome) -> bool | None:
-        """Whether a variant's outcome agrees with eager's; None if nothing can be compared."""
+        """Whether a variant's outcome agrees with eager's; None if that is not known."""
         output_errors = self.compare(outcome)
-        return None if self.unrepeatable else all(error.ok for error in output_errors)
+        if not all(error.ok for error in output_errors):
+            return False
+        return None if self.not_compared(outcome) else True
+
+    def not_compared(self, outcome: Outcome) -> str:
+        """Why `compare` left out results; empty if it compared all."""
+        return self.unrepeatable or (GENERATOR if self.consumed(outcome) else "")
+
+    def consumed(self, outcome: Outcome) -> list[str]:
+        """The outputs that are generators in eager, and that the variant has computed."""
+        outputs = outcome.outputs
+        return [
+            path
+            for path, value in self.outcome.outputs.items()
+            if isinstance(value, types.GeneratorType)
+            and not isinstance(outputs.get(path), types.GeneratorType)
+        ]
 
     def _second_call(self) -> str:
         """How a second call in eager differs from the first; empty if it does not."""

@@ -13,6 +13,8 @@ from ..report.problem import Problem
 from ..torch_api.trace.compiled_callable import skipped_class
 
 _NOTHING = "torch.compile compiled nothing."
+GENERATOR = "The call returns a generator, which computes nothing in eager until it is consumed."
+_CONSUME = "Inspect a function that consumes it, such as lambda x: list(f(x))."
 _LIMIT = "recompile limit exceeded"
 """How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
 
@@ -60,7 +62,18 @@ def _unrun(fn: Callable[..., Any] | None) -> Problem | None:
         severity="warning",
         what=_NOTHING,
         why="The call returns a generator that nothing consumes: no line of its body runs.",
-        remedy="Inspect a function that consumes it, such as lambda x: list(f(x)).",
+        remedy=_CONSUME,
+    )
+
+
+def consumed_generator() -> Problem:
+    """The problem of a call whose result is a generator in eager only."""
+    return Problem(
+        severity="warning",
+        what=GENERATOR,
+        why="Dynamo runs it as a whole and returns an iterator over its results: neither the "
+        "results nor the times can be compared.",
+        remedy=_CONSUME,
     )
 
 

@@ -61,9 +61,10 @@ def study_accuracy(study: StudyContext) -> None:
             report.absent["accuracy"] = NOT_BUILT.format(why)
             return
         report.accuracy = reference.compare(built.outcome, closely=True)
+        not_compared = reference.not_compared(built.outcome)
     report.absent.pop("accuracy", None)
-    if reference.unrepeatable:
-        report.absent["accuracy"] = reference.unrepeatable
+    if not_compared:
+        report.absent["accuracy"] = not_compared
     report.absent.pop("departure", None)
     report.departure = None
     report.problems = [problem for problem in report.problems if not is_mismatch(problem)]

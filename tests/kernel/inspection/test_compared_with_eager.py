@@ -145,6 +145,19 @@ def test_a_second_call_that_raises_is_no_other_result(message: str) -> None:
     )
 
 
+def test_a_generator_is_left_out_of_what_is_compared() -> None:
+    x = torch.zeros(3)
+
+    def call(x: torch.Tensor) -> Any:
+        return x + 1, (x.sin() for _ in range(2))
+
+    with preserved(call, (x,)) as snapshot:
+        reference = Reference(call, (x,), {}, snapshot)
+        right, wrong = ((x + added, iter((x.sin(),))) for added in (1, 2))
+        assert reference.agrees(outcome_of(right, None)) is None
+        assert reference.agrees(outcome_of(wrong, None)) is False
+
+
 def test_another_rank_whose_call_does_not_repeat_is_named() -> None:
     class AnotherFails(SingleProcess):
         def all(self, able: bool) -> bool:

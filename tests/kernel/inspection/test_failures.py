@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import functools
 import sys
 import threading
 import traceback
@@ -306,6 +307,28 @@ def test_a_generator_that_nothing_consumes() -> None:
     )
     consumed = inspect(Call(lambda x: list(generates(x)), (X,)), run=False)
     assert consumed.compilation("0/0").graphs
+
+
+def returns_generator(x: torch.Tensor) -> Iterator[torch.Tensor]:
+    y = x + 1
+    return (y.sin() for _ in range(2))
+
+
+@pytest.mark.parametrize(
+    "fn", [returns_generator, lambda x: generates(x), functools.partial(generates)]
+)
+def test_a_generator_that_dynamo_consumes_is_no_wrong_result(fn: Callable[..., Any]) -> None:
+    report = inspect(Call(fn, (X,)), variants={"a": cs.Variant(backend="eager")})
+    problem = the_problem(report, "built")
+    assert problem.severity == "warning"
+    assert problem.what == (
+        "The call returns a generator, which computes nothing in eager until it is consumed."
+    )
+    assert problem.remedy == "Inspect a function that consumes it, such as lambda x: list(f(x))."
+    variant = report.variant("a")
+    assert (variant.accuracy, variant.absent["accuracy"]) == ([], problem.what)
+    consumed = cs.inspect(lambda x: list(fn(x)), (X,), variants={"a": cs.Variant(backend="eager")})
+    assert consumed.problems == []
 
 
 def test_a_size_that_cannot_be_dynamic() -> None:
