@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import ast
+import difflib
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import msgspec
-from IPython.core.magic_arguments import MagicArgumentParser
+from IPython.core import magic_arguments
 
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from ..studies.table import STUDIES
 
+_ipython: Any = magic_arguments  # which IPython leaves without types
 LAST = "_report"
 """The variable that holds the last report, as ``_`` holds the last output."""
 
@@ -26,7 +29,19 @@ def read(line: str) -> argparse.Namespace:
     IPython.core.error.UsageError
         An option that does not exist, or a value that it does not take.
     """
-    return cast(argparse.Namespace, _parser().parse_argstring(line))
+    parser = _parser()
+    options, unknown = parser.parse_known_args(_ipython.arg_split(line))
+    if unknown:
+        known = [name for action in parser._actions for name in action.option_strings]
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}. {_suggested(unknown, known)}")
+    return cast(argparse.Namespace, options)
+
+
+def _suggested(unknown: Sequence[str], known: Iterable[str]) -> str:
+    """The known options that are nearest to unknown ones, or where all are listed."""
+    names = [text.partition("=")[0].replace("_", "-") for text in unknown if text.startswith("-")]
+    close = [match for name in names for match in difflib.get_close_matches(name, list(known), n=1)]
+    return f"Did you mean {', '.join(close)}?" if close else "%%compile --help lists the options."
 
 
 def usage() -> str:
@@ -36,8 +51,7 @@ def usage() -> str:
 
 
 def _parser() -> Any:
-    new: Any = MagicArgumentParser  # IPython leaves it without types
-    parser = new(
+    parser = _ipython.MagicArgumentParser(
         prog="%compile",
         description="Run the cell, and show what torch.compile generates for its last call.",
         epilog="The switches apply to all compiled variants.",

@@ -16,7 +16,16 @@ from .magic_support import FakeSession, succeed
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--bogus", "unrecognized arguments: --bogus"),
+        (
+            "--bogus",
+            "unrecognized arguments: --bogus. %%compile --help lists the options.",
+        ),
+        ("fast", "unrecognized arguments: fast. %%compile --help lists the options."),
+        ("--cpp_wraper", "unrecognized arguments: --cpp_wraper. Did you mean --cpp-wrapper?"),
+        (
+            "--dynamics on --mesure=3",
+            "unrecognized arguments: --dynamics on --mesure=3. Did you mean --dynamic, --measure?",
+        ),
         ("--dynamic maybe", "argument --dynamic: invalid choice: 'maybe'"),
         ("--mode fast", "There is no mode 'fast'. "),
         ("--variants python,rust", "There is no variant 'rust'. "),
