@@ -18,6 +18,7 @@ from ..processes.folders import temporary
 from ..torch_api.process import caches
 from . import background, graphs
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
+from .passing_errors import ENGLISH
 from .tiered_graph import TieredGraph
 
 COMMAND = ("-m", "compilescope.tiers.builder_process")
@@ -93,7 +94,7 @@ class Builder:
                     limits=runner.Limits(),
                     cancelled=lambda: self._is_stopped,
                     stepped=self._hear,
-                    variables={"TRITON_CACHE_DIR": str(caches.triton_folder())},
+                    variables={"TRITON_CACHE_DIR": str(caches.triton_folder()), **ENGLISH},
                     folder=caches.folder(),
                 )
             finally:

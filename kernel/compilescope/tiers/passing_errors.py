@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 
+ENGLISH = {"LC_ALL": "C"}
+"""Variables of the builder's process: `may_pass` reads what compilers print."""
 _TYPES = (OSError, MemoryError, ImportError, subprocess.TimeoutExpired)
+_TORCH_TYPES = ("InvalidCxxCompiler",)
+"""By name: torch may not have been imported yet."""
+_SYSTEM = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.ENOMEM),
+    *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EACCES, errno.EPERM),
+    errno.ENOENT,  # a compiler, a header or a library that may be installed
+)
 _WORDS = (
-    "no space left on device",
-    "disk quota exceeded",
-    "read-only file system",
-    "input/output error",
+    *(os.strerror(number).lower() for number in _SYSTEM),
     "out of memory",
-    "cannot allocate memory",
     "memory exhausted",
     "killed",
     "terminated signal",
     "timed out",
-    "too many open files",
-    "resource temporarily unavailable",
-    "permission denied",
-    # A compiler, a header or a library that may be installed.
-    "no such file or directory",
     "not found",
     "cannot find",
-    "invalidcxxcompiler",
 )
-"""As compilers, linkers and the system word it."""
+"""As compilers, linkers and the system word it under `ENGLISH`."""
 
 
 def may_pass(error: BaseException) -> bool:
@@ -40,8 +41,12 @@ def may_pass(error: BaseException) -> bool:
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        text = f"{type(current).__name__}: {current}".lower()
-        if isinstance(current, _TYPES) or any(words in text for words in _WORDS):
+        if isinstance(current, _TYPES) or type(current).__name__ in _TORCH_TYPES:
+            return True
+        if isinstance(current, subprocess.CalledProcessError) and current.returncode < 0:
+            return True  # a signal ended it, and it wrote nothing
+        text = str(current).lower()
+        if any(words in text for words in _WORDS):
             return True
         current = current.__cause__ or current.__context__
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -22,6 +23,7 @@ from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
 from compilescope.tiers.tiered_graph import TieredGraph
 from compilescope.torch_api.inductor.both_wrappers import compiling, requirements
+from torch._inductor import exc as inductor
 
 from .faulty_tiers import X, problem_of, subject, swapped
 
@@ -64,10 +66,12 @@ def test_a_compiler_that_fails_in_the_builder(
     broken.write_text(
         "#!/bin/sh\n"
         'case "$*" in -v|--version|-dump*) echo "g++ 14"; exit 0;; esac\n'
-        "echo 'x.cpp:1:2: error: no room for this' >&2\n"
+        'case "$LC_ALL" in C) error=error;; *) error=Fehler;; esac\n'
+        'echo "x.cpp:1:2: $error: no room for this" >&2\n'
         "exit 1\n"
     )
     broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     start = runner.run
 
     def with_broken_compiler(*args: Any, variables: dict[str, str], **kwargs: Any) -> Any:
@@ -112,6 +116,10 @@ def test_a_compiler_that_fails_in_the_builder(
         (OSError(28, "No space left on device"), True),
         (RuntimeError("as: can't write x.o: No space left on device"), True),
         (RuntimeError("g++: fatal error: Killed signal terminated program cc1plus"), True),
+        (subprocess.CalledProcessError(-signal.SIGKILL, ["g++"]), True),
+        (subprocess.CalledProcessError(1, ["g++"]), False),
+        (RuntimeError(f"ld: x.so: {os.strerror(errno.EDQUOT)}"), True),
+        (inductor.InvalidCxxCompiler(), True),
         (RuntimeError("fatal error: Python.h: No such file or directory"), True),
         (MemoryError(), True),
     ],
