@@ -14,13 +14,12 @@ from ..isolation.user_state import Snapshot
 from ..measure.numerics import compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
-from ..report.problem import Problem, in_short
+from ..report.problem import GENERATOR, Problem, in_short
 from ..report.references import is_reference
 from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from .call_result import Outcome, outcome_of, with_changes
-from .compile_warnings import GENERATOR
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
 

@@ -9,11 +9,10 @@ from typing import Any
 import torch
 
 from ..report import Compilation
-from ..report.problem import Problem
+from ..report.problem import GENERATOR, Problem
 from ..torch_api.trace.compiled_callable import skipped_class
 
 _NOTHING = "torch.compile compiled nothing."
-GENERATOR = "The call returns a generator, which computes nothing in eager until it is consumed."
 _CONSUME = "Inspect a function that consumes it, such as lambda x: list(f(x))."
 _LIMIT = "recompile limit exceeded"
 """How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""

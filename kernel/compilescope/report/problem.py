@@ -57,6 +57,8 @@ SUBJECT_RAISED = "The subject raised"
 """The beginning of a problem that is the subject's own exception, with torch.compile or without."""
 FULLGRAPH_BREAK = "Graph break with fullgraph=True"
 """The beginning of a problem that is a graph break where none is allowed."""
+GENERATOR = "The call returns a generator, which computes nothing in eager until it is consumed."
+"""The problem of a variant that computes what eager does not: their times cannot be compared."""
 FIND_FAILING_PART = (
     "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 )

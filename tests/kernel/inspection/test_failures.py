@@ -16,6 +16,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
+from compilescope.analysis.overview.overview import overview
 from compilescope.builds import compare_with_eager
 from compilescope.builds.compile_warnings import remarks
 from compilescope.report import Break, Compilation
@@ -327,6 +328,7 @@ def test_a_generator_that_dynamo_consumes_is_no_wrong_result(fn: Callable[..., A
     assert problem.remedy == "Inspect a function that consumes it, such as lambda x: list(f(x))."
     variant = report.variant("a")
     assert (variant.accuracy, variant.absent["accuracy"]) == ([], problem.what)
+    assert overview(report).headline == problem.what
     consumed = cs.inspect(lambda x: list(fn(x)), (X,), variants={"a": cs.Variant(backend="eager")})
     assert consumed.problems == []
 

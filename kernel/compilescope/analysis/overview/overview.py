@@ -17,7 +17,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
-from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, SUBJECT_RAISED
+from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, GENERATOR, SUBJECT_RAISED
 from ...report.units import duration, duration_range
 from ..figures.counts import (
     break_count,
@@ -170,6 +170,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         and not compiled_nothing(variant)
         and all(error.ok for error in variant.accuracy)
         and not variant.timing.recompiles
+        and not _consumes_generator(variant)
         and (over := over_baseline(variant.timing)) is not None
         and over.standing == "faster"
     ]
@@ -178,6 +179,11 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
         default=None,
     )
+
+
+def _consumes_generator(variant: VariantReport) -> bool:
+    """Whether the variant computes values that eager only would if they were consumed."""
+    return any(problem.what == GENERATOR for problem in variant.problems)
 
 
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
@@ -225,6 +231,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
                 f"requires {variant.timing.recompiles}. The latencies are those of calls whose "
                 "state was restored."
             )
+    if any(map(_consumes_generator, timed)):
+        return GENERATOR
     compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)
