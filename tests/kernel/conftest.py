@@ -50,9 +50,14 @@ import torch
 from comm.base_comm import CommManager
 from compilescope.processes import warm_headers
 from compilescope.progress import history
+from hypothesis import settings
 
 from . import less_work
 from .forks import forked
+
+# No example has a time limit, which a busy machine would break.
+settings.register_profile("compilescope", deadline=None)
+settings.load_profile("compilescope")
 
 
 @pytest.fixture(scope="session", autouse=True)

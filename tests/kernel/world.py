@@ -125,7 +125,7 @@ def _children() -> list[int]:
 
     Processes for targets, which earlier tests may have left, are kept warm on purpose.
     """
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while True:
         warm = set(shared_pool().pids().values())
         alive = sorted(

@@ -22,8 +22,8 @@ from .stopwatch import Call, HostStopwatch
 SECONDS = 3.0
 """The approximate time of the measurement."""
 FEWEST = 7
-"""The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
-_OVERTIME = 4
+"""The minimum number of rounds even if the time is up, within `OVERTIME` times it."""
+OVERTIME = 4
 _GROUPS, _LONGEST = 8, 9
 """The desired minimum number of groups, and the most rounds in a group."""
 _WARM_SHARE = 0.15
@@ -124,7 +124,7 @@ def sample_layers(
         sampler.warm_up(name, budget_s * _WARM_SHARE / len(calls))
     while True:
         spent = time.perf_counter() - start
-        if spent > (budget_s if sampler.rounds >= fewest else budget_s * _OVERTIME):
+        if spent > (budget_s if sampler.rounds >= fewest else budget_s * OVERTIME):
             break
         check()
         sampler.round()

@@ -14,8 +14,8 @@ _SAMPLES = 1_000
 """The target number of samples per call: batches of a fast call grow to fill its share of the
 time."""
 _FEWEST = 11
-"""The minimum number of rounds even if the time is up, within `_OVERTIME` times it."""
-_OVERTIME = 4
+"""The minimum number of rounds even if the time is up, within `OVERTIME` times it."""
+OVERTIME = 4
 _WARM_SHARE = 0.25
 
 
@@ -66,7 +66,7 @@ def time_calls(
         sampler.warm_up(name, share_s * _WARM_SHARE, cancelled)
     start_ns = time.perf_counter_ns()
     spent = 0.0
-    while spent < (1 if sampler.rounds >= _FEWEST else _OVERTIME):
+    while spent < (1 if sampler.rounds >= _FEWEST else OVERTIME):
         if not sampler.round(cancelled):
             break
         taken_s = (time.perf_counter_ns() - start_ns) / 1e9

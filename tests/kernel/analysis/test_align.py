@@ -32,7 +32,7 @@ def check(blocks: list[Block], left_lines: int, right_lines: int) -> None:
 
 
 @given(texts(), texts())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_line_stands_in_one_block_and_in_order(left, right):
     (ours, left_lines), (theirs, right_lines) = left, right
     left_lines = max([left_lines, *(region.end for region in ours)])
@@ -48,7 +48,7 @@ def test_every_line_stands_in_one_block_and_in_order(left, right):
 
 
 @given(texts())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_text_faces_itself(text):
     regions, lines = text
     lines = max([lines, *(region.end for region in regions)])

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 pytestmark = pytest.mark.slow
 
-HURRIED = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+HURRIED = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(choice=st.data())

@@ -111,14 +111,14 @@ def _annotation(node: Node) -> str:
 
 
 @given(graphs())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_is_printed_is_read(graph):
     text, nodes = graph
     assert parse_graph(text) == nodes
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_is_survived(text):
     parse_graph(text)
     parse_graph("class G(torch.nn.Module):\n    def forward(self, x):\n        " + text)

@@ -11,7 +11,7 @@ from compilescope.report import Guard, SourceLine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-HURRIED = settings(max_examples=60, deadline=None)
+HURRIED = settings(max_examples=60)
 
 
 def sound(tree: GuardTree) -> None:

@@ -68,7 +68,7 @@ def recordings(draw: st.DrawFn) -> tuple[list[Record], float]:
 
 
 @given(recordings())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_own_times_sum_to_the_whole(recorded):
     records, whole = recorded
     (root,) = build_phases(records)["0/0"]

@@ -28,7 +28,7 @@ lines = st.lists(st.sampled_from(["int x;", "", "// it's", '"quoted"', "}", "  y
 
 
 @given(lines, st.sampled_from(["'''", '"""']), st.none() | lines, lines)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_splitting_loses_nothing(body, quotes, kernels, between):
     cpp = "\nvoid f();\n" + "\n".join(body) + "\n"
     middle = "\n".join(between)
@@ -50,7 +50,7 @@ def test_splitting_loses_nothing(body, quotes, kernels, between):
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_is_survived(text):
     for given_text in (text, f"cpp_wrapper_src = (\nr'''{text}"):
         parts = split(given_text)

@@ -263,9 +263,7 @@ PACKED = (TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz").read_bytes()
 
 
 @given(data=st.data())
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_cut_never_crashes(data, tmp_path):
     packed = data.draw(st.booleans())
     whole = PACKED if packed else PLAIN
@@ -278,9 +276,7 @@ def test_a_cut_never_crashes(data, tmp_path):
 
 
 @given(data=st.data())
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_changed_bytes_never_crash(data, tmp_path):
     start = data.draw(st.integers(0, len(PLAIN) - 1))
     piece = bytearray(PLAIN[start : start + 50_000])

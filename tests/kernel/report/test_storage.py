@@ -373,7 +373,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
 def test_any_report_survives_json(created: Report) -> None:
     # What loading fills in is there from the start in a report of this version.

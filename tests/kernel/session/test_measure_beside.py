@@ -21,7 +21,7 @@ def test_sources_are_made_between_rounds() -> None:
 
     def wait_for_more() -> bool:
         rounds = inspection.measurement.rounds
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while inspection.measurement.rounds < rounds + 3 and time.monotonic() < end:
             time.sleep(0.005)
         return inspection.measurement.rounds >= rounds + 3

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import compilescope as cs
 import pytest
 import torch
+from compilescope.measure import steps as timed_steps
 from compilescope.measure.steps import Round, step_times
 from compilescope.progress.progress import Monitor
 from compilescope.report import Compilation, Report, Step, Steps, VariantReport
@@ -172,8 +173,9 @@ def test_a_with_block_s_end_belongs_to_the_step_that_opens_it() -> None:
     assert lines[-2].startswith("    _compilescope_slots[7]")
 
 
-def test_what_a_mark_costs_is_taken_off() -> None:
-    """Two marks tell the cost, 10 ns; then two steps; the third is not come by."""
+def test_what_a_mark_costs_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two marks tell the cost, 10 ns; then two steps; the third is not reached."""
+    monkeypatch.setattr(timed_steps, "_clock_ns", lambda: 30.0)
     places = [None, 0, 1, 2]
 
     def make_item(begin: int, more: int) -> Round:
@@ -184,9 +186,10 @@ def test_what_a_mark_costs_is_taken_off() -> None:
     result = step_times(rounds, places)
     assert result.mark_ns == 10
     assert set(result.steps) == {0, 1}
-    # 100 ns before the first mark belong to the first step; what asking the clock costs is small.
-    assert result.steps[0].us == pytest.approx(1.1, abs=0.2)
-    assert result.steps[1].us == pytest.approx(1.0, abs=0.2)
-    assert result.whole.us == pytest.approx(2.1, abs=0.2)
+    # 100 ns before the first mark belong to the first step. To them and to the end belongs half of
+    # what a mark and the clock cost.
+    assert result.steps[0].us == pytest.approx(1.01 - 0.01 + 0.1 - 0.02)
+    assert result.steps[1].us == pytest.approx(1.01 - 0.02)
+    assert result.whole.us == pytest.approx(2.1 - 0.03)
     with pytest.raises(ValueError, match="no step"):
         step_times([Round(5, 6, [0, 0], plain=1)], [None, 0])

@@ -45,7 +45,7 @@ def test_what_nobody_looks_at_is_bounded_too() -> None:
         watch = latest()
         compiled_often(40)
         # Nobody reads the report: the watch does it by itself, a few times a second.
-        latest_end = time.monotonic() + 60
+        latest_end = time.monotonic() + 600
         while watch._ledger.total_bytes > 200_000 and time.monotonic() < latest_end:
             time.sleep(0.05)
         assert watch._ledger.total_bytes <= 200_000
