@@ -2830,7 +2830,7 @@ export interface Variant {
 export interface VariantReport {
   name: string;
   requested: Variant;
-  stage: 'built' | 'failed' | 'sources';
+  stage: 'built' | 'captured' | 'failed' | 'sources';
   effective: Effective[];
   config: Record<string, string>;
   compilations: Compilation[];

@@ -45,7 +45,11 @@ from ..torch_api.trace.spans import timed
 from .call_result import Outcome, outcome_of
 from .cuda_graph_counts import foresee
 from .requested_effective import effects_of
+from .sources import PASSES
 from .subject_error import CALL_ERRORS
+
+_STEPS = {**PASSES, "inductor_output_code": "compiling"}
+"""Event that torch traces → what begins with it."""
 
 
 class Built(msgspec.Struct, kw_only=True):
@@ -96,6 +100,7 @@ def build(
     code_set: CodeSet,
     folder: Path,
     backward: Backward,
+    on_step: Callable[[str], None] = lambda step: None,
 ) -> Built:
     """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
 
@@ -106,6 +111,8 @@ def build(
     ----------
     backward
         Runs the backward of what the first call returns.
+    on_step
+        Called with each step that begins.
     """
     inductor = variant.backend == "inductor"
     begin()
@@ -118,9 +125,14 @@ def build(
     guards: list[KeptGuards] = []
     retained: set[str] = set()
     keep = keeping(guards.append, values=True)
+
+    def follow(event: str) -> None:
+        if event in _STEPS:
+            on_step(f"building: {_STEPS[event]}")
+
     with (
         caches.only(folder),
-        recording(records),
+        recording(records, on_event=follow),
         timed(),
         tuned(),
         buffers_noted(),

@@ -85,11 +85,12 @@ def build_variants(
                 name=name, requested=variant, stage="built", absent={"compilations": NOTHING}
             )
             continue
+        done = index / (len(variants) + 1)
         if name in opened:
-            monitor.step("running", variant=name, fraction=index / (len(variants) + 1))
+            monitor.step("running", variant=name, fraction=done)
             yield _called(name, variant, opened[name], builds, snapshot, reference, together)
             continue
-        monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
+        monitor.step("building", variant=name, fraction=done)
         try:
             folder = caches.new_folder()
         except OSError as error:
@@ -115,6 +116,7 @@ def build_variants(
                     code_set=code_set,
                     folder=folder,
                     backward=snapshot.backward,
+                    on_step=functools.partial(monitor.note, variant=name, fraction=done),
                 )
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -36,15 +37,17 @@ from .cuda_graph_counts import foresee
 from .requested_effective import effects_of
 
 _UNBUILT = "Known once the variant has been built."
+_GENERATING = "Inductor is generating the code."
+"""Why compilations that were just captured have no code."""
 
 
-STEPS = {
-    "aot_inference_graph": "generating code: graph passes",
-    "aot_forward_graph": "generating code: graph passes",
-    "inductor_post_grad_graph": "generating code: lowering and fusing",
-    "inductor_output_code": "generating code: reading the wrapper",
+PASSES = {
+    "aot_inference_graph": "graph passes",
+    "aot_forward_graph": "graph passes",
+    "inductor_post_grad_graph": "lowering and fusing",
 }
-"""Event that torch traces → the step that begins with it."""
+"""Event that torch traces → what begins with it, on the way to the code."""
+_STEPS = {**PASSES, "inductor_output_code": "reading the wrapper"}
 
 
 generated_for: set[str] = set()
@@ -117,19 +120,10 @@ def _generate(
     records = [*captured.records, *generated.records]
     ids = numbers(records)
     records = renumber(records)
-    compilations = assemble(
-        records,
-        variant=name,
-        nodes=ChainMap(captured.nodes, generated.nodes),  # type: ignore[arg-type]  # only read
-        files=loaded_files(),
-        same_graphs=generated.lowering.compilations(),
-        guards=generated.lowering.guards,
-    )
-    generated.lowering.note(compilations)
+    compilations = _assembled(captured, generated, records, name)
     hidden = suppressed(records, compilations)
-    for compilation in compilations:
-        _forget_the_run(compilation)
-        if absent:
+    if absent:
+        for compilation in compilations:
             compilation.absent["code"] = absent
     graphs = foresee(variant, compilations, generated.skips, ids, records)
     effective = effects_of(
@@ -142,6 +136,42 @@ def _generate(
         effective=effective,
         cuda_graphs=graphs,
     )
+
+
+def without_code(captured: Captured, name: str) -> list[Compilation]:
+    """The compilations of a capture: graphs, guards and graph breaks, without generated code.
+
+    Parameters
+    ----------
+    name
+        The variant's.
+    """
+    nothing = Generated(records=[], nodes={})
+    compilations = _assembled(captured, nothing, renumber(captured.records), name)
+    for compilation in compilations:
+        if compilation.graphs:
+            compilation.absent["code"] = _GENERATING
+    return compilations
+
+
+def _assembled(
+    captured: Captured,
+    generated: Generated,
+    records: Sequence[Record],
+    name: str,
+) -> list[Compilation]:
+    compilations = assemble(
+        records,
+        variant=name,
+        nodes=ChainMap(captured.nodes, generated.nodes),  # type: ignore[arg-type]  # only read
+        files=loaded_files(),
+        same_graphs=generated.lowering.compilations(),
+        guards=generated.lowering.guards,
+    )
+    generated.lowering.note(compilations)
+    for compilation in compilations:
+        _forget_the_run(compilation)
+    return compilations
 
 
 def _with_torch(
@@ -191,15 +221,17 @@ def _lowered(
     both
         Whether the C++ wrapper is generated with the Python wrapper, if possible.
     """
+    count = len(captured.graphs)
 
-    def follow(event: str) -> None:
-        if event in STEPS:
-            on_step(STEPS[event])
+    def follow(number: int, event: str) -> None:
+        if event in _STEPS:
+            of_all = f", graph {number} of {count}" if count > 1 else ""
+            on_step(f"generating code: {_STEPS[event]}{of_all}")
 
     nodes = dict(captured.nodes)
     generated = Generated(records=[], nodes={})
     ahead = Generated(records=[], nodes={}, lowering=generated.lowering) if both else None
-    for graph in captured.graphs:
+    for number, graph in enumerate(captured.graphs, start=1):
         for kernels in (captured.kernels, None):
             other = None if ahead is None or kernels is None else OtherWrapper(kernels)
             records: list[Record] = []
@@ -208,7 +240,7 @@ def _lowered(
             problem: Problem | None = None
             with (
                 workers.temporary(),
-                recording(records, on_event=follow),
+                recording(records, on_event=functools.partial(follow, number)),
                 tuned(),
                 buffers_noted(),
                 collecting(nodes),

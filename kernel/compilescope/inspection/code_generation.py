@@ -89,6 +89,15 @@ class CodeGeneration:
         self._captures.put(variant, captured)
         return snapshot.unsaved
 
+    def captured(self, name: str, variant: Variant) -> VariantReport | None:
+        """What Dynamo captured for a variant whose code Inductor generates; None if it failed."""
+        if not runs_here(variant) or self.is_aot_compiled(variant) or not generates(variant):
+            return None
+        captured = self._captures.find(variant)
+        if captured is None or captured.problem is not None or not captured.graphs:
+            return None
+        return code_reports.captured_only(captured, name, variant)
+
     def askable(self, variant: Variant) -> Askable | None:
         """Returns the guards of a variant's capture, for checking other calls against them."""
         is_captured = runs_here(variant) and not self.is_aot_compiled(variant)

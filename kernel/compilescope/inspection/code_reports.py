@@ -8,7 +8,7 @@ from typing import Any
 from ..builds.aot_compiled import COMPILED_BEFORE, compilations_of
 from ..builds.capture_graphs import Captured
 from ..builds.compile_warnings import remarks
-from ..builds.sources import generate
+from ..builds.sources import generate, without_code
 from ..report import VariantReport
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
@@ -30,6 +30,12 @@ def of_aot_compiled(compiled: AotCompiled, name: str, variant: Variant) -> Varia
         compilations=compilations_of(compiled, name),
         absent={"compile_time": COMPILED_BEFORE},
     )
+
+
+def captured_only(captured: Captured, name: str, variant: Variant) -> VariantReport:
+    """Return the report of a variant until its code is generated: what Dynamo captured."""
+    compilations = without_code(captured, name)
+    return VariantReport(name=name, requested=variant, stage="captured", compilations=compilations)
 
 
 def generated(

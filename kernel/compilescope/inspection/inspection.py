@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..builds.aot_compiled import (
@@ -166,19 +166,41 @@ class Inspection:
             yield
 
     @in_own_context
-    def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+    def generate(
+        self, variants: Mapping[str, Variant], monitor: Monitor, *, is_shown: bool = False
+    ) -> None:
         """Generates the sources of variants that have a capture; builds nothing.
 
         Those for a target are generated in the target's process.
+
+        Parameters
+        ----------
+        is_shown
+            Whether someone sees the report grow: until the first variant has its code, the report
+            has its graphs and graph breaks.
         """
         coming = list(variants.values())
         for name, variant in variants.items():
             coming = coming[1:]
-            monitor.step("generating code", variant=name)
-            result = self._generation.generate(variants, name, coming, monitor)
-            if result.stage == "failed":
-                monitor.check()
+            with self._captured(name, variant) if is_shown else nullcontext():
+                monitor.step("generating code", variant=name)
+                result = self._generation.generate(variants, name, coming, monitor)
+                if result.stage == "failed":
+                    monitor.check()
             self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
+
+    @contextmanager
+    def _captured(self, name: str, variant: Variant) -> Iterator[None]:
+        """In the block, the report has what was captured for a variant, if it has nothing else."""
+        captured = None if self.report.variants else self._generation.captured(name, variant)
+        if captured is not None:
+            self.results.put(captured)
+        try:
+            yield
+        except BaseException:
+            if captured is not None:
+                self.results.withdraw(captured)
+            raise
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
         """Whether `build_at_once` can build these variants: Inductor generates all their code."""

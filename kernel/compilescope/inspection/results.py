@@ -41,6 +41,14 @@ class Results:
             report_updates.put(self._report, result, self._order)
         self._changed(result.name)
 
+    def withdraw(self, result: VariantReport) -> None:
+        """Removes a variant that was put, unless another result has taken its place."""
+        with self._lock:
+            self._report.variants = [
+                variant for variant in self._report.variants if variant is not result
+            ]
+        self._changed(result.name)
+
     def put_generated(self, result: VariantReport, added: Callable[[], None]) -> None:
         """Adds a variant's sources, unless a build that has finished meanwhile has more results.
 

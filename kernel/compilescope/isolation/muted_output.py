@@ -1,4 +1,4 @@
-"""Suppresses the subject's own output while it is called repeatedly."""
+"""Suppresses what is printed while a subject is called repeatedly."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from ..torch_api.dynamo.muted_warnings import warnings_muted
+
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Drops this thread's output in the block; other threads print as usual.
 
-    Timing calls a subject thousands of times, and the user knows its output.
+    Timing calls a subject thousands of times, and the user knows its output. What Dynamo warns of,
+    the report says.
     """
     thread = threading.get_ident()
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Muted(before[0], thread), _Muted(before[1], thread)
     try:
-        yield
+        with warnings_muted():
+            yield
     finally:
         sys.stdout, sys.stderr = before
 

@@ -151,7 +151,7 @@ def carry_out(
             )
             if not at_once:
                 inspection.capture(new, monitor)
-                inspection.generate(new, monitor)
+                inspection.generate(new, monitor, is_shown=sources_first)
             if work.kind == "measure":
                 inspection.measure(
                     list(requested),

@@ -86,6 +86,8 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
     if not (assigned and isinstance(last.value, ast.Call)):
         shown = f"The cell ends in `{ast.unparse(last).splitlines()[0]}`."
+        if isinstance(last, (ast.For, ast.While)):
+            raise CompilescopeError(shown, _WHOLE, _ONE_STEP)
         if _calls_something(last):
             raise CompilescopeError(shown, _WHOLE, _IN_A_FUNCTION)
         raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
@@ -133,6 +135,12 @@ _IN_A_FUNCTION = (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
     "    compute(x)"
+)
+
+_ONE_STEP = (
+    "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
+    "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
+    "`with compilescope.watch() as report:` around it reports what it compiles."
 )
 
 

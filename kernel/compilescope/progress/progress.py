@@ -61,6 +61,11 @@ class Monitor:
         if self._report is not None:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
+    def note(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
+        """Begins a step where nothing may be raised: in the midst of a compilation."""
+        if self._report is not None and not self.cancelled:
+            self._report(Progress(step=step, variant=variant, fraction=fraction))
+
     def check(self) -> None:
         """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed.
 

@@ -49,9 +49,9 @@ class VariantReport(Struct):
     """Its name in the report: ``python``, ``cpp``, or as the caller named it."""
     requested: Variant
     """The requested settings."""
-    stage: Literal["sources", "built", "failed"] = "sources"
-    """``sources``: code generated, nothing built. ``built``: built, run and timed. ``failed``:
-    ``problems`` says why."""
+    stage: Literal["captured", "sources", "built", "failed"] = "sources"
+    """``captured``: graphs captured, their code is being generated. ``sources``: code generated,
+    nothing built. ``built``: built, run and timed. ``failed``: ``problems`` says why."""
     effective: list[Effective] = []
     """Settings with their requested and effective values."""
     config: dict[str, str] = {}

@@ -44,7 +44,12 @@ def stage(variant: VariantReport) -> str:
     if variant.target is not None and variant.stage != "failed":
         done = "compiled" if "assembly" in variant.studied else "sources"
         return f"{done} for {variant.target.device.name}, not run"
-    return {"sources": "sources only", "built": "built and run", "failed": "failed"}[variant.stage]
+    return {
+        "captured": "graphs captured",
+        "sources": "sources only",
+        "built": "built and run",
+        "failed": "failed",
+    }[variant.stage]
 
 
 def accuracy(variant: VariantReport) -> str:

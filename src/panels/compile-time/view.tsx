@@ -93,6 +93,9 @@ function whyNone(variant: VariantReport, trans: TranslationBundle): string {
   if (variant.requested.target !== null) {
     return trans.__('Its code is for another device: it was not built here.');
   }
+  if (variant.stage === 'captured') {
+    return trans.__('Its code is being generated.');
+  }
   return variant.stage === 'sources'
     ? trans.__('Only its code was generated: it is not built.')
     : trans.__('torch logged no phases for this variant.');

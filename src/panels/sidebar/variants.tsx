@@ -164,6 +164,7 @@ function Row(props: {
   const { median_us, interval_us, speedup, compile_s, accurate } = variant;
   const { target } = variant;
   const stages: Record<string, string> = {
+    captured: trans.__('graphs captured'),
     sources: trans.__('sources'),
     built: trans.__('built'),
     failed: trans.__('failed')

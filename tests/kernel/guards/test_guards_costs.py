@@ -207,7 +207,9 @@ def test_a_part_of_a_clone_is_that_part() -> None:
     assert not whole.part(1, 1).root.check_verbose({}).verbose_code_parts
 
 
-def test_a_report_has_costs_and_fail_counts() -> None:
+def test_a_report_has_costs_and_fail_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(add_guard_costs.__kwdefaults__, "budget_s", 600.0)
+
     def fn(x: torch.Tensor, scale: float = 2.0) -> torch.Tensor:
         return (x * scale).relu()
 

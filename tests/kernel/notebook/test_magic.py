@@ -84,13 +84,19 @@ WHOLE = (
     "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
     "    compute(x)\n"
 )
+ONE_STEP = (
+    "%%compile looks into one call, which has to be the whole of the cell's last statement. "
+    "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
+    "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
+    "`with compilescope.watch() as report:` around it reports what it compiles.\n"
+)
 NOTHING = (
     "torch.compile has nothing to look into there: the outermost call is the subject. " + EXAMPLE
 )
 WRONG = [
     ("x = 1\nx", "The cell ends in `x`. " + NONE),
     ("x = 1", "The cell ends in `x = 1`. " + NONE),
-    ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + WHOLE),
+    ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + ONE_STEP),
     ("with f():\n    g(1)", "The cell ends in `with f():`. " + WHOLE),
     ("y = f(1) + g(2)", "The cell ends in `y = f(1) + g(2)`. " + WHOLE),
     ("def g(): pass", "The cell ends in `def g():`. " + NONE),

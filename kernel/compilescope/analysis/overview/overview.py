@@ -305,6 +305,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         if report.compilations:
             return _happened(report)
         return _swept(report.sweep) or "Nothing is compiled yet."
+    if all(variant.stage == "captured" for variant in shown if variant.compilations):
+        return "Graphs are captured; their code is being generated."
     return "Code is generated; nothing is measured yet."
 
 

@@ -64,7 +64,9 @@ def _untimed(
 ) -> Answer:
     present = [variant for variant in (python, cpp) if variant is not None]
     timed = [variant for variant in present if variant.timing is not None]
-    if timed:
+    if all(variant.stage == "captured" for variant in present):
+        what = "Its code is being generated."
+    elif timed:
         what = f"Only the {_KIND[timed[0].requested.cpp_wrapper]} wrapper is timed."
     elif len(present) == 1:
         what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is generated, but not timed."

@@ -1,0 +1,46 @@
+"""Keeps Dynamo's warnings of one thread from being printed: a report says what they say.
+
+They are of graph breaks, recompile limits and ignored profiler ranges. Errors are printed. Where
+the user chose what torch logs (``TORCH_LOGS``, ``torch._logging.set_logs``), all is.
+
+Stands on the handlers of the logger ``torch._dynamo``, and on
+``torch._logging._internal.log_state``, which is empty unless the user chose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator
+
+from torch._logging import _internal
+
+
+@contextlib.contextmanager
+def warnings_muted() -> Iterator[None]:
+    """In the block, no warning that Dynamo logs in this thread is printed."""
+    state = _internal.log_state
+    if state.log_qname_to_level or state.artifact_names:
+        yield
+        return
+    muted = _OtherThreads()
+    handlers = list(logging.getLogger("torch._dynamo").handlers)
+    for handler in handlers:
+        handler.addFilter(muted)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(muted)
+
+
+class _OtherThreads(logging.Filter):
+    """Lets pass what is no warning of this thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread = threading.get_ident()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.thread != self._thread or record.levelno > logging.WARNING
