@@ -15,6 +15,7 @@ import type {
   Recompile
 } from '../../src/protocol/types';
 import { report, variantSummary } from './fakes';
+import { timing } from './measured';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
 import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
@@ -385,6 +386,22 @@ describe('RecompilesView', () => {
     expect(view.node.textContent).toContain('%compilescope watch');
     expect(all('article')).toHaveLength(0);
     expect(all('[role=grid]')).toHaveLength(0);
+  });
+
+  it('says that every call recompiles where the inspected one did not', async () => {
+    model.getVariant.mockImplementation(name =>
+      Promise.resolve(
+        variantReport(name, {
+          compilations: [compiled('0/0', 1)],
+          timing: timing({ recompiles: 'self.calls' })
+        })
+      )
+    );
+    view = new RecompilesView(context);
+    await attach(view);
+    expect(view.node.textContent).toContain('Every call recompiles');
+    expect(view.node.textContent).toContain('It changes self.calls');
+    expect(view.node.textContent).not.toContain('No recompiles');
   });
 
   it('draws what is in sight of many frames', async () => {

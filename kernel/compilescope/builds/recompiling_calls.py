@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from ..analysis.guards.failed_guard import parse_failure
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..capture.live import recording
 from ..capture.records import Record
@@ -26,13 +27,13 @@ _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 """A local or global variable, as guards name it."""
 
 
-def failing_guard(
+def changing_value(
     call: Callable[[Callable[..., object]], object],
     fn: Callable[..., object],
     code_copies: CodeCopies,
     backward: Backward | None,
 ) -> str:
-    """The guard that fails in every one of the last calls in a row; empty if none does.
+    """The value whose guard fails in every one of the last calls in a row; empty if none does.
 
     Guards are Dynamo's, whatever the backend: the calls compile with ``backend="eager"``, which
     builds nothing. The caller keeps Dynamo's state, and restores the subject's afterwards.
@@ -44,7 +45,7 @@ def failing_guard(
     """
     begin()
     code_copies.install(code_copies.copy())
-    reasons: list[str] = []
+    values: list[str] = []
     try:
         with quiet():
             compiled = compile_callable(fn, **given_by(Variant(backend="eager")))
@@ -52,18 +53,18 @@ def failing_guard(
                 records: list[Record] = []
                 with recording(records):
                     outcome_of(call(compiled), backward)
-                reasons.append(_reason(records))
+                values.append(_value(records))
     except CALL_ERRORS:  # the variants' own calls report the failure
         return ""
-    return reasons[-1] if all(reasons[-_LAST:]) else ""
+    return values[-1] if all(values[-_LAST:]) else ""
 
 
-def _reason(records: Sequence[Record]) -> str:
-    """The first guard that failed, without its compile id and the line it comes from."""
+def _value(records: Sequence[Record]) -> str:
+    """What the first guard that failed looks at, as the code writes it: ``self.calls``."""
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
             recompile = parse_recompile(record.payload)
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
-                return _SOURCE.sub(r"\1", guard)
+                return _SOURCE.sub(r"\1", parse_failure(guard).source or guard)
     return ""

@@ -18,7 +18,7 @@ from ..isolation.user_state import Snapshot
 from ..report.measurements.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
 from .built_variants import BuiltVariants
-from .recompiling_calls import failing_guard
+from .recompiling_calls import changing_value
 
 
 class State:
@@ -59,7 +59,7 @@ class State:
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
         self.recompiles = ""
         if self._begin is not None and is_compared:
-            self.recompiles = failing_guard(
+            self.recompiles = changing_value(
                 lambda call: call(*builds.args, **builds.kwargs),
                 builds.fn,
                 builds.code_copies,

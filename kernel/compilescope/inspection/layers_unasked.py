@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import NamedTuple
 
+from ..analysis.figures.counts import always_recompiles
 from ..analysis.overview.variants import current
 from ..analysis.overview.wrapper import matches_timing
 from ..measure.layers import SECONDS
 from ..report import Report
-from ..studies.layers.layers import builds_of, call_s
+from ..studies.layers.layers import ALWAYS_RECOMPILES, builds_of, call_s
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
@@ -52,6 +53,10 @@ def plan_breakdown(
     if variant is None or variant.name not in names or variant.stage != "built":
         return None
     if variant.layers and matches_timing(variant):
+        return None
+    if always_recompiles(variant):
+        variant.absent["layers"] = ALWAYS_RECOMPILES
+        changed(variant.name)
         return None
     if not variant.requested.uses_inductor or variant.compile_time is None:
         return None

@@ -175,3 +175,15 @@ def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
         session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
         session.panel_jobs.run_pending()
         assert (variant.layers == [layers]) == matches
+
+
+def test_calls_that_end_in_eager_are_not_broken_down(report: Report) -> None:
+    ending = copy.deepcopy(report)
+    variant = ending.variant("python")
+    variant.layers, variant.verdict = [], None
+    assert variant.timing is not None
+    variant.timing.recompiles = "self.calls"
+    changed: list[str] = []
+    assert plan_breakdown(ending, ["python"], changed.append) is None
+    assert changed == ["python"]
+    assert variant.absent["layers"].startswith("Every call recompiles")

@@ -61,14 +61,14 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     report = inspect(model)
     timing = report.variant("captured").timing
     assert timing is not None
-    assert timing.recompiles == "self.calls == 4"
+    assert timing.recompiles == "self.calls"
     text = str(report)
     assert (
-        "Every call recompiles, up to torch's limit: it changes Counting.calls, and a guard "
-        "requires self.calls == 4." in text
+        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard compares."
+        in text
     )
     assert "is fastest" not in text
-    assert "1. Change Counting.calls outside of what is compiled, or keep it in a tensor" in text
+    assert "1. Change self.calls outside of what is compiled, or keep it in a tensor" in text
     assert "Do not compile this call" not in text
     assert model.calls == 0
     # torch itself: as many compilations as its limit allows.

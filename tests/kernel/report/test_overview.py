@@ -10,6 +10,7 @@ import statistics
 import compilescope as cs
 import msgspec
 import pytest
+from compilescope.analysis.contents.summaries import filled
 from compilescope.analysis.figures.intervals import Ratio, median_interval, ratio
 from compilescope.analysis.figures.speedups import between, round_by_round, speedup
 from compilescope.analysis.figures.wording import duration
@@ -366,6 +367,29 @@ def test_what_the_cell_recompiled_comes_first_where_the_timing_decides_nothing()
     assert "in the cell" not in overview(faster).headline
     cell.breaks = []
     assert overview(same).headline == f"3 recompiles in the cell. {verdict}"
+
+
+def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
+    # On purpose far apart, and noisy: neither counts.
+    report = make_report(eager=60.0, python=100.0, cpp=50.0)
+    noisy = make_report(spread=2.0, eager=60.0, python=100.0)
+    assert overview(report).wrapper is not None
+    assert overview(noisy).longer_s > 0
+    for variant in (*report.variants[1:], *noisy.variants[1:]):
+        assert variant.timing is not None
+        variant.timing.recompiles, variant.timing.changes = "self.calls", ["F.calls", "F.mean"]
+    summary = overview(report)
+    assert summary.headline.startswith(
+        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard compares."
+    )
+    assert (summary.wrapper, summary.limit) == (None, None)
+    (suggestion,) = summary.suggestions
+    assert suggestion.what.startswith("Change self.calls outside of what is compiled")
+    (count,) = [counted for counted in summary.counts if counted.view == "recompiles"]
+    assert (count.text, count.warning) == ("1 recompile in every call", True)
+    assert overview(noisy).longer_s == 0
+    # The view that the count leads to has something to say.
+    assert "recompile" in filled(report.variant("python"))
 
 
 @pytest.mark.parametrize("what", ["No compiler was found.", "torch.compile failed: boom"])

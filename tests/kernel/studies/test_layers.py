@@ -12,7 +12,7 @@ import torch
 from compilescope.builds.build import Built
 from compilescope.measure.layers import Samples
 from compilescope.progress.progress import Cancelled, Monitor, Progress
-from compilescope.report import LAYER_KINDS, Layers, VariantReport
+from compilescope.report import LAYER_KINDS, Layers, Timing, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.studies.builds import build_for
 from compilescope.torch_api.dynamo.compiled_graphs import KeptGraph, keeping_layers
@@ -64,6 +64,14 @@ def check(layers: Layers) -> None:
 
 def perceptron() -> nn.Sequential:
     return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
+
+
+def test_calls_that_end_in_eager_are_not_broken_down() -> None:
+    timing = Timing(median_us=1.0, interval_us=(1.0, 1.0), recompiles="self.calls")
+    report = VariantReport(name="v", requested=Variant(), stage="built", timing=timing)
+    study("layers", perceptron(), (torch.randn(8, 64),), report)
+    assert not report.layers
+    assert report.absent["layers"].startswith("Every call recompiles")
 
 
 @pytest.mark.slow

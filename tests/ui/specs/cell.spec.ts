@@ -36,6 +36,14 @@ whole.problems.append(cs.report.Problem(severity="error", what="No compiler. " *
 HTML(html.render(whole, panel=True))`;
 
 /**
+ * A call that recompiles each time, whose headline has two sentences.
+ */
+const ALWAYS = `recompiling = cs.load("${REPORTS}/mlp.compilescope.json")
+for variant in recompiling.variants[1:]:
+    variant.timing.recompiles = "self.calls"
+HTML(html.render(recompiling, panel=True))`;
+
+/**
  * Watches a function that breaks and recompiles.
  */
 const WATCHED = `import torch
@@ -54,10 +62,22 @@ with cs.watch() as watched:
 watched`;
 
 test('beside the panel a cell is short, light and dark', async ({ page }) => {
-  const cells = [...SUBJECT, MOST];
+  const cells = [...SUBJECT, MOST, ALWAYS];
   await openNotebook(page, SHARED, 'cell.ipynb', cells);
   await runAll(page, cells.length);
   await expectFit(page, cell(page, 3).locator('.jp-Cell-outputArea'));
+  const always = cell(page, 4).locator('.jp-Cell-outputArea');
+  await expectFit(page, always);
+  const headline = always.locator('p').first();
+  await expect(headline).toContainText('Every call recompiles');
+  for (const width of [1280, 1440]) {
+    await page.setViewportSize({ width, height: 1000 });
+    await expect
+      .poll(() => headline.evaluate(p => p.scrollHeight - p.clientHeight), {
+        message: `lines cut from the headline at ${width} px`
+      })
+      .toBe(0);
+  }
   await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
   const output = cell(page, 2).locator('.jp-Cell-outputArea');
   await expect(output.getByRole('button')).toHaveText(['Open in the panel']);

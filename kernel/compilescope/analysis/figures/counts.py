@@ -62,6 +62,11 @@ def recompile_count(compilations: Iterable[Compilation]) -> int:
     return sum(compilation.recompile is not None for compilation in compilations)
 
 
+def always_recompiles(variant: VariantReport) -> str:
+    """The value for which every call recompiles, until calls run in eager; empty if none does."""
+    return variant.timing.recompiles if variant.timing is not None else ""
+
+
 def break_count(breaks: Sequence[DistinctBreak]) -> str:
     """How many graph breaks there are, in words; how often they occurred, if that is more."""
     occurrences = sum(graph_break.count for graph_break in breaks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
 from ...report.units import duration, percent
+from ..figures.counts import always_recompiles
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .spent import GROUPS, Spent, spent, sums
 from .variants import title
@@ -24,9 +25,10 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     """What limits a call of the variant that the overview is about.
 
     If its layers were not measured, another variant's are used. None without a call: nothing was
-    compiled, or it is only watched.
+    compiled, or it is only watched. None too if every call recompiles and ends in eager, which the
+    headline says.
     """
-    if report.subject.kind in ("watch", "trace", "package"):
+    if report.subject.kind in ("watch", "trace", "package") or always_recompiles(now):
         return None
     looked = [
         candidate

@@ -20,6 +20,7 @@ from ...report import (
 from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, GENERATOR, SUBJECT_RAISED
 from ...report.units import duration, duration_range
 from ..figures.counts import (
+    always_recompiles,
     break_count,
     compiled_nothing,
     counts,
@@ -53,7 +54,9 @@ def overview(report: Report) -> Overview:
     targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
     answer = wrapper(report, now) if now is not None else None
-    longer_s = _longer_s(results, answer)
+    # Measuring for longer decides nothing about calls that end in eager.
+    is_decisive = now is None or not always_recompiles(now)
+    longer_s = _longer_s(results, answer) if is_decisive else 0
     return Overview(
         headline=_headline(report, shown, best),
         results=results if report.subject.kind not in _WITHOUT_CALL else [],
@@ -169,7 +172,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         and variant.requested.backend is not None
         and not compiled_nothing(variant)
         and all(error.ok for error in variant.accuracy)
-        and not variant.timing.recompiles
+        and not always_recompiles(variant)
         and not _consumes_generator(variant)
         and (over := over_baseline(variant.timing)) is not None
         and over.standing == "faster"
@@ -223,14 +226,11 @@ def _cell_record(report: Report) -> VariantReport | None:
 
 def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
-    for variant in timed:
-        if variant.timing is not None and variant.timing.recompiles:
-            changed = ", ".join(variant.timing.changes)
-            return (
-                f"Every call recompiles, up to torch's limit: it changes {changed}, and a guard "
-                f"requires {variant.timing.recompiles}. The latencies are those of calls whose "
-                "state was restored."
-            )
+    if changed := next(filter(None, map(always_recompiles, timed)), ""):
+        return (
+            f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
+            "compares. The latencies are those of calls whose state was restored."
+        )
     if any(map(_consumes_generator, timed)):
         return GENERATOR
     compiled = [variant for variant in timed if variant.requested.backend is not None]
@@ -372,7 +372,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     )
     # One call of the variant recompiles nothing; the loop in the user's cell may have.
     cell_record = _cell_record(report)
-    if (
+    if now is not None and recompiles == 0 and always_recompiles(now):
+        again.number, again.text, again.warning = 1, "1 recompile in every call", True
+    elif (
         cell_record is not None
         and recompiles == 0
         and (number := counts(cell_record)["recompiles"])

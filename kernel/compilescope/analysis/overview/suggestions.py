@@ -16,7 +16,7 @@ from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.problem import STUDY_FAILED, SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
-from ..figures.counts import compiled_nothing, kernel_count
+from ..figures.counts import always_recompiles, compiled_nothing, kernel_count
 from ..figures.speedups import between
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
@@ -116,7 +116,22 @@ def _find(report: Report, requested: Variant | None) -> VariantReport | None:
 
 
 def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
-    """Suggests variants of the report that are certainly faster, with correct results."""
+    """Suggests variants of the report that are certainly faster, with correct results.
+
+    If every call recompiles, none is: calls end in eager, and only that is worth a change.
+    """
+    if changed := always_recompiles(now):
+        yield Ranked(
+            1.0,
+            Suggestion(
+                what=f"Change {changed} outside of what is compiled, or keep it in a tensor",
+                why="Every call changes it, and a guard compares it.",
+                gain="ends a recompile a call, and eager after torch's limit",
+                basis="measured",
+                view="recompiles",
+            ),
+        )
+        return
     for variant in report.variants:
         if variant is now or variant.requested.backend is None or variant.target is not None:
             continue
@@ -149,19 +164,6 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     )
     over = between(now, eager) if eager is not None else None
     is_right = all(error.ok for error in now.accuracy)
-    if now.timing is not None and now.timing.recompiles:
-        changed = ", ".join(now.timing.changes)
-        yield Ranked(
-            1.0,
-            Suggestion(
-                what=f"Change {changed} outside of what is compiled, or keep it in a tensor",
-                why=f"Every call changes it, and the guard {now.timing.recompiles} fails.",
-                gain="ends a recompile a call, and eager after torch's limit",
-                basis="measured",
-                view="recompiles",
-            ),
-        )
-        return
     if over is not None and over.standing == "slower" and is_right and not compiled_nothing(now):
         has_kernels = any(map(kernel_count, now.compilations))
         yield Ranked(

@@ -8,6 +8,7 @@ import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
+from ..figures.counts import always_recompiles
 from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
@@ -24,7 +25,9 @@ _GRAPHS = ("reduce-overhead", "max-autotune")
 
 
 def wrapper(report: Report, now: VariantReport) -> Answer | None:
-    """Answer whether the C++ wrapper is worth it; None if Inductor makes none.
+    """Answer whether the C++ wrapper is worth it.
+
+    None if Inductor makes none, and if calls run neither wrapper, as they end in eager.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if not now.requested.uses_inductor or now.target is not None or now.stage == "failed":
         return None
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
+        return None
+    if always_recompiles(now):
         return None
     python, cpp = _pair(report, now)
     host = host_time(python or now)

@@ -142,9 +142,9 @@ class Timing(Struct):
     changes: list[str] = []
     """The state that a call changes, by path: ``net.bn.running_mean``, ``x``."""
     recompiles: str = ""
-    """The guard that every call fails, as it changes the value that the guard compares:
-    ``self.steps == 3``. Each call then compiles again, up to torch's limit; the time is that of
-    calls whose state was restored. Empty if there is no such guard."""
+    """The value that every call changes although a guard compares it: ``self.steps``. Each call
+    then compiles again, up to torch's limit; the time is that of calls whose state was restored.
+    Empty if there is none."""
     speedup: Speedup | None = None
     """The ratio and its interval as displayed; None if there is no ratio."""
     turns: str = ""

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
+from ...analysis.figures.counts import always_recompiles
 from ...analysis.overview.variants import trains
 from ...builds.built_variants import KeptBuild
 from ...builds.call_result import leaves
@@ -46,6 +47,10 @@ _AGREES = 0.1
 
 NOT_BUILT = "The variant could not be built again. {}"
 NO_GRAPH = "The call runs no graph that Inductor compiled."
+ALWAYS_RECOMPILES = (
+    "Every call recompiles, up to torch's limit, and then runs in eager: there is no time of "
+    "compiled code to break down."
+)
 GRAPHS_TRAIN = (
     "With CUDA graphs, a forward is replayed only if its backward follows, so neither can be "
     "measured alone."
@@ -60,6 +65,9 @@ def study_layers(study: StudyContext) -> None:
     on a processor that shows kernels together with their launches. A C++ wrapper is built once more
     without timers: there each takes about 1 µs, so that build only tells the kernels' own times.
     """
+    if always_recompiles(study.report):
+        study.report.absent["layers"] = ALWAYS_RECOMPILES
+        return
     if study.existing is not None:
         _study_existing(study, study.existing)
         return

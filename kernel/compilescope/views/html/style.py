@@ -55,7 +55,8 @@ STYLES = {
     "answer": "margin:4px 0 0;",
     "short": "max-height:384px;overflow-y:auto;",
     "foot": "position:sticky;bottom:0;padding-top:2px;background:var(--jp-layout-color0,Canvas);",
-    "three-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;"
+    # As many as a headline of two sentences needs in a notebook beside the panel at 1280 px.
+    "six-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:6;"
     "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
     "overflow:hidden;",

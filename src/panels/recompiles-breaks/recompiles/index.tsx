@@ -51,7 +51,11 @@ export class RecompilesView extends ReportView<VariantReport> {
         };
   }
 
-  protected present({ compilations, name }: VariantReport): JSX.Element {
+  protected present({
+    compilations,
+    name,
+    timing
+  }: VariantReport): JSX.Element {
     const allFrames = this._framesOf(compilations);
     const again = allFrames.filter(({ recompiles }) => recompiles > 0);
     const frames = this._isOnly && again.length > 0 ? again : allFrames;
@@ -65,7 +69,7 @@ export class RecompilesView extends ReportView<VariantReport> {
       : '';
     return (
       <>
-        {this._summary(allFrames, again)}
+        {this._summary(allFrames, again, timing?.recompiles ?? '')}
         {again.length > 0 && (
           <>
             <Timeline
@@ -94,7 +98,8 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   private _summary(
     allFrames: readonly IFrame[],
-    again: readonly IFrame[]
+    again: readonly IFrame[],
+    changed: string
   ): JSX.Element {
     const { trans, model } = this;
     const count = again.reduce((sum, frame) => sum + frame.recompiles, 0);
@@ -123,6 +128,14 @@ export class RecompilesView extends ReportView<VariantReport> {
                   {'. '}
                   {trans.__('%1 has none.', model.variant)}
                 </span>
+              )}
+            </>
+          ) : changed ? (
+            <>
+              <strong>{trans.__('Every call recompiles')}</strong>{' '}
+              {trans.__(
+                'It changes %1, which a guard compares. The inspected call compiled once; those after it recompile, up to torch’s limit.',
+                changed
               )}
             </>
           ) : (
