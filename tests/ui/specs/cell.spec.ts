@@ -36,11 +36,14 @@ whole.problems.append(cs.report.Problem(severity="error", what="No compiler. " *
 HTML(html.render(whole, panel=True))`;
 
 /**
- * A call that recompiles each time, whose headline has two sentences.
+ * A call that recompiles each time, whose headline has two sentences, and whose
+ * times are noisy.
  */
 const ALWAYS = `recompiling = cs.load("${REPORTS}/mlp.compilescope.json")
-for variant in recompiling.variants[1:]:
-    variant.timing.recompiles = "self.calls"
+noisy = cs.report.Speedup(ratio=1.0, standing="noisy", text="too noisy to judge")
+for name in ("python", "cpp"):
+    timing = recompiling.variant(name).timing
+    timing.recompiles, timing.speedup = "self.calls", noisy
 HTML(html.render(recompiling, panel=True))`;
 
 /**
@@ -77,6 +80,13 @@ test('beside the panel a cell is short, light and dark', async ({ page }) => {
         message: `lines cut from the headline at ${width} px`
       })
       .toBe(0);
+    const noisy = always.getByText('too noisy to judge');
+    await expect(noisy).toHaveCount(2);
+    await expect
+      .poll(() => noisy.first().evaluate(n => n.getClientRects().length), {
+        message: `lines of “too noisy to judge” at ${width} px`
+      })
+      .toBeLessThanOrEqual(2);
   }
   await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
   const output = cell(page, 2).locator('.jp-Cell-outputArea');

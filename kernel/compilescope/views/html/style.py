@@ -66,6 +66,8 @@ STYLES = {
     "list": "margin:2px 0 0;padding-left:22px;",
     "results": "font-size:13px;margin:4px 0;",
     "near": "padding:1px 8px 1px 0;font-size:13px;font-weight:400;",
+    # Room for two words, where there is any: "too noisy to judge" takes two lines, not four.
+    "two-words": "width:28%;",
     "good": "color:$good;",
     "bad": "color:$error;",
     "stack": "display:flex;height:12px;margin:5px 0 3px;border-radius:3px;overflow:hidden;"
