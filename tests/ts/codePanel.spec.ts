@@ -1,5 +1,6 @@
 import { EditorView } from '@codemirror/view';
 import { EditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { CodePanel } from '../../src/panels/code';
@@ -151,6 +152,14 @@ describe('CodePanel', () => {
     expect(right.textContent).toContain('void call()');
     expect(pressed()).toBe('Aligned');
     expect(summary()).toContain('1 launch');
+  });
+
+  it('says, where it is too narrow to align, what to do', async () => {
+    const text = () => all('[role="toolbar"]')[0].textContent;
+    expect(text()).not.toContain('Widen the panel');
+    MessageLoop.sendMessage(panel, new Widget.ResizeMessage(700, 900));
+    await until(() => pressed() === 'Independent');
+    expect(text()).toContain('Widen the panel to align both sides');
   });
 
   it('says beside a launch how long it takes, once that was measured', async () => {

@@ -91,6 +91,9 @@ function Toolbar(props: IToolbarProps): JSX.Element {
           </button>
         ))}
       </span>
+      {props.stacked && props.modes.includes('aligned') && (
+        <span className="jp-Compilescope-muted">{tooNarrow(trans)}</span>
+      )}
       <IconButton
         icon={swapIcon}
         label={trans.__('Swap sides')}
@@ -135,6 +138,10 @@ function modeLabel(mode: Mode, trans: TranslationBundle): string {
   }
 }
 
+function tooNarrow(trans: TranslationBundle): string {
+  return trans.__('Widen the panel to align both sides');
+}
+
 function modeHint(mode: Mode, props: IToolbarProps): string {
   const { trans } = props;
   switch (mode) {
@@ -143,7 +150,7 @@ function modeHint(mode: Mode, props: IToolbarProps): string {
         return trans.__('The two files have no kernel launch in common');
       }
       return props.stacked
-        ? trans.__('Widen the panel to align both sides')
+        ? tooNarrow(trans)
         : trans.__('Align both sides by kernel launch');
     case 'diff':
       return props.modes.includes('diff')
