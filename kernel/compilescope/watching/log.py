@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 
 from ..analysis.assemble import assemble
-from ..analysis.guards.recompiles import Memory
+from ..analysis.guards.recompiles import Memory, agree_by_frame
 from ..analysis.phases.phases import begin_at
 from ..analysis.problems.cpp_errors import place
 from ..analysis.problems.distinct_breaks import distinct_breaks
@@ -213,6 +213,7 @@ class WatchLog:
         else:
             compilations.append(compilation)
         self._variant.compilations = compilations
+        agree_by_frame(compilations)
         size = held_bytes(compilation)
         self.held_bytes += size - self._sizes.get(compilation.id, 0)
         self._sizes[compilation.id] = size

@@ -95,6 +95,9 @@ SPECIALIZED = FLOAT._replace(
 TYPE = Program(
     "def f(x, n):\n    return x * n", "for n in (2, 3, 4.5):\n    compiled(torch.ones(3), n)"
 )
+TYPE_AND_VALUE = Program(
+    "def f(x, n):\n    return x * n", "for n in (2, 4.5, 3):\n    compiled(torch.ones(3), n)"
+)
 FIELD = Program(
     "class Options:\n    pass\noptions = Options()\ndef f(x, o):\n    return x * o.scale",
     "for n in (2, 3, 4):\n    options.scale = n\n    compiled(torch.ones(3), options)",

@@ -36,6 +36,7 @@ from .recompiling_programs import (
     TO_ONE_UNNAMED,
     TO_RANK,
     TYPE,
+    TYPE_AND_VALUE,
     WRAPPED,
     Program,
     Ran,
@@ -98,6 +99,7 @@ ADVISED = [
     ),
     (SIZE_AND_NUMBER, "dynamic", DYNAMIC),
     (TYPE, "tensor", "n = torch.tensor(float(n))"),
+    (TYPE_AND_VALUE, "tensor", "n = torch.tensor(float(n))"),
     (FIELD, "tensor", "options.scale = torch.tensor(options.scale)"),
     (FIELD, "dynamic", DYNAMIC),
     (COUNTER, "tensor", "net_compiled.calls = torch.tensor(net_compiled.calls)"),
@@ -224,3 +226,14 @@ def test_a_recompile_that_stays_is_not_promised(program: Program, what: str) -> 
     assert first.what.startswith("Avoid recompile 0/1: x")
     assert (second.what, second.gain) == (what, "")
     assert "set_stance" in second.code
+
+
+@pytest.mark.parametrize("program", [TYPE, TYPE_AND_VALUE])
+def test_a_number_of_two_types_has_one_advice(program: Program) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    assert ran.recompiles > 0
+    tensors = {advice.code for advice in advice_of(ran) if advice.kind == "tensor"}
+    assert tensors == {"n = torch.tensor(float(n))"}
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.code == "n = torch.tensor(float(n))"
+    assert "its value is not guarded" in suggestion.why

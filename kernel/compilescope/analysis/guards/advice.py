@@ -35,6 +35,12 @@ _ONE_VALUE = (
     "grad_mode",
 )
 """Kinds of advice for the first failed guard alone: useless if something else changed too."""
+_ARITHMETIC = "Suitable for a number that is used only in arithmetic."
+_NOT_GUARDED = f"A tensor's value is not guarded. {_ARITHMETIC}"
+_ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}"
+_PLAIN = "torch.tensor({0})"
+_FLOAT = "torch.tensor(float({0}))"
+_FLOATED = re.compile(r"torch\.tensor\(float\((.*)\)\)")
 _ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -73,6 +79,27 @@ def advise(
     if not by_code and failures:
         return [_stance()]
     return list(by_code.values())
+
+
+def agree(advices: Sequence[Advice]) -> None:
+    """Give one advice on a number that is an integer in some calls and a float in others.
+
+    An integer's tensor and a float's have different dtypes, which guards compare.
+
+    Parameters
+    ----------
+    advices
+        On the recompiles of one frame; changed in place.
+    """
+    floated = {
+        _FLOATED.sub(r"torch.tensor(\1)", advice.code): advice
+        for advice in advices
+        if advice.kind == "tensor" and _FLOATED.search(advice.code)
+    }
+    for advice in advices:
+        if advice.kind == "tensor" and advice.code in floated:
+            other = floated[advice.code]
+            advice.what, advice.code = other.what, other.code
 
 
 def raise_limit(limit: int) -> Advice:
@@ -228,15 +255,14 @@ class _Adviser:
     def _value(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if not _NUMBER.match(failure.old) or not (_NUMBER.match(failure.new) or not failure.new):
             return
-        whole = "." not in failure.old and "e" not in failure.old
+        whole = _is_whole(failure.old)
         static = "integer attributes of the nn.Module" in reason
         constant = failure.kind == "global"
-        what = (
-            "A tensor's value is not guarded. Suitable for a number that is used only in "
-            "arithmetic."
-        )
         once = static or constant
-        yield from self._rebound(failure, "tensor", what, "torch.tensor({0})", once=once)
+        if failure.new and whole != _is_whole(failure.new):
+            yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once)
+        else:
+            yield from self._rebound(failure, "tensor", _NOT_GUARDED, _PLAIN, once=once)
         if static:
             yield from self._dynamic(
                 "module_int",
@@ -258,9 +284,7 @@ class _Adviser:
     def _type(self, reason: str, failure: Failure) -> Iterator[Advice]:
         numbers = ("<class 'int'>", "<class 'float'>")
         if failure.old in numbers and failure.new in numbers:
-            yield from self._rebound(
-                failure, "tensor", "A tensor has one type.", "torch.tensor(float({0}))"
-            )
+            yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT)
 
     def _identity(self, reason: str, failure: Failure) -> Iterator[Advice]:
         source = re.sub(r"\.__code__$", "", failure.source)
@@ -356,6 +380,11 @@ class _Adviser:
             lines.append(self.names.called_with(argument.parameter, argument.name))
         where = failure.where if once else self.caller
         yield Advice(kind=kind, what=what.format(target), code="\n".join(lines), where=where)
+
+
+def _is_whole(number: str) -> bool:
+    """Whether Python writes an integer so."""
+    return number.lstrip("-").isdecimal()
 
 
 def _assignable(expression: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...capture.logged_values import compile_time_s, decoded, finite, logged_count
 from ...capture.records import Record
-from ...report import Compilation, Recompile
-from .advice import advise, raise_limit
+from ...report import Advice, Compilation, Recompile
+from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import caller_of, traced_frame
 from .recompile_reason import read_failure
@@ -62,6 +62,18 @@ def follow(
         if compilation.recompile is not None:
             _complete(compilation, compilation.recompile, memory, values, group, metrics, before)
         values_by_id[compilation.id] = values
+    agree_by_frame(compilations)
+
+
+def agree_by_frame(compilations: Sequence[Compilation]) -> None:
+    """Have the recompiles of a frame advise the same on a number, whatever type it had first."""
+    by_frame: dict[str, list[Advice]] = {}
+    for compilation in compilations:
+        if compilation.recompile is not None:
+            frame = compilation.id.rpartition("/")[0]
+            by_frame.setdefault(frame, []).extend(compilation.recompile.advice)
+    for advices in by_frame.values():
+        agree(advices)
 
 
 def _complete(
