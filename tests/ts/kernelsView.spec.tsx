@@ -375,6 +375,13 @@ describe('KernelsBody', () => {
     expect(details.textContent).toContain('The sizes are dynamic.');
   });
 
+  it('counts the launches of each direction', () => {
+    const back = { ...RELU_BACK, launches: RELU.launches.slice(0, 1) };
+    show([RELU, back]);
+    const [status] = page.all('[role=status]');
+    expect(status.textContent).toContain('3 launches (2 forward, 1 backward)');
+  });
+
   it('counts what a filter leaves', () => {
     show([RELU, MM]);
     const status = () => page.all('[role=status]')[0].textContent;

@@ -28,10 +28,11 @@ function leastWidth(
 }
 
 const context = contextOf(new ViewModel());
-const kernels = (isTimed: boolean, target: string | null) =>
+const kernels = (isTimed: boolean, target: string | null, isTraining = false) =>
   kernelColumns(context, {
     origin: {},
     isTimed,
+    isTraining,
     target,
     latencyUs: null,
     onLaunch: () => undefined
@@ -40,6 +41,8 @@ const kernels = (isTimed: boolean, target: string | null) =>
 describe.each([
   ['kernels', kernels(false, null)],
   ['timed kernels', kernels(true, null)],
+  ['kernels of a training step', kernels(false, null, true)],
+  ['timed kernels of a training step', kernels(true, null, true)],
   ['kernels for a target', kernels(false, 'H100 SXM')],
   ['buffers', memoryColumns({ steps: [] } as unknown as Memory, context.trans)]
 ] as [string, readonly IColumn<never>[]][])('the table of %s', (_, columns) => {
@@ -51,6 +54,15 @@ describe.each([
     expect(tooNarrow).toEqual([]);
   });
 });
+
+it.each([true, false])(
+  'tells forward from backward beside a notebook',
+  isTimed => {
+    const columns = kernels(isTimed, null, true);
+    const { from } = columns.find(({ id }) => id === 'direction')!;
+    expect(from).toBeLessThanOrEqual(500);
+  }
+);
 
 describe('tracksOf', () => {
   const column = (

@@ -17,7 +17,14 @@ import { languageTitle } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
 import type { IFilter, IRow } from './rows';
-import { artifactOf, filtered, rowsOf, totalsOf, wrapperOf } from './rows';
+import {
+  artifactOf,
+  filtered,
+  launchesByDirection,
+  rowsOf,
+  totalsOf,
+  wrapperOf
+} from './rows';
 
 /**
  * The kernels of a compilation: a table, and what is known of the selected one.
@@ -68,6 +75,9 @@ export function KernelsBody(props: {
       launch
     );
   const isTimed = rows.some(({ kernel }) => kernel.time !== null);
+  const isTraining = rows.some(
+    ({ kernel }) => kernel.direction !== 'inference'
+  );
   const summary = model.report?.variants.find(({ name }) => name === variant);
   const target = summary?.target?.title ?? null;
   const conflict = model.report?.overview?.conflicts.find(
@@ -77,6 +87,7 @@ export function KernelsBody(props: {
     columnsOf(context, {
       origin,
       isTimed,
+      isTraining,
       target,
       latencyUs: conflict?.latency_us ?? null,
       onLaunch
@@ -90,6 +101,7 @@ export function KernelsBody(props: {
   const isLinked = ({ kernel }: IRow) => model.linked.kernels.has(kernel.name);
   const selected = selectedOf(rows, chosen, model.selection.kernel, isLinked);
   const totals = React.useMemo(() => totalsOf(shown), [shown]);
+  const byDirection = React.useMemo(() => launchesByDirection(shown), [shown]);
   return (
     <>
       <div
@@ -137,6 +149,16 @@ export function KernelsBody(props: {
             '%2 launches',
             totals.launches,
             formatCount(totals.launches)
+          )}
+          {byDirection.size > 1 && (
+            <span className="jp-Compilescope-muted">
+              {` (${[...byDirection]
+                .map(
+                  ([direction, launches]) =>
+                    `${formatCount(launches)} ${directionTitle(direction, trans)}`
+                )
+                .join(', ')})`}
+            </span>
           )}
           {totals.us !== null && (
             <>

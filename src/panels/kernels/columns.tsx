@@ -32,6 +32,12 @@ export interface IColumnOptions {
   readonly isTimed: boolean;
 
   /**
+   * Whether any kernel is of a forward or a backward: the column for that comes
+   * before most others then.
+   */
+  readonly isTraining: boolean;
+
+  /**
    * What the device is called that the code is for and that is not there; null
    * where it is that of the arguments.
    */
@@ -55,12 +61,16 @@ export interface IColumnOptions {
  */
 export function columnsOf(
   context: IViewContext,
-  { origin, isTimed, target, latencyUs, onLaunch }: IColumnOptions
+  { origin, isTimed, isTraining, target, latencyUs, onLaunch }: IColumnOptions
 ): IColumn<IRow>[] {
   const { trans } = context;
   // Where further columns stand, the usual ones come later.
+  const later = (width: number | undefined) =>
+    width !== undefined && width > DIRECTION_FROM && isTraining
+      ? width + DIRECTION_WIDTH + 10
+      : width;
   const from = (plain: number | undefined, timed?: number, aimed = timed) =>
-    target !== null ? aimed : isTimed ? timed : plain;
+    target !== null ? aimed : later(isTimed ? timed : plain);
   const unknown = trans.__('Not estimated for this kernel');
   const placeOf = (source: SourceLine) =>
     formatPlace(source, context.model.report?.files ?? {}, trans.__('cell'));
@@ -70,7 +80,7 @@ export function columnsOf(
     compareNumbers(of(a), of(b));
   const launchColumn = (id: 'python' | 'cpp'): ColumnChange<IRow> => ({
     width: '58px',
-    from: from(580, 1040, 1190),
+    from: from(isTraining ? 540 : 580, 1040, 1190),
     hasValue: row => row[id].length > 0,
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
@@ -111,8 +121,9 @@ export function columnsOf(
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
     direction: {
-      width: '74px',
-      from: from(1080, 1320, 1300),
+      width: `${DIRECTION_WIDTH}px`,
+      from:
+        isTraining && target === null ? DIRECTION_FROM : from(1080, 1320, 1300),
       hasValue: ({ kernel }) => kernel.direction !== 'inference',
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
@@ -136,7 +147,7 @@ export function columnsOf(
       { fused: from(640, 1100, 1360), saved: from(960, 1180, 1440) },
       trans
     ),
-    ...(isTimed ? timeColumns(latencyUs, trans) : NO_TIMES),
+    ...(isTimed ? timeColumns(latencyUs, later, trans) : NO_TIMES),
     ...(target !== null ? targetColumns(trans) : NO_TARGET),
     bytes: {
       width: '80px',
@@ -219,6 +230,13 @@ export function columnsOf(
   });
 }
 
+/**
+ * The column that tells forward from backward, and the width of the table from
+ * which on it leaves room for the name.
+ */
+const DIRECTION_WIDTH = 74;
+const DIRECTION_FROM = 480;
+
 const NO_TIMES = {
   time: false,
   share: false,
@@ -231,9 +249,11 @@ const NO_TIMES = {
  *
  * @param latencyUs - What a call takes at most, where a kernel above it cannot be
  * right.
+ * @param later - From where on a column is shown, with what stands before it.
  */
 function timeColumns(
   latencyUs: number | null,
+  later: (width: number | undefined) => number | undefined,
   trans: TranslationBundle
 ): Record<keyof typeof NO_TIMES, ColumnChange<IRow>> {
   const none = ({ kernel }: IRow) => (
@@ -246,7 +266,7 @@ function timeColumns(
     show: (time: KernelTime, value: number) => React.ReactNode
   ): ColumnChange<IRow> => ({
     width,
-    from,
+    from: later(from),
     compare: (a, b) =>
       compareNumbers(
         a.kernel.time && of(a.kernel.time),

@@ -221,6 +221,20 @@ export function totalsOf(rows: readonly IRow[]): ITotals {
   };
 }
 
+/**
+ * How many launches are of each direction of a training step, in the rows' order.
+ */
+export function launchesByDirection(
+  rows: readonly IRow[]
+): ReadonlyMap<Kernel['direction'], number> {
+  const counts = new Map<Kernel['direction'], number>();
+  for (const { kernel, launches } of rows) {
+    const { direction } = kernel;
+    counts.set(direction, (counts.get(direction) ?? 0) + launches.length);
+  }
+  return counts;
+}
+
 type Estimated = 'estimated_bytes' | 'estimated_operations';
 
 function estimateOf(
