@@ -35,22 +35,6 @@ export function title(region: Region, trans: TranslationBundle): string {
 }
 
 /**
- * A line of the user's code as text: `model.py:12`, or `cell:3` for a line of a notebook's cell,
- * whose file name means nothing to anyone.
- */
-export function sourceText(
-  source: Pick<SourceLine, 'file' | 'line'>,
-  files: Readonly<Record<string, string>>,
-  trans: TranslationBundle
-): string {
-  if (source.file in files) {
-    return trans.__('cell:%1', source.line);
-  }
-  const name = source.file.split(/[\\/]/).pop() || source.file;
-  return `${name}:${source.line}`;
-}
-
-/**
  * The source line that stands for a region: the innermost one in the user's cell, or else the
  * innermost one. (A layer's own code lies deeper than the call that the user wrote.)
  */

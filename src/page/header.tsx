@@ -39,9 +39,7 @@ export class Header extends ReactWidget {
           <h1>
             {subject.name}
             {subject.where && (
-              <small>
-                {formatPlace(subject.where, report.files, trans.__('cell'))}
-              </small>
+              <small>{formatPlace(subject.where, report.files, trans)}</small>
             )}
           </h1>
           <p title={subject.arguments.join('\n')}>

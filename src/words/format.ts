@@ -65,24 +65,20 @@ export function formatRatio(ratio: number): string {
 }
 
 /**
- * A place in the user's code, short: `cell:3` in a notebook, `model.py:12` in a
- * file.
- *
- * @param cell - The word for a notebook's cell.
+ * A place in the user's code, short: `cell line 3` in a notebook, whose cells have
+ * file names that mean nothing to anyone, `model.py:12` in a file.
  */
 export function formatPlace(
-  where: SourceLine,
-  files: Record<string, string>,
-  cell: string
+  where: Pick<SourceLine, 'file' | 'line'>,
+  files: Readonly<Record<string, string>>,
+  trans: TranslationBundle
 ): string {
   const { file, line } = where;
+  if (file in files || /[\\/]ipykernel_\d+[\\/]/.test(file)) {
+    return trans.__('cell line %1', line);
+  }
   const number = /^<ipython-input-(\d+)-/.exec(file)?.[1];
-  const isCell = file in files || /[\\/]ipykernel_\d+[\\/]/.test(file);
-  const name = isCell
-    ? cell
-    : number
-      ? `In[${number}]`
-      : file.split(/[\\/]/).pop();
+  const name = number ? `In[${number}]` : file.split(/[\\/]/).pop();
   return `${name}:${line}`;
 }
 

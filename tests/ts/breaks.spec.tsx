@@ -139,7 +139,7 @@ describe('BreaksView', () => {
     expect(card.textContent).toContain('3 times');
     expect(card.textContent).toContain('1.00 ms of compile time');
     expect(card.textContent).toContain('Remove print.');
-    expect(card.textContent).toContain('cell:3');
+    expect(card.textContent).toContain('cell line 3');
     const link = card.querySelector('a')!;
     expect(link.rel).toContain('noopener');
     expect(link.href).toContain('gb0059');

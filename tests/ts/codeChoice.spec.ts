@@ -1,6 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { choose, defaultVariants, grouped } from '../../src/code/artifacts';
-import { mainSource, shortList, sourceText } from '../../src/code/describe';
+import { mainSource, shortList } from '../../src/code/describe';
+import { formatPlace } from '../../src/words/format';
 import { problemOf, whyNothing } from '../../src/code/explain';
 import { embeddedSource } from '../../src/code/embedded';
 import { modesFor } from '../../src/code/mode';
@@ -284,14 +285,14 @@ describe('describe', () => {
   const files = { '/tmp/ipykernel_1/2.py': 'cell text' };
 
   it('names a source line by its file, or as the cell’s', () => {
-    expect(sourceText(line('/a/b/model.py', 3), files, trans)).toBe(
+    expect(formatPlace(line('/a/b/model.py', 3), files, trans)).toBe(
       'model.py:3'
     );
-    expect(sourceText(line('C:\\a\\model.py', 3), files, trans)).toBe(
+    expect(formatPlace(line('C:\\a\\model.py', 3), files, trans)).toBe(
       'model.py:3'
     );
-    expect(sourceText(line('/tmp/ipykernel_1/2.py', 3), files, trans)).toBe(
-      'cell:3'
+    expect(formatPlace(line('/tmp/ipykernel_1/2.py', 3), files, trans)).toBe(
+      'cell line 3'
     );
   });
 

@@ -25,14 +25,9 @@ describe('figures', () => {
       ),
       places: cases.places.map(([file, line]) =>
         formatPlace(
-          {
-            file: file as string,
-            line: line as number,
-            function: '',
-            code: ''
-          },
+          { file: file as string, line: line as number },
           {},
-          'cell'
+          nullTranslator.load('compilescope')
         )
       ),
       shares: cases.shares.map(([share]) => formatShare(share as number)),

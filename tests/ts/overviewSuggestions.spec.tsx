@@ -17,7 +17,9 @@ describe('What the Overview suggests to change', () => {
     expect(page.onTry).toHaveBeenLastCalledWith(graphs.requested);
     page.click(page.button('Try dynamic=True'));
     expect(page.onTry).toHaveBeenLastCalledWith(size.requested);
-    expect(page.text()).toContain('Paste the code before the call (cell:13).');
+    expect(page.text()).toContain(
+      'Paste the code before the call (cell line 13).'
+    );
     const shown = page
       .all('.jp-Compilescope-do button')
       .filter(element => element.textContent === 'Show');

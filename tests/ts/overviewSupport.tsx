@@ -142,7 +142,7 @@ export const FULL: Partial<Overview> = {
       requested: variant({ dynamic: true }),
       study: '',
       trial: 'dynamic=True',
-      place: 'before the call (cell:13)',
+      place: 'before the call (cell line 13)',
       view: 'recompiles',
       compilation: '0/2',
       of: 'in the cell'

@@ -111,7 +111,7 @@ describe('ShapesView', () => {
         [...row.children].map(cell => cell.textContent)
       )
     ).toEqual([
-      ['s0', "L['x'].size()[0]", '8', '[2, int_oo]', 'cell:3'],
+      ['s0', "L['x'].size()[0]", '8', '[2, int_oo]', 'cell line 3'],
       ['u0', 'unbacked', '', '', '']
     ]);
   });
@@ -141,7 +141,7 @@ describe('ShapesView', () => {
     expect(card.textContent).toContain('if total > 16:');
     expect(card.textContent).toContain('local halfs0//2');
     expect(all('li').map(element => element.textContent!.trim())).toEqual([
-      '2*u0 > 16 gt(2*u0, 16) cell:3',
+      '2*u0 > 16 gt(2*u0, 16) cell line 3',
       'u0 unbacked'
     ]);
     await click(all('.jp-Compilescope-source button')[0]);

@@ -44,7 +44,7 @@ describe('The problems in the sidebar', () => {
       expect(cards[0].textContent).toContain(text);
     }
     expect(cards[0].querySelector('details')!.open).toBe(false);
-    page.click(page.button('cell:2'));
+    page.click(page.button('cell line 2'));
     expect(page.actions.goTo).toHaveBeenCalledWith(where);
   });
 

@@ -186,7 +186,7 @@ describe('WrappersBody', () => {
       );
       return page.text();
     };
-    expect(names({ cell: '' })).toContain('cell:12');
+    expect(names({ cell: '' })).toContain('cell line 12');
     expect(names({})).toContain('functional.py:3006');
   });
 

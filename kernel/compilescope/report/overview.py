@@ -132,7 +132,7 @@ class Suggestion(Struct):
     trial: str = ""
     """The setting that is tried, if it differs from the suggestion: ``dynamic=True``."""
     place: str = ""
-    """Where to paste the code: ``before the call (cell:7)``."""
+    """Where to paste the code: ``before the call (cell line 7)``."""
     view: str = ""
     compilation: str = ""
     """The compilation to open in the view; empty for the first."""

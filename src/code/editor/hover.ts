@@ -1,7 +1,8 @@
 import type { Extension } from '@codemirror/state';
 import { EditorView, hoverTooltip } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { kindLabel, shortList, sourceText } from '../describe';
+import { kindLabel, shortList } from '../describe';
+import { formatPlace } from '../../words/format';
 import type { Region } from '../types';
 import { linksField } from './links';
 
@@ -65,7 +66,7 @@ function render(
     }
   };
   const sources = region.sources.map(source =>
-    [sourceText(source, files, trans), source.code].filter(Boolean).join('  ')
+    [formatPlace(source, files, trans), source.code].filter(Boolean).join('  ')
   );
   row(trans.__('Kernel'), region.kernel ?? '');
   row(trans.__('What'), region.label === region.kernel ? '' : region.label);

@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { formatMicroseconds } from '../../words/format';
+import { formatMicroseconds, formatPlace } from '../../words/format';
 import { kindTitle } from '../../words/steps';
 import type { Side } from '../../code/artifacts';
 import type { ITold } from '../../code/costs';
-import { kindLabel, shortList, sourceText, title } from '../../code/describe';
+import { kindLabel, shortList, title } from '../../code/describe';
 import type { IHighlight } from '../../code/highlight';
 import type { ISubjectModel, Region, SourceLine } from '../../code/types';
 
@@ -49,7 +49,7 @@ export function statusOf(
     right: right.strong.length,
     unmatched:
       !region && selection.source
-        ? sourceText(selection.source, files, trans)
+        ? formatPlace(selection.source, files, trans)
         : null,
     files
   };
@@ -202,7 +202,7 @@ function distinct(
   const inCells = sources.filter(source => source.file in files);
   const others = sources.filter(source => !(source.file in files));
   for (const source of [...inCells.reverse(), ...others.reverse()]) {
-    byText.set(sourceText(source, files, trans), source);
+    byText.set(formatPlace(source, files, trans), source);
   }
   return [...byText];
 }

@@ -31,7 +31,7 @@ export function SourceLink(props: {
   const { model, trans } = context;
   const place = `${where.file}:${where.line}`;
   const code = where.code.trim();
-  const label = formatPlace(where, model.report?.files ?? {}, trans.__('cell'));
+  const label = formatPlace(where, model.report?.files ?? {}, trans);
   return (
     <span className="jp-Compilescope-source">
       <button

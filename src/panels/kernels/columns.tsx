@@ -73,7 +73,7 @@ export function columnsOf(
     target !== null ? aimed : later(isTimed ? timed : plain);
   const unknown = trans.__('Not estimated for this kernel');
   const placeOf = (source: SourceLine) =>
-    formatPlace(source, context.model.report?.files ?? {}, trans.__('cell'));
+    formatPlace(source, context.model.report?.files ?? {}, trans);
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>

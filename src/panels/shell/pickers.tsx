@@ -101,7 +101,7 @@ function title(
   trans: TranslationBundle
 ): string {
   const { id, name, where, recompile, reduced } = compilation;
-  const place = where && formatPlace(where, files, trans.__('cell'));
+  const place = where && formatPlace(where, files, trans);
   const parts = [place ? `${name} (${place})` : name];
   if (recompile.length) {
     parts.push(trans.__('recompile'));

@@ -162,7 +162,7 @@ function Row(props: {
           className="jp-Compilescope-muted"
           title={`${where.file}:${where.line}`}
         >
-          {formatPlace(where, props.files, trans.__('cell'))}
+          {formatPlace(where, props.files, trans)}
         </span>
       )}
       {props.isEarlier && (

@@ -165,7 +165,7 @@ function Row(props: {
             }
             onClick={() => onShow(id, place)}
           >
-            {`${call ? 'torch.compile, ' : ''}${formatPlace(place, files, trans.__('cell'))}`}
+            {`${call ? 'torch.compile, ' : ''}${formatPlace(place, files, trans)}`}
           </button>
         </span>
       )}

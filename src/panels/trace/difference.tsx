@@ -215,7 +215,7 @@ function Lines(props: {
         <li key={line.id}>
           {side === 'before' ? id(line.id, '') : id('', line.id)}{' '}
           {line.frame
-            ? `${line.frame.function}, ${formatPlace(line.frame, {}, trans.__('cell'))}`
+            ? `${line.frame.function}, ${formatPlace(line.frame, {}, trans)}`
             : trans.__('an unknown function')}
           {line.duration_s !== null && `, ${formatSeconds(line.duration_s)}`}
           {line.recompile && (

@@ -78,7 +78,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
   const [text, setText] = React.useState('');
   const [least, setLeast] = React.useState('');
   const allRows = React.useMemo(
-    () => (report ? rowsOf(report, trans.__('cell')) : []),
+    () => (report ? rowsOf(report, trans) : []),
     [report]
   );
   const isAlone = report?.variants.length === 1;
@@ -179,14 +179,14 @@ function keyOf(process: string, id: string): string {
   return JSON.stringify([process, id]);
 }
 
-function rowsOf(report: ReportSummary, cell: string): IRow[] {
+function rowsOf(report: ReportSummary, trans: TranslationBundle): IRow[] {
   return report.variants.flatMap(({ name, compilations }) =>
     compilations.map(compilation => ({
       key: keyOf(name, compilation.id),
       process: name,
       id: compilation.id,
       place: compilation.where
-        ? `${compilation.where.function}, ${formatPlace(compilation.where, report.files, cell)}`
+        ? `${compilation.where.function}, ${formatPlace(compilation.where, report.files, trans)}`
         : '',
       path: compilation.where
         ? `${compilation.where.file}:${compilation.where.line}`

@@ -29,8 +29,7 @@ export function columnsOf(
 ): IColumn<IRow>[] {
   const { trans } = context;
   const files = context.model.report?.files ?? {};
-  const placeOf = (where: SourceLine) =>
-    formatPlace(where, files, trans.__('cell'));
+  const placeOf = (where: SourceLine) => formatPlace(where, files, trans);
   const sourceOf = (row: IRow) => ownSource(row, files);
   const longest = Math.max(
     0,

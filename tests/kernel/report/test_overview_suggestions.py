@@ -176,14 +176,14 @@ def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
     assert (size.requested, size.trial) == (Variant(dynamic=True), "dynamic=True")
     assert (size.code, size.place) == (
         "torch._dynamo.mark_dynamic(batch, 0)",
-        "before the call (cell:4)",
+        "before the call (cell line 4)",
     )
     assert (size.view, size.compilation, size.of) == ("recompiles", "0/1", "in the cell")
     # A tensor in place of a number is a change of the code.
     assert number.requested is None
     assert (number.code, number.place) == (
         "rate = torch.tensor(rate)",
-        "before the call (cell:4)",
+        "before the call (cell line 4)",
     )
     report.variants.append(VariantReport(name="dynamic", requested=Variant(dynamic=True)))
     size = suggestion_of(report, "Avoid recompile 0/1")

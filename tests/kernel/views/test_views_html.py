@@ -126,7 +126,7 @@ def test_everything_of_the_report_is_there() -> None:
     for part in (
         "No compiler.",
         "→ Install g++.",
-        "The graph breaks. (cell:3)",
+        "The graph breaks. (cell line 3)",
         "96.2 µs",
         "1.90\u00d7 faster",
         "2.58 s",
@@ -134,7 +134,7 @@ def test_everything_of_the_report_is_there() -> None:
         "Graph break: Call to print",
         "size 0 of x was 4 and is 5",
         "Python wrapper, line 8",
-        "from cell:3: y = x + 1",
+        "from cell line 3: y = x + 1",
         "check_tensor(L['x'])",
         "cudagraphs: requested on, effective off (CPU)",
         "torch 2.13.0",
@@ -292,7 +292,7 @@ def test_a_report_with_one_wrapper_shows_one() -> None:
 def test_an_empty_report_renders() -> None:
     result = report()
     result.variants, result.problems = [], []
-    assert "f (function, cell:3)" in Page(html.render(result)).text
+    assert "f (function, cell line 3)" in Page(html.render(result)).text
 
 
 @pytest.mark.parametrize("language", ["python", "cpp", "triton", "fx", "text"])

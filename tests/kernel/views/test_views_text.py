@@ -18,7 +18,7 @@ from ..views_report import CELL, report, timing
 FORMATS = Path(__file__).parents[2] / "data" / "formats.json"
 
 WHOLE = """\
-f  function, cell:3
+f  function, cell line 3
   x: float32[4] cpu
 torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 
@@ -30,7 +30,7 @@ cpp      cpp_wrapper       sources only
 
 error: [cpp] No compiler.
   → Install g++.
-warning: The graph breaks.  (cell:3)
+warning: The graph breaks.  (cell line 3)
   3 | y = x + 1
   print.
 
@@ -40,7 +40,7 @@ limits?       Not measured yet. The time of a call was not broken down. cs.study
               in the session that inspected the call, breaks it down.
 1. Avoid recompile 0/0: x.size(0) 4 → 5
    Every call is made in the same grad mode.
-   before the call (cell:3):
+   before the call (cell line 3):
    with torch.no_grad():
        f(x)
 2. Fix the graph break at line 3: print(x): not measured
@@ -51,14 +51,14 @@ effect: cudagraphs · compile time 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
 differs: [python] cudagraphs: requested on, effective off
   CPU
 
-compilation 0/0  cell:3  1 kernel, 1 guard, 1 graph break  (as in python)
+compilation 0/0  cell line 3  1 kernel, 1 guard, 1 graph break  (as in python)
   recompiled: size 0 of x was 4 and is 5  (0/0)
     dynamic from now on: L['x'].size()[0] → s77
     compiled 7 times; from 8 on torch leaves it to eager
     → Every call is made in the same grad mode.
         with torch.no_grad():
             f(x)
-  break: Call to print  (cell:3)
+  break: Call to print  (cell line 3)
     in eager: print(x)
     → Take the print out.
   Any change to these makes the call recompile:
@@ -168,7 +168,7 @@ def test_words_of_what_is_not_known() -> None:
     unknown.ratio = unknown.ratio_interval = None
     assert wording.speedup(unknown) == ""
     assert wording.place(None) == ""
-    assert wording.place(CELL) == "cell:3"
+    assert wording.place(CELL) == "cell line 3"
     assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "In[7]:2"
     assert wording.place(SourceLine(file="C:\\a\\b.py", line=2)) == "b.py:2"
 

@@ -33,14 +33,14 @@ def round_number(value: float) -> str:
 def place(where: SourceLine | None) -> str:
     """Return ``file:line``, the file without its folders; empty for an unknown place.
 
-    The file name of a notebook cell means nothing to its author, so it becomes ``cell:3``.
+    The file name of a notebook cell means nothing to its author, so it becomes ``cell line 3``.
     ``src/words/format.ts`` has the same rules; both are tested with ``tests/data/formats.json``.
     """
     if where is None:
         return ""
     parts = where.file.replace("\\", "/").split("/")
     if any(part.startswith("ipykernel_") for part in parts[:-1]):
-        return f"cell:{where.line}"
+        return f"cell line {where.line}"
     number = re.match(r"<ipython-input-(\d+)-", parts[-1])
     if number:
         return f"In[{number[1]}]:{where.line}"

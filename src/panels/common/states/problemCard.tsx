@@ -53,7 +53,7 @@ export function ProblemCard(props: {
               disabled={!onGoTo}
               onClick={() => onGoTo?.(where)}
             >
-              {formatPlace(where, props.files ?? {}, trans.__('cell'))}
+              {formatPlace(where, props.files ?? {}, trans)}
             </button>
             {where.code && (
               <>

@@ -128,7 +128,7 @@ function FrameName(props: {
   const name =
     frameName(model, variant, compilations[0].id) || trans.__('frame %1', key);
   const place = where
-    ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))
+    ? formatPlace(where, model.report?.files ?? {}, trans)
     : '';
   // What torch refused at its limit was not compiled.
   const compiled = compilations.filter(item => !isAtLimit(item)).length;
