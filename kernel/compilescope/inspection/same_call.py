@@ -12,6 +12,7 @@ import torch
 from ..isolation.global_state import SavedModes
 from ..isolation.object_walk import walk
 from ..subject.functions import functions_of
+from ..torch_api.operators.tensors import sizes
 from ..torch_api.trace import compiled_callable
 
 
@@ -33,7 +34,7 @@ def likeness(
         for function_type in functions_of(fn, args, kwargs)
     )
     tensors = [
-        (str(tensor.dtype), str(tensor.device), tuple(tensor.shape), tensor.requires_grad)
+        (str(tensor.dtype), str(tensor.device), tuple(sizes(tensor)), tensor.requires_grad)
         for tensor in walk(fn, args, kwargs).tensors().values()
     ]
     module = fn if isinstance(fn, torch.nn.Module) else compiled_callable.module_of(fn)

@@ -185,6 +185,8 @@ def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
         return  # a tuple, but its namespace must not be walked
     if issubclass(cls, torch.Tensor):
         yield from _of_tensor(obj, path)
+    elif issubclass(cls, torch.jit.ScriptModule):
+        yield from _of_script_module(obj, path)
     elif issubclass(cls, dict):
         yield from _of_dict(obj, path, names)
     elif issubclass(cls, _COLLECTIONS):
@@ -220,6 +222,13 @@ def _of_tensor(tensor: torch.Tensor, path: str) -> Iterator[Child]:
         # Reading any other tensor's gradient makes torch warn.
         grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
     yield grad, f"{path}.grad"
+
+
+def _of_script_module(module: torch.jit.ScriptModule, path: str) -> Iterator[Child]:
+    """A TorchScript module's tensors, which are in C++ and not in its ``__dict__``."""
+    for tensors_by_name in (module.named_parameters(), module.named_buffers()):
+        for name, tensor in tensors_by_name:
+            yield tensor, f"{path}.{name}"
 
 
 def _of_dict(mapping: dict[Any, Any], path: str, names: Mapping[int, str]) -> Iterator[Child]:

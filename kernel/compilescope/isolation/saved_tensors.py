@@ -57,7 +57,7 @@ class SavedTensor:
         # An alias of the same storage, to point the tensor at it again.
         self.alias = torch.Tensor.detach(tensor) if with_data else None
         self.geometry = _geometry(tensor) if with_data else None
-        self.sparse = tensor.detach().clone() if _is_sparse(tensor) else None
+        self.whole = tensor.detach().clone() if _is_kept_whole(tensor) else None
         self.version = tensors.version(tensor)
         self.is_leaf = tensor.is_leaf
         self.requires_grad = tensor.requires_grad
@@ -105,9 +105,9 @@ class SavedTensor:
         tensor = self.tensor
         if type(tensor) is not self.cls:
             tensor.__class__ = self.cls
-        if self.sparse is not None:
+        if self.whole is not None:
             if tensors.version(tensor) != self.version:
-                tensor.data = self.sparse.clone()
+                tensor.data = self.whole.clone()
         elif self.alias is not None and _geometry(tensor) != self.geometry:
             tensor.data = self.alias
         if self.with_data and self.version is not None and tensors.version(tensor) != self.version:
@@ -144,7 +144,7 @@ class TensorSaver:
                 return f"{path}: a {type(tensor).__name__} has no data to save."
             reason, with_data, storage = "", False, None
             if not tensors.is_wrapper(tensor) and not tensor.is_meta:
-                with_data = _is_sparse(tensor) or tensor.untyped_storage().nbytes() == 0
+                with_data = _is_kept_whole(tensor) or tensor.untyped_storage().nbytes() == 0
                 if not with_data:
                     storage = self._save_storage(tensor)
                     with_data = storage is not None
@@ -207,8 +207,8 @@ def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> to
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
-    if tensor.layout != torch.strided:
-        return (tensor.layout, tensor.dtype, tensor.size())
+    if _is_kept_whole(tensor):
+        return (tensor.layout, tensor.dtype, *tensors.sizes(tensor))
     return (
         tensor.untyped_storage().data_ptr(),
         tensor.storage_offset(),
@@ -219,8 +219,9 @@ def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
     )
 
 
-def _is_sparse(tensor: torch.Tensor) -> bool:
-    return tensor.layout != torch.strided
+def _is_kept_whole(tensor: torch.Tensor) -> bool:
+    """Whether it is sparse or nested: it has no strides, or is of several parts."""
+    return tensor.layout != torch.strided or tensor.is_nested
 
 
 def free_bytes(device: torch.device) -> float:

@@ -170,13 +170,13 @@ def _contents(head: str, items: list[str], count: int) -> str:
 
 def _tensor(tensor: torch.Tensor) -> str:
     with tensors.plain():
-        sizes = ", ".join(str(size) for size in tensor.size())
+        sizes = ", ".join(map(str, tensors.sizes(tensor)))
         parts = [f"{str(tensor.dtype).removeprefix('torch.')}[{sizes}]", str(tensor.device)]
         if type(tensor) is not torch.Tensor:
             parts.insert(0, type(tensor).__name__)
         if tensor.layout != torch.strided:
             parts.append(str(tensor.layout).removeprefix("torch."))
-        elif not tensor.is_contiguous():
+        elif not (tensor.is_nested or tensor.is_contiguous()):
             parts.append(f"strides {list(tensor.stride())}")
         if tensor.requires_grad:
             parts.append("requires_grad")

@@ -199,3 +199,33 @@ def test_a_computed_argument_that_calls_overwrite_has_its_backward_each_time() -
             (gradient,) = outcome.gradients.values()
             torch.testing.assert_close(gradient, 2 * before)
             snapshot.restore()
+
+
+def test_a_nested_tensor_changed_in_place() -> None:
+    parts = [torch.ones(2, 4), torch.ones(3, 4)]
+    nested = torch.nested.nested_tensor(parts, layout=torch.strided)
+    version = nested._version
+    with preserved(torch.Tensor.mul_, (nested, 2)) as snapshot:
+        nested.mul_(2)
+    assert all(map(torch.equal, nested.unbind(), parts))
+    assert nested._version == version
+    assert snapshot.unsaved == []
+
+
+@pytest.mark.parametrize(
+    "make", [torch.jit.script, lambda net: torch.jit.trace(net, torch.ones(2, 4))]
+)
+def test_the_tensors_of_a_torchscript_module(make: Callable[[nn.Module], Any]) -> None:
+    net = make(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)))
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss: torch.Tensor = net(x).sum()
+        return loss
+
+    with preserved(step, (torch.randn(3, 4),)) as snapshot:
+        step(torch.randn(3, 4)).backward()
+        assert not torch.equal(net.state_dict()["1.running_mean"], before["1.running_mean"])
+    assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
+    assert all(parameter.grad is None for parameter in net.parameters())
+    assert snapshot.unsaved == []

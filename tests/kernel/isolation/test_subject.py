@@ -223,6 +223,14 @@ def test_argument_lines() -> None:
     ]
 
 
+def test_a_nested_tensor_in_words() -> None:
+    parts = [torch.ones(2, 4), torch.ones(3, 4)]
+    nested = torch.nested.nested_tensor(parts, layout=torch.strided)
+    assert arguments.lines(plain, (nested,), {}) == ["x: float32[2, *, 4] cpu"]
+    empty = torch.nested.nested_tensor([], layout=torch.strided)
+    assert arguments.lines(plain, (empty,), {}) == ["x: float32[0] cpu"]
+
+
 def test_arguments_that_a_decorator_changes() -> None:
     assert describe(takes_two, (x,)).arguments == ["args[0]: float32[4, 8] cpu"]
     assert describe(torch.relu, (x,)).arguments == ["args[0]: float32[4, 8] cpu"]

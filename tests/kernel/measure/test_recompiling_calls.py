@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import compilescope as cs
@@ -101,3 +102,13 @@ def test_an_optimizer_is_not() -> None:
     timing = report.variant("captured").timing
     assert timing is not None
     assert timing.recompiles == ""
+
+
+def test_a_call_whose_own_guards_fail_afterwards_is_timed() -> None:
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        return x * time.perf_counter()
+
+    variants = {"captured": cs.Variant(backend="eager")}
+    report = cs.inspect(scaled, (torch.ones(3),), variants=variants, run=True)
+    assert report.variant("captured").stage == "built"
+    assert report.variant("captured").timing is not None

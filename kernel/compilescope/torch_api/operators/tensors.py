@@ -34,6 +34,18 @@ def set_version(tensor: torch.Tensor, value: int) -> None:
     torch._C._autograd._unsafe_set_version_counter((tensor,), (value,))
 
 
+def sizes(tensor: torch.Tensor) -> list[int | str]:
+    """The tensor's sizes; ``*`` where the parts of a nested tensor differ in size.
+
+    A nested tensor with the layout ``torch.strided`` has no ``size()``.
+    """
+    if not tensor.is_nested or tensor.layout != torch.strided:
+        return list(tensor.size())
+    every = [part.size() for part in tensor.unbind()]
+    parts = [each[0] if len(set(each)) == 1 else "*" for each in zip(*every, strict=True)]
+    return [len(every), *(parts or ["*"] * (tensor.dim() - 1))]
+
+
 def hooks(tensor: torch.Tensor) -> list[dict[int, Any] | None]:
     """The tensor's own dicts of hooks (backward, after accumulation); None before the first one."""
     return [tensor._backward_hooks, tensor._post_accumulate_grad_hooks]
