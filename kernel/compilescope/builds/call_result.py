@@ -96,11 +96,11 @@ def with_changes(
     """
     changed = changed_tensors(snapshot)
     sizes: dict[torch.device, int] = {}
-    for tensor in changed.values():
-        sizes[tensor.device] = sizes.get(tensor.device, 0) + tensor.nbytes
-    if any(size > free_bytes(device) / 4 for device, size in sizes.items()):
-        return msgspec.structs.replace(outcome, unchecked=TOO_MUCH)
     with tensors.plain():
+        for tensor in changed.values():
+            sizes[tensor.device] = sizes.get(tensor.device, 0) + tensors.size_bytes(tensor)
+        if any(size > free_bytes(device) / 4 for device, size in sizes.items()):
+            return msgspec.structs.replace(outcome, unchecked=TOO_MUCH)
         copies = {path: copy(tensor) for path, tensor in changed.items()}
     return msgspec.structs.replace(outcome, changes=copies)
 

@@ -11,7 +11,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
-from ..measure.numerics import compare
+from ..measure.numerics import Incomparable, compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
@@ -109,6 +109,13 @@ class Reference:
         closely
             Whether to compare in double precision in any case.
         """
+        try:
+            return self._compared(outcome, closely=closely)
+        except Incomparable as error:
+            self.unrepeatable = f"{error}. Nothing is compared."
+            return []
+
+    def _compared(self, outcome: Outcome, *, closely: bool) -> list[OutputError]:
         expected, actual = self.outcome.values(), outcome.values()
         left_out = self.consumed(outcome)
         if self.outcome.unchecked or outcome.unchecked:

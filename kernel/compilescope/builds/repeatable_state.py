@@ -10,8 +10,8 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.state_changes import (
     RANDOM,
+    changes_compared_values,
     changes_of,
-    changes_plain_values,
     summarize_changes,
 )
 from ..isolation.user_state import Snapshot
@@ -52,8 +52,8 @@ class State:
         if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
-        # Guards compare plain values, never a tensor's contents.
-        is_compared = changes_plain_values(snapshot)
+        # Guards compare plain values and lengths, never a tensor's contents.
+        is_compared = changes_compared_values(snapshot)
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"

@@ -33,10 +33,10 @@ def changes_of(snapshot: Snapshot) -> list[str]:
     return list(dict.fromkeys(path for path, _ in _changes(snapshot)))
 
 
-def changes_plain_values(snapshot: Snapshot) -> bool:
-    """Whether a call changed a number, a string or the like since the snapshot."""
+def changes_compared_values(snapshot: Snapshot) -> bool:
+    """Whether a call changed what a guard may compare: a number, a string, a list's length."""
     return any(
-        path != RANDOM and isinstance(value, (int, float, complex, str, bytes, type(None)))
+        path != RANDOM and isinstance(value, (int, float, complex, str, bytes, type(None), list))
         for path, value in _changes(snapshot)
     )
 

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
+from ..report.problem import message_of
+from ..torch_api.operators import tensors
 from ..torch_api.operators.sharding import own_part
 
 
@@ -78,11 +80,15 @@ def compare(expected: Any, actual: Any, kernels: int = 1) -> list[OutputError]:
     return list(_compare(expected, actual, "", kernels))
 
 
-def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+class Incomparable(Exception):
+    """A tensor subclass has no operators to compare two of it; the message says so."""
+
+
+def gradients(by_path: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Copies of the tensors' current gradients, named ``<path of the tensor>.grad``."""
     return {
         f"{path}.grad": tensor.grad.detach().clone()
-        for path, tensor in tensors.items()
+        for path, tensor in by_path.items()
         if tensor.is_leaf and tensor.grad is not None
     }
 
@@ -95,6 +101,15 @@ def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[Ou
             yield from _compare(parts, others, path or "output", kernels)
         elif expected.is_nested or actual.is_nested:
             yield _unlike(path, "nested in one of the two", expected.dtype)
+        elif tensors.is_wrapper(expected):
+            try:
+                errors = list(_tensors(expected, actual, path or "output", kernels))
+            except Exception as error:
+                raise Incomparable(
+                    f"{path or 'output'} is a {type(expected).__name__}, whose own operators "
+                    f"cannot compare two of them: {type(error).__name__}: {message_of(error)}"
+                ) from error
+            yield from errors
         else:
             yield from _tensors(expected, actual, path or "output", kernels)
         return

@@ -203,3 +203,31 @@ def test_who_is_told_of_a_wrong_result(backend: str, remedy: str) -> None:
         ok=False,
     )
     assert remedy in mismatch([wrong], Variant(backend=backend)).remedy
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
+def test_a_subclass_without_the_operators_to_compare_it() -> None:
+    masked = torch.masked.masked_tensor(X, X > 0)
+    report = inspect(Call(lambda x: x * 2, (masked,)), variants={"graph": Variant(backend="eager")})
+    variant = report.variant("graph")
+    assert variant.stage == "built"
+    assert variant.accuracy == []
+    assert variant.absent["accuracy"].startswith(
+        "output is a MaskedTensor, whose own operators cannot compare two of them: ValueError"
+    )
+    assert not any(problem.severity == "error" for problem in report.problems + variant.problems)
+
+
+def test_a_sparse_gradient_is_compared() -> None:
+    embedding = torch.nn.Embedding(10, 4, sparse=True)
+    report = inspect(
+        Call(lambda rows: embedding(rows).sum(), (torch.tensor([1, 2, 1]),)),
+        variants={"graph": Variant(backend="eager")},
+    )
+    variant = report.variant("graph")
+    assert variant.problems == []
+    assert {error.path: error.ok for error in variant.accuracy} == {
+        "output": True,
+        "embedding.weight.grad": True,
+    }
+    assert embedding.weight.grad is None

@@ -38,6 +38,30 @@ class CountingInATensor(nn.Module):
         return x * self.calls
 
 
+class Recording(nn.Module):
+    """Keeps its results in a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.results.append(x.detach())
+        return x + 1
+
+
+class Emptying(nn.Module):
+    """Keeps the result of the last call alone in a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.results = [x.detach()]
+        return x + 1
+
+
 class StartingOnce(nn.Module):
     """Changes a flag in its first call only: one recompile, and no more."""
 
@@ -81,7 +105,34 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     assert counter.frame_count == 7
 
 
-@pytest.mark.parametrize("model", [CountingInATensor(), StartingOnce()])
+def test_a_list_that_grows_in_each_call_recompiles() -> None:
+    report = inspect(Recording())
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert timing.recompiles == "len(self.results) == 4"
+    assert "it changes Recording.results, and a guard" in str(report)
+
+
+def test_only_what_the_guard_compares_is_to_be_changed_outside() -> None:
+    model = nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters())
+    counter = Counting()
+
+    def step(x: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        counter(model(x)).sum().backward()
+        optimizer.step()
+
+    variants = {"captured": cs.Variant(backend="eager")}
+    report = cs.inspect(step, (torch.ones(3),), variants=variants, run=True)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert timing.changes != ["counter.calls"]
+    assert "it changes counter.calls, and a guard" in str(report)
+    assert "1. Change counter.calls outside of what is compiled" in str(report)
+
+
+@pytest.mark.parametrize("model", [CountingInATensor(), Emptying(), StartingOnce()])
 def test_others_are_not(model: nn.Module) -> None:
     timing = inspect(model).variant("captured").timing
     assert timing is not None

@@ -46,6 +46,23 @@ def sizes(tensor: torch.Tensor) -> list[int | str]:
     return [len(every), *(parts or ["*"] * (tensor.dim() - 1))]
 
 
+def size_bytes(tensor: torch.Tensor) -> int:
+    """The size of the tensor's elements, and of a sparse tensor's indices.
+
+    A sparse tensor's ``nbytes`` raises.
+    """
+    match tensor.layout:
+        case torch.sparse_coo:
+            parts = [tensor._indices(), tensor._values()]
+        case torch.sparse_csr | torch.sparse_bsr:
+            parts = [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+        case torch.sparse_csc | torch.sparse_bsc:
+            parts = [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+        case _:
+            return tensor.nbytes
+    return sum(part.nbytes for part in parts)
+
+
 def hooks(tensor: torch.Tensor) -> list[dict[int, Any] | None]:
     """The tensor's own dicts of hooks (backward, after accumulation); None before the first one."""
     return [tensor._backward_hooks, tensor._post_accumulate_grad_hooks]
