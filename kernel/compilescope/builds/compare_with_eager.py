@@ -11,7 +11,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
-from ..measure.numerics import Incomparable, compare
+from ..measure.numerics import IncomparableError, compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
@@ -111,7 +111,7 @@ class Reference:
         """
         try:
             return self._compared(outcome, closely=closely)
-        except Incomparable as error:
+        except IncomparableError as error:
             self.unrepeatable = f"{error}. Nothing is compared."
             return []
 

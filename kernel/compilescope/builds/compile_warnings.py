@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..analysis.problems.break_advice import advice_on, is_by_design
 from ..report import Compilation
 from ..report.problem import GENERATOR, Problem
 from ..torch_api.trace.compiled_callable import skipped_class
@@ -80,15 +81,14 @@ def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
     what = _NOTHING
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
-        first = breaks[0]
+        first = next((one for one in breaks if not is_by_design(one)), breaks[0])
         reason = first.reason.splitlines()[-1].rstrip(".")
-        hints = list(first.hints) or ["Take what breaks the graph out of the frame."]
-        more = [*hints[1:], f"See {first.link}" if first.link else ""]
+        more = [*first.hints[1:], f"See {first.link}" if first.link else ""]
         return Problem(
             severity="warning",
             what=what,
             why=f"Dynamo gave the frame up and left it to eager: {reason}.",
-            remedy=hints[0],
+            remedy=advice_on(first) or "Take what breaks the graph out of the frame.",
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation, *more) if part),
         )

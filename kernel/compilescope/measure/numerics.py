@@ -80,7 +80,7 @@ def compare(expected: Any, actual: Any, kernels: int = 1) -> list[OutputError]:
     return list(_compare(expected, actual, "", kernels))
 
 
-class Incomparable(Exception):
+class IncomparableError(Exception):
     """A tensor subclass has no operators to compare two of it; the message says so."""
 
 
@@ -105,7 +105,7 @@ def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[Ou
             try:
                 errors = list(_tensors(expected, actual, path or "output", kernels))
             except Exception as error:
-                raise Incomparable(
+                raise IncomparableError(
                     f"{path or 'output'} is a {type(expected).__name__}, whose own operators "
                     f"cannot compare two of them: {type(error).__name__}: {message_of(error)}"
                 ) from error

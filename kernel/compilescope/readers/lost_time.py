@@ -93,7 +93,9 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
 def _breaks(variant: VariantReport) -> Iterator[LostTime]:
     if not variant.breaks:
         return
-    from ..analysis.problems.breaks import break_key  # a trace without breaks does not need it
+    # A trace without breaks does not need them.
+    from ..analysis.problems.break_advice import advice_on
+    from ..analysis.problems.breaks import break_key
 
     # With a graph before the break or not.
     occurrences: dict[tuple[str, str, int], list[str]] = {}
@@ -107,7 +109,7 @@ def _breaks(variant: VariantReport) -> Iterator[LostTime]:
                 kind="graph break",
                 seconds=distinct.cost_us / 1e6,
                 what=f"a graph break: {reason}",
-                remedy=" ".join(distinct.cause.hints[:1]),
+                remedy=advice_on(distinct.cause),
                 where=distinct.cause.where,
                 process=variant.name,
                 compilations=list(

@@ -14,6 +14,7 @@ import pytest
 import torch
 from compilescope.analysis.problems.distinct_breaks import complete_breaks, distinct_breaks
 from compilescope.report import Break, DistinctBreak, Variant, VariantReport
+from compilescope.report.problem import Problem
 from compilescope.watching.running_code import watching
 from torch import Tensor
 
@@ -235,3 +236,29 @@ def test_a_break_inside_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         str(file)
     ]
     assert HERE in {Path(line.file).name for line in breaks[0].cause.stack}
+
+
+def test_a_call_that_is_not_compiled_says_what_applies() -> None:
+    model = torch.nn.Linear(3, 3)
+    model(torch.ones(3)).sum().backward()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+
+    def step() -> None:
+        optimizer.step()
+
+    def chunks(x: torch.Tensor) -> None:
+        for chunk in x.chunk(2):
+            model(chunk).sum().backward()
+
+    def problem_of(fn: Callable[..., None], *args: torch.Tensor) -> Problem:
+        report = compilescope.inspect(fn, args, variants="python", run=False)
+        [problem] = report.variant("python").problems
+        assert problem.what == "torch.compile compiled nothing."
+        return problem
+
+    # The break that torch makes at every step is not what keeps it from compiling.
+    fused = problem_of(step)
+    assert "torch.compiler.disable" in fused.detail
+    assert "leave this call out" in fused.remedy
+    chunked = problem_of(chunks, torch.ones(4, 3))
+    assert chunked.remedy == "Set torch._dynamo.config.trace_autograd_ops = True"

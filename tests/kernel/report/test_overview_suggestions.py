@@ -332,6 +332,54 @@ def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
     assert item.why == f"Set {item.code}"
 
 
+@pytest.mark.parametrize(
+    ("hints", "why", "code"),
+    [
+        (
+            ["Change `torch._dynamo.config.trace_autograd_ops` to `True`."],
+            "Change `torch._dynamo.config.trace_autograd_ops` to `True`.",
+            "torch._dynamo.config.trace_autograd_ops = True",
+        ),
+        (
+            [
+                "If it is a Python builtin, please file an issue on GitHub and see the next case.",
+                "If it is a third-party C/C++ Python extension, please wrap it.",
+            ],
+            (
+                "Call it outside of what is compiled, and pass its result. A function of an "
+                "extension can be a custom operator (torch.library.custom_op)."
+            ),
+            "",
+        ),
+        (
+            ["Sparse tensor operations are not yet fully supported. Use fullgraph=False."],
+            "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
+            "",
+        ),
+    ],
+)
+def test_torchs_hint_is_the_advice_where_it_applies(hints: list[str], why: str, code: str) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    cause = Break(reason="a", hints=hints)
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["f(x)"])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert (item.why, item.code) == (why, code)
+
+
+def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="/venv/lib/python3.11/site-packages/torch/optim/optimizer.py", line=79)
+    cause = Break(
+        reason="Call to `torch._dynamo.graph_break()`",
+        where=where,
+        hints=["Remove the `torch._dynamo.graph_break()` call."],
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause, cost_us=9e6)]
+    assert not [item for item in overview(report).suggestions if "graph break" in item.what]
+    cause.where = SourceLine(file="/home/me/train.py", line=3)
+    assert suggestion_of(report, "Fix the graph break").why == cause.hints[0]
+
+
 def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
     report = make_report(eager=60.0, python=40.0)
     line = SourceLine(file="train.py", line=13, function="forward", code="self.steps += 1")

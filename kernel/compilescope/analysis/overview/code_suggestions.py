@@ -20,6 +20,7 @@ from ...report import (
 )
 from ...report.units import duration
 from ..figures.wording import place
+from ..problems.break_advice import advice_on, is_by_design, setting_of
 from ..problems.breaks import plain_function
 from .ranked import Ranked
 from .verdict_helps import BEFORE
@@ -147,6 +148,8 @@ _UNNAMED = "___stack"
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     """Suggestions against graph breaks: one for each."""
     for graph_break in variant.breaks:
+        if is_by_design(graph_break.cause):
+            continue
         where = graph_break.cause.where
         what = f"Fix the graph break{_at(where, report)}"
         # In a function that was inlined, what runs in eager is the call of it: another line.
@@ -160,15 +163,13 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             if graph_break.cost_us
             else ""
         )
-        hints = graph_break.cause.hints
         mended = _without_output(where) if where is not None else ""
-        named = next(filter(None, map(_SETTING.search, hints)), None)
-        setting = f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
+        setting = setting_of(graph_break.cause)
         yield Ranked(
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(
                 what=what,
-                why=_why(hints[0], where) if hints else graph_break.cause.reason,
+                why=advice_on(graph_break.cause) or graph_break.cause.reason,
                 gain=cost or "not measured",
                 basis="measured" if graph_break.cost_us else "unknown",
                 code=setting or mended,
@@ -187,28 +188,6 @@ def _at(where: SourceLine | None, report: Report) -> str:
     return f" at line {where.line}" if is_own else f" at {place(where)}"
 
 
-_SETTING = re.compile(
-    r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+) ?= ?(?P<value>True|False|\d+)"
-)
-"""A Dynamo setting that torch's hint names; options of torch.compile cannot set it.
-
-Some hints leave out ``config``, without which the assignment changes nothing.
-"""
-
-
-def _why(hint: str, where: SourceLine | None) -> str:
-    """The hint that torch gives; for a line in torch's own code, how to avoid the break."""
-    if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
-        return "The break is in torch's own code: leave this call out of what is compiled."
-    why = _SETTING.sub(r"torch._dynamo.config.\g<name> = \g<value>", hint)
-    return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
-
-
-_SCALAR = (
-    "A line that branches on the number breaks the graph then: torch.where on the tensor does not."
-)
-
-_TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
 _OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
 """Calls that only print or log."""
 

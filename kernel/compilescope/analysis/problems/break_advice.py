@@ -1,0 +1,73 @@
+"""What to do about a graph break: torch's hint, where it applies, with the setting in full."""
+
+from __future__ import annotations
+
+import re
+
+from ...report import Break
+
+_SETTING = re.compile(
+    r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+)"
+    r"(?P<joint> ?= ?|`? to `?)(?P<value>True|False|\d+)"
+)
+"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those.
+
+Some hints leave out ``config``, without which the assignment changes nothing.
+"""
+
+_SCALAR = (
+    "A line that branches on the number breaks the graph then: torch.where on the tensor does not."
+)
+_TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
+_OPTIMIZER = re.compile(_TORCH.pattern + r"optim[/\\]")
+_BUILTIN = "If it is a Python builtin"
+"""Asks to file an issue, and refers to the hint after it."""
+_SPARSE = "Sparse tensor operations are not yet fully supported"
+"""Advises ``fullgraph=False``, without which there is no break, but an error."""
+_APPLICABLE = {
+    _BUILTIN: "Call it outside of what is compiled, and pass its result. A function of an "
+    "extension can be a custom operator (torch.library.custom_op).",
+    _SPARSE: "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
+}
+
+
+def setting_of(graph_break: Break) -> str:
+    """The setting that ends a break, as code; empty if torch names none."""
+    named = next(filter(None, map(_SETTING.search, graph_break.hints)), None)
+    return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
+
+
+def advice_on(graph_break: Break) -> str:
+    """What ends a break: torch's first hint, or what applies in its place; empty without one.
+
+    Nobody edits a line in torch itself: only a setting ends such a break, or its caller.
+    """
+    if not graph_break.hints:
+        return ""
+    hint = graph_break.hints[0]
+    where = graph_break.where
+    if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
+        return "The break is in torch's own code: leave this call out of what is compiled."
+    for beginning, applicable in _APPLICABLE.items():
+        if hint.startswith(beginning):
+            return applicable
+    why = _SETTING.sub(_in_full, hint)
+    return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
+
+
+def is_by_design(graph_break: Break) -> bool:
+    """Whether torch breaks the graph there on purpose: around the step of an optimizer.
+
+    The step itself is compiled, and nothing ends the break.
+    """
+    where = graph_break.where
+    return (
+        where is not None
+        and _OPTIMIZER.search(where.file) is not None
+        and graph_break.reason.startswith("Call to `torch._dynamo.graph_break()`")
+    )
+
+
+def _in_full(setting: re.Match[str]) -> str:
+    joint = " = " if "=" in setting["joint"] else setting["joint"]
+    return f"torch._dynamo.config.{setting['name']}{joint}{setting['value']}"
