@@ -148,14 +148,16 @@ def build(
     ):
         start = time.perf_counter()
         built.begun_s = time.time()
+        returned = False
         try:
             built.call = compile_callable(fn, **given_by(variant))
             output = built.call(*args, **kwargs)
+            returned = True
             # Also compiles the backward, which torch defers until gradients are computed.
             built.outcome = outcome_of(output, backward)
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
-            built.problem = failures.under_compile(error)
+            built.problem = failures.under_compile(error, backward=returned)
     ids = built.layers.ids = numbers(records)
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)

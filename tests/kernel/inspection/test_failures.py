@@ -482,3 +482,20 @@ def test_what_torch_compile_refuses_at_once_is_its_own_failure() -> None:
     assert report.problems == []
     (problem,) = report.variant("one").problems
     assert "does not support compiling torch.jit.script" in problem.what
+
+
+def test_a_backward_that_fails_is_told_from_the_call() -> None:
+    def penalty(x: torch.Tensor) -> torch.Tensor:
+        (gradient,) = torch.autograd.grad(x.sin().sum(), x, create_graph=True)
+        return gradient.square().sum()
+
+    call = Call(penalty, (X.clone().requires_grad_(),))
+    variants = {"aot": cs.Variant(backend="aot_eager")}
+    problem = the_problem(inspect(call, variants=variants))
+    assert problem.why.startswith("The call works under torch.compile, but the backward of its")
+    setting = "torch._dynamo.config.trace_autograd_ops = True"
+    assert setting in problem.remedy
+    with torch._dynamo.config.patch(trace_autograd_ops=True):  # what the remedy promises
+        report = inspect(call, variants=variants)
+    assert report.variant("aot").stage == "built"
+    assert all(error.ok for error in report.variant("aot").accuracy)

@@ -431,7 +431,11 @@ def test_not_to_compile_is_advised_where_the_results_are_right() -> None:
     assert advice.why == "The overhead around the kernels costs more than fusion saves."
     (compilation,) = report.variant("python").compilations
     compilation.kernels, compilation.graphs = [], {"dynamo": Graph(stage="dynamo", text="")}
-    assert "generates no kernels" in suggestion_of(report, "Do not compile").why
+    assert suggestion_of(report, "Do not compile").why.endswith("this call needs no kernels.")
+    python = report.variant("python")
+    python.requested = Variant(backend="aot_eager")
+    assert "this backend generates no kernels" in suggestion_of(report, "Do not compile").why
+    python.requested = Variant()
     report.variant("python").accuracy = [
         OutputError(
             path="output",

@@ -165,20 +165,27 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     over = between(now, eager) if eager is not None else None
     is_right = all(error.ok for error in now.accuracy)
     if over is not None and over.standing == "slower" and is_right and not compiled_nothing(now):
-        has_kernels = any(map(kernel_count, now.compilations))
         yield Ranked(
             1 - over.ratio,
             Suggestion(
                 what="Do not compile this call, or compile more at once",
-                why="The overhead around the kernels costs more than fusion saves."
-                if has_kernels
-                else "Compiled code has an overhead, and this backend generates no kernels that "
-                "could save time.",
+                why=_why_slower(now),
                 gain=f"now {over.text} than eager",
                 basis="measured",
                 view="timings",
             ),
         )
+
+
+def _why_slower(variant: VariantReport) -> str:
+    if any(map(kernel_count, variant.compilations)):
+        return "The overhead around the kernels costs more than fusion saves."
+    lacking = (
+        "this call needs no kernels"
+        if variant.requested.uses_inductor
+        else "this backend generates no kernels that could save time"
+    )
+    return f"Compiled code has an overhead, and {lacking}."
 
 
 def _switch(variant: VariantReport) -> str:

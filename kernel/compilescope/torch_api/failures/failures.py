@@ -40,20 +40,38 @@ def explain(error: BaseException) -> Problem:
     return of_torch(error) or _ours(error) or own(error)
 
 
-def under_compile(error: BaseException) -> Problem:
-    """The problem for an exception under torch.compile in a call that works without it."""
+def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
+    """The problem for an exception under torch.compile in a call that works without it.
+
+    Parameters
+    ----------
+    backward
+        Whether the call itself returned, and the backward of its result raised the exception.
+    """
     return (
         of_torch(error)
         or _ours(error)
         or Problem(
             severity="error",
             what=_failed(error),
-            why="The call works without torch.compile; under it, it raises this.",
-            remedy=FIND_FAILING_PART,
+            why=_BACKWARD if backward else _CALL,
+            remedy=_TRACE_GRAD if _DOUBLE_BACKWARD in message_of(error) else FIND_FAILING_PART,
             where=_where(error),
             detail=_trace(error),
         )
     )
+
+
+_CALL = "The call works without torch.compile; under it, it raises this."
+_BACKWARD = (
+    "The call works under torch.compile, but the backward of its result raises this; without "
+    "torch.compile it does not."
+)
+_DOUBLE_BACKWARD = "does not currently support double backward"
+_TRACE_GRAD = (
+    "Set torch._dynamo.config.trace_autograd_ops = True before the first call: a call of "
+    "torch.autograd.grad then breaks no graph, and its result can be differentiated again."
+)
 
 
 def of_way(error: BaseException) -> Problem:
