@@ -45,7 +45,9 @@ def _without_failures(
     if not any(compilation.graphs for compilation in compilations):
         if off is not None and not compilations:
             return [off]
-        return [_unrun(fn) or _nothing(compilations, skipped_class(fn) if fn is not None else "")]
+        own_class = skipped_class(fn) if fn is not None else ""
+        is_scripted = isinstance(fn, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
+        return [_unrun(fn) or _nothing(compilations, own_class, is_scripted=is_scripted)]
     return [
         _limit(compilation, compilations)
         for compilation in compilations
@@ -77,7 +79,7 @@ def consumed_generator() -> Problem:
     )
 
 
-def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
+def _nothing(compilations: Sequence[Compilation], own_class: str, *, is_scripted: bool) -> Problem:
     what = _NOTHING
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
@@ -91,6 +93,13 @@ def _nothing(compilations: Sequence[Compilation], own_class: str) -> Problem:
             remedy=advice_on(first) or "Take what breaks the graph out of the frame.",
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation, *more) if part),
+        )
+    if is_scripted:
+        return Problem(
+            severity="warning",
+            what=what,
+            why="It is TorchScript, which torch.compile leaves as it is.",
+            remedy="Compile the module or function that it was made from.",
         )
     if own_class:
         return Problem(

@@ -499,3 +499,24 @@ def test_a_backward_that_fails_is_told_from_the_call() -> None:
         report = inspect(call, variants=variants)
     assert report.variant("aot").stage == "built"
     assert all(error.ok for error in report.variant("aot").accuracy)
+
+
+def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation() -> None:
+    def squared(x: torch.Tensor) -> torch.Tensor:
+        try:
+            return x @ x
+        except RuntimeError:
+            return x * x
+
+    problem = the_problem(inspect(Call(squared, (X,)), variants="python", run=False))
+    assert problem.what == "An operator failed on fake tensors, as Dynamo traces it."
+    assert "same reduction dim" in problem.why
+    assert "let it test sizes" in problem.remedy
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_torchscript_is_left_as_it_is() -> None:
+    traced = torch.jit.trace(torch.nn.Linear(8, 8), X)
+    report = inspect(Call(traced, (X,)), variants="python", run=False)
+    problem = the_problem(report, "sources")
+    assert problem.why == "It is TorchScript, which torch.compile leaves as it is."

@@ -254,11 +254,26 @@ def _fake(error: BaseException) -> Problem:
         what="An operator failed on fake tensors, as Dynamo traces it.",
         # The operator's own exception comes last, after Dynamo's arguments.
         why=explained.rpartition(": got ")[2] or first_line_of(error),
-        remedy="If the call works without torch.compile, give the operator a fake implementation "
-        "(torch.library.register_fake).",
+        remedy=_REGISTER if _is_custom(explained) else _TEST,
         where=frames[-1] if frames else _where(error),
         detail=message,
     )
+
+
+_REGISTER = (
+    "If the call works without torch.compile, give the operator a fake implementation "
+    "(torch.library.register_fake)."
+)
+_TEST = (
+    "If the call works without torch.compile, as it catches this error, let it test sizes and "
+    "types before it calls the operator."
+)
+_OPERATOR = re.compile(r"call_function (?!aten\.|prims\.)\w+\.\w+\.\w+\(")
+
+
+def _is_custom(explained: str) -> bool:
+    """Whether a node that failed calls an operator that is not torch's own, by namespace."""
+    return _OPERATOR.search(explained) is not None
 
 
 def _limit(error: BaseException) -> Problem:
