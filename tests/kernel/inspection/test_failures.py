@@ -282,6 +282,13 @@ def test_a_module_of_torchs_own_that_was_compiled_in_place() -> None:
     assert inspect(Call(module.forward, (x,)), run=False).compilation("0/0").graphs
 
 
+def test_a_kernel_s_own_error_is_no_fault_of_compilescope() -> None:
+    # It has no storage, which the generated kernel asks for; torch does not know that.
+    dense = Call(lambda x: x.to_dense() * 2, (X.to_mkldnn(),))
+    problem = the_problem(inspect(dense, variants="python"))
+    assert problem.what.startswith("torch.compile failed: Cannot access data pointer of Tensor")
+
+
 @pytest.mark.parametrize("reason", ["Hooks need it", "Hooks need it."])
 def test_why_a_frame_was_given_up_ends_with_one_full_stop(reason: str) -> None:
     (problem,) = remarks([Compilation(id="0/0", breaks=[Break(reason=reason)])])

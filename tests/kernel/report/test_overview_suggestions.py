@@ -356,6 +356,19 @@ def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
             "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
             "",
         ),
+        (
+            ["Remove the `torch.compiler.disable` call"],
+            (
+                "Leave this call out of what is compiled, or remove the function's "
+                "torch.compiler.disable if it is yours."
+            ),
+            "",
+        ),
+        (
+            ["This graph break may have been caused by an earlier graph break. Resolving it may."],
+            "a",
+            "",
+        ),
     ],
 )
 def test_torchs_hint_is_the_advice_where_it_applies(hints: list[str], why: str, code: str) -> None:

@@ -24,7 +24,13 @@ _BUILTIN = "If it is a Python builtin"
 """Asks to file an issue, and refers to the hint after it."""
 _SPARSE = "Sparse tensor operations are not yet fully supported"
 """Advises ``fullgraph=False``, without which there is no break, but an error."""
+_DISABLED = "Remove the `torch.compiler.disable` call"
+"""Of a function that is torch's own as often as the user's: the step of some optimizers."""
+_EARLIER = "This graph break may have been caused by an earlier graph break"
+"""Says nothing of what to do."""
 _APPLICABLE = {
+    _DISABLED: "Leave this call out of what is compiled, or remove the function's "
+    "torch.compiler.disable if it is yours.",
     _BUILTIN: "Call it outside of what is compiled, and pass its result. A function of an "
     "extension can be a custom operator (torch.library.custom_op).",
     _SPARSE: "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
@@ -42,9 +48,9 @@ def advice_on(graph_break: Break) -> str:
 
     Nobody edits a line in torch itself: only a setting ends such a break, or its caller.
     """
-    if not graph_break.hints:
+    hint = next((hint for hint in graph_break.hints if not hint.startswith(_EARLIER)), "")
+    if not hint:
         return ""
-    hint = graph_break.hints[0]
     where = graph_break.where
     if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
         return "The break is in torch's own code: leave this call out of what is compiled."

@@ -133,7 +133,14 @@ def _ours(error: BaseException) -> Problem | None:
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return None
-    return fault(error) if frames[-1].filename.startswith(str(PACKAGE)) else None
+    last = frames[-1]
+    is_ours = last.filename.startswith(str(PACKAGE)) and not _PASSES_ON.search(last.line or "")
+    return fault(error) if is_ours else None
+
+
+_PASSES_ON = re.compile(r"\b(?:original|function|whole)\(")
+"""In a line of ours that passes a call on. What it calls has no frame if it is written in C, as a
+generated kernel is: the exception is that function's."""
 
 
 def _failed(error: BaseException) -> str:
