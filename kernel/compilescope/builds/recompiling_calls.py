@@ -25,6 +25,7 @@ _LAST = 2
 
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 """A local or global variable, as guards name it."""
+_LENGTH = re.compile(r"^len\((.+)\)$")
 
 
 def changing_value(
@@ -66,5 +67,6 @@ def _value(records: Sequence[Record]) -> str:
             recompile = parse_recompile(record.payload)
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
-                return _SOURCE.sub(r"\1", parse_failure(guard).source or guard)
+                value = _SOURCE.sub(r"\1", parse_failure(guard).source or guard)
+                return _LENGTH.sub(r"\1", value)
     return ""
