@@ -15,8 +15,12 @@ from compilescope.analysis.figures.intervals import Ratio, median_interval, rati
 from compilescope.analysis.figures.speedups import between, round_by_round, speedup
 from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.overview.verdict import verdict
 from compilescope.comms import summaries
 from compilescope.report import (
+    Graph,
+    Launch,
+    Node,
     OutputError,
     Problem,
     Report,
@@ -390,6 +394,35 @@ def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
     assert overview(noisy).longer_s == 0
     # The view that the count leads to has something to say.
     assert "recompile" in filled(report.variant("python"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "runs"),
+    [
+        ("cond", "a call runs one branch of torch.cond"),
+        ("while_loop", "a call repeats those of while_loop"),
+    ],
+)
+def test_launches_of_control_flow_are_those_in_the_code(operator: str, runs: str) -> None:
+    report = make_report(eager=100.0, python=50.0)
+    variant = report.variant("python")
+    (compilation,) = variant.compilations
+    look(report, "python", wrapper=95.0, kernels=5.0)
+    compilation.kernels[0].launches = [
+        Launch(variant="python", artifact="python", line=line, end=line, text="", key=str(line))
+        for line in (1, 2, 3)
+    ]
+    target = f"torch.ops.higher_order.{operator}"
+    plain = verdict(variant, report)
+    assert plain is not None
+    assert "around 3 kernels" in plain.evidence
+    nodes = [Node(name=operator, op="call_function", target=target)]
+    compilation.graphs = {"dynamo": Graph(stage="dynamo", text="", nodes=nodes)}
+    (count,) = [counted for counted in overview(report).counts if counted.view == "kernels"]
+    assert count.text == f"3 launches of 1 kernel (1 C++) in the code; {runs}"
+    flowing = verdict(variant, report)
+    assert flowing is not None
+    assert "around the kernels" in flowing.evidence
 
 
 @pytest.mark.parametrize("what", ["No compiler was found.", "torch.compile failed: boom"])

@@ -67,6 +67,23 @@ def always_recompiles(variant: VariantReport) -> str:
     return variant.timing.recompiles if variant.timing is not None else ""
 
 
+_RUNS = {
+    "torch.ops.higher_order.cond": "a call runs one branch of torch.cond",
+    "torch.ops.higher_order.while_loop": "a call repeats those of while_loop",
+}
+"""An operator of control flow → what a call runs of the launches in the code."""
+
+
+def control_flow(compilations: Iterable[Compilation]) -> str:
+    """Why a call does not make the launches that the code has; empty where it does."""
+    targets = {
+        node.target
+        for compilation in compilations
+        for node in next((graph.nodes for graph in compilation.graphs.values() if graph.nodes), ())
+    }
+    return ", ".join(runs for target, runs in _RUNS.items() if target in targets)
+
+
 def break_count(breaks: Sequence[DistinctBreak]) -> str:
     """How many graph breaks there are, in words; how often they occurred, if that is more."""
     occurrences = sum(graph_break.count for graph_break in breaks)

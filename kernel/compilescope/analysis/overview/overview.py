@@ -23,6 +23,7 @@ from ..figures.counts import (
     always_recompiles,
     break_count,
     compiled_nothing,
+    control_flow,
     counts,
     has_graph,
     recompile_count,
@@ -405,6 +406,8 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if kernels:
         summary = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
         summary += f" ({', '.join(by)})" if by else ""
+        if runs := control_flow(compilations):
+            summary += f" in the code; {runs}"
         happened.append(Count(number=launches, text=summary, view="kernels"))
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))

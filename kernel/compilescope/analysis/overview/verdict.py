@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
-from ..figures.counts import compiled_nothing
+from ..figures.counts import compiled_nothing, control_flow
 from .bounds import BOUND, disturbance, limit_of
 from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict
@@ -88,8 +88,10 @@ def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
 def _around(spent: Spent, variant: VariantReport) -> str:
     what = "on the host before, between and after" if spent.device != "cpu" else "around"
     takes = "take"
-    launches = f"{spent.launches} kernels" if spent.launches else "the kernels"
-    if spent.launches == 1:
+    # A branch is not run, a loop is run often: the launches in the code are not those of a call.
+    number = 0 if control_flow(variant.compilations) else spent.launches
+    launches = f"{number} kernels" if number else "the kernels"
+    if number == 1:
         launches, takes = "its one kernel", "takes"
     if spent.with_wrapper:
         launches, takes = "the wrapper", "takes, with its kernels,"
