@@ -1,5 +1,7 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISubjectModel } from '../interfaces/subject';
 
 /**
@@ -18,7 +20,8 @@ export function cellOf(notebook: NotebookPanel, model: ISubjectModel): number {
  */
 export async function runAgain(
   notebook: NotebookPanel,
-  model: ISubjectModel
+  model: ISubjectModel,
+  trans: TranslationBundle
 ): Promise<void> {
   const { content, sessionContext } = notebook;
   const index = cellOf(notebook, model);
@@ -40,5 +43,12 @@ export async function runAgain(
   if (isRun) {
     content.activeCellIndex = index;
     await NotebookActions.run(content, sessionContext);
+  } else {
+    Notification.warning(
+      trans.__(
+        'A cell above failed, so the cell of the report did not run. Mend that cell, and run it again.'
+      ),
+      { autoClose: 8000 }
+    );
   }
 }

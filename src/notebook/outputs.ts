@@ -1,4 +1,8 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ConnectionKind } from '../interfaces/status';
+import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * The attribute of a button in a cell's output that opens the panel: the id of
@@ -22,3 +26,29 @@ export function onOpen(
     }
   });
 }
+
+/**
+ * Select a subject, or say that its kernel does not know it any more.
+ */
+export function selectSubject(
+  model: ISubjectModel,
+  subject: string,
+  trans: TranslationBundle
+): void {
+  if (model.subjects.some(summary => summary.subject.id === subject)) {
+    model.subject = subject;
+  } else if (!WAITING.includes(model.status.kind)) {
+    // The panel may be open already, with another report.
+    Notification.info(
+      trans.__(
+        'The kernel does not have this report any more: it was restarted or shut down after the cell ran. Run the cell again, with the cells above it.'
+      ),
+      { autoClose: 8000 }
+    );
+  }
+}
+
+/**
+ * States in which the kernel has not said yet what it knows.
+ */
+const WAITING: readonly ConnectionKind[] = ['connecting', 'busy'];

@@ -7,7 +7,7 @@ import { CommandIDs, NO_ARGUMENTS } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
-import { onOpen } from '../notebook/outputs';
+import { onOpen, selectSubject } from '../notebook/outputs';
 import { endProgress } from '../notebook/progress';
 import { ICompilescope } from '../tokens';
 
@@ -40,10 +40,7 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       const breaks = new BreakMarks(notebook, model, trans);
       endProgress(notebook, () => service.modelOf(notebook), trans);
       onOpen(notebook, subject => {
-        // After a restart the kernel does not know it: the panel says so.
-        if (model.subjects.some(summary => summary.subject.id === subject)) {
-          model.subject = subject;
-        }
+        selectSubject(model, subject, trans);
         void app.commands.execute(CommandIDs.openView, {
           view: 'overview',
           path: notebook.context.path
@@ -76,7 +73,10 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       },
       execute: () => {
         const notebook = current();
-        return notebook && runAgain(notebook, service.modelOf(notebook, false));
+        return (
+          notebook &&
+          runAgain(notebook, service.modelOf(notebook, false), trans)
+        );
       }
     });
   }

@@ -109,7 +109,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           selectedText: () => selectedText(notebook),
           runAgain: {
             isPossible: () => cellOf(notebook, model) >= 0,
-            run: () => void runAgain(notebook, model)
+            run: () => void runAgain(notebook, model, trans)
           }
         }
       });

@@ -1,11 +1,15 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import type { IOutput } from '@jupyterlab/nbformat';
 import type { Notebook, NotebookPanel } from '@jupyterlab/notebook';
+import { NotebookActions } from '@jupyterlab/notebook';
 import { OutputAreaModel } from '@jupyterlab/outputarea';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
+import { runAgain } from '../../src/notebook/again';
 import { cellsWith, fileOf } from '../../src/notebook/cells';
 import { isLinked } from '../../src/notebook/lines';
+import { selectSubject } from '../../src/notebook/outputs';
 import { endProgress } from '../../src/notebook/progress';
 import type { JobState, Region } from '../../src/protocol/types';
 import type { IStatus } from '../../src/interfaces/status';
@@ -28,6 +32,76 @@ describe('cellsWith', () => {
     ];
     const notebook = { widgets: [other, text, whole] } as unknown as Notebook;
     expect(cellsWith(notebook, '%%compile\nf(x)\n')).toEqual([whole]);
+  });
+});
+
+const trans = nullTranslator.load('jupyterlab_compilescope');
+
+/** What is notified while something is done. */
+async function notified(act: () => void | Promise<void>): Promise<string[]> {
+  Notification.dismiss();
+  await act();
+  const messages = Notification.manager.notifications.map(
+    ({ message }) => message
+  );
+  Notification.dismiss();
+  return messages;
+}
+
+describe('selectSubject', () => {
+  const modelOf = (kind: IStatus['kind']) =>
+    ({
+      subject: 'other',
+      subjects: [{ subject: { id: 'known' } }],
+      status: { kind }
+    }) as unknown as ISubjectModel;
+
+  it('selects a subject that the kernel knows', async () => {
+    const model = modelOf('ready');
+    const said = await notified(() => selectSubject(model, 'known', trans));
+    expect([model.subject, said]).toEqual(['known', []]);
+  });
+
+  it('says that a restarted kernel knows it no more', async () => {
+    const model = modelOf('ready');
+    const said = await notified(() => selectSubject(model, 'old', trans));
+    expect(said).toEqual([expect.stringContaining('it was restarted')]);
+    expect(model.subject).toBe('other');
+  });
+
+  it('says nothing before the kernel has answered', async () => {
+    const model = modelOf('connecting');
+    expect(await notified(() => selectSubject(model, 'old', trans))).toEqual(
+      []
+    );
+  });
+});
+
+describe('runAgain', () => {
+  it('says that a cell above failed', async () => {
+    const above = jest
+      .spyOn(NotebookActions, 'runAllAbove')
+      .mockResolvedValue(false);
+    const run = jest.spyOn(NotebookActions, 'run').mockResolvedValue(true);
+    const content = {
+      widgets: [{ model: { id: 'c1' } }],
+      deselectAll: jest.fn(),
+      activeCellIndex: -1
+    };
+    const model = {
+      report: { subject: { cell: 'c1' } },
+      isLive: false,
+      status: { kind: 'ready' }
+    } as unknown as ISubjectModel;
+    const notebook = {
+      content,
+      sessionContext: {}
+    } as unknown as NotebookPanel;
+    const said = await notified(() => runAgain(notebook, model, trans));
+    expect(said).toEqual([expect.stringContaining('A cell above failed')]);
+    expect(run).not.toHaveBeenCalled();
+    above.mockRestore();
+    run.mockRestore();
   });
 });
 
