@@ -365,6 +365,11 @@ def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
             "",
         ),
         (
+            ["Avoid calling the function `Adam.step`.", "Please file an issue to PyTorch."],
+            "Call Adam.step outside of what is compiled.",
+            "",
+        ),
+        (
             ["This graph break may have been caused by an earlier graph break. Resolving it may."],
             "a",
             "",
@@ -377,6 +382,35 @@ def test_torchs_hint_is_the_advice_where_it_applies(hints: list[str], why: str, 
     report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["f(x)"])]
     item = suggestion_of(report, "Fix the graph break")
     assert (item.why, item.code) == (why, code)
+
+
+def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(
+        file="/venv/lib/python3.11/site-packages/torch/_dynamo/external_utils.py",
+        line=69,
+        code="return fn(*args, **kwargs)",
+    )
+    cause = Break(
+        reason="Attempted to wrap RNN, GRU, or LSTM",
+        where=where,
+        hints=["Set torch._dynamo.config.allow_rnn=True to enable experimental support"],
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=[where.code])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.what == "Fix the graph break at the call itself"
+    assert item.code == "torch._dynamo.config.allow_rnn = True"
+
+
+def test_the_cost_of_a_break_is_what_was_spent_on() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    graph_break = DistinctBreak(cause=Break(reason="a"), cost_us=2e6)
+    report.variant("python").breaks = [graph_break]
+    gain = suggestion_of(report, "Fix the graph break").gain
+    assert gain == "compiling took 2.00 s up to it, in vain"
+    graph_break.after = ["1/0"]
+    gain = suggestion_of(report, "Fix the graph break").gain
+    assert gain == "the code that it splits off took 2.00 s to compile"
 
 
 def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:

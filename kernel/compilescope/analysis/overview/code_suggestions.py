@@ -155,14 +155,17 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         # In a function that was inlined, what runs in eager is the call of it: another line.
         inlined = where is not None and len(graph_break.cause.stack) > 1
         line = where.code.strip() if inlined and where is not None else ""
-        if line or graph_break.eager:
+        if where is not None and _CALL_ITSELF.search(where.file):
+            what = "Fix the graph break at the call itself"
+        elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         # Most of it is spent without the break too, on one graph instead of two.
-        cost = (
-            f"the code that it splits off took {duration(graph_break.cost_us)} to compile"
-            if graph_break.cost_us
-            else ""
+        spent_on = (
+            "the code that it splits off took {} to compile"
+            if graph_break.before or graph_break.after
+            else "compiling took {} up to it, in vain"
         )
+        cost = spent_on.format(duration(graph_break.cost_us)) if graph_break.cost_us else ""
         mended = _without_output(where) if where is not None else ""
         setting = setting_of(graph_break.cause)
         yield Ranked(
@@ -177,6 +180,10 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 view="breaks",
             ),
         )
+
+
+_CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
+"""Where Dynamo calls a module of torch's own, or what is no function in Python."""
 
 
 def _at(where: SourceLine | None, report: Report) -> str:

@@ -28,6 +28,8 @@ _DISABLED = "Remove the `torch.compiler.disable` call"
 """Of a function that is torch's own as often as the user's: the step of some optimizers."""
 _EARLIER = "This graph break may have been caused by an earlier graph break"
 """Says nothing of what to do."""
+_SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
+"""A program that needs the function, as a training step needs ``Adam.step``, cannot avoid it."""
 _APPLICABLE = {
     _DISABLED: "Leave this call out of what is compiled, or remove the function's "
     "torch.compiler.disable if it is yours.",
@@ -57,6 +59,9 @@ def advice_on(graph_break: Break) -> str:
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable
+    skipped = _SKIPPED.match(hint)
+    if skipped is not None:
+        return f"Call {skipped[1]} outside of what is compiled."
     why = _SETTING.sub(_in_full, hint)
     return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
 
