@@ -129,10 +129,10 @@ export class Shown {
     const { sides: oldSides, variant: oldVariant, compilation: oldId } = this;
     const sides = change.sides ?? oldSides;
     const variant = change.variant ?? oldVariant;
-    const preferred = this._preferred || oldId;
+    const asked = this._preferred;
     const id = this._report
-      ? chooseCompilation([preferred, oldId], variant, this._report.variants)
-      : preferred;
+      ? chooseCompilation(asked, oldId, variant, this._report.variants)
+      : asked || oldId;
     this._sides = sides;
     this._variant = variant;
     this._compilation = id;

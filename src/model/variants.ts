@@ -104,11 +104,13 @@ export function isOnlyForTargets(variants: readonly VariantSummary[]): boolean {
 /**
  * A compilation of a variant (of any, while that one has none).
  *
- * @param preferred - Ids, the best first; where none of them is there, the first
- * compilation with code is chosen.
+ * @param asked - The id that was asked for.
+ * @param shown - The id that is shown: it stays if it has code, or if none has;
+ * else the first with code is chosen.
  */
 export function chooseCompilation(
-  preferred: readonly string[],
+  asked: string,
+  shown: string,
   variant: string,
   variants: readonly VariantSummary[]
 ): string {
@@ -119,11 +121,13 @@ export function chooseCompilation(
     : variants.flatMap(summary => summary.compilations);
   const hasCode = (compilation: CompilationSummary) =>
     compilation.artifacts.some(({ group }) => group === 'code');
-  const ids = compilations.map(({ id }) => id);
-  return (
-    preferred.find(id => ids.includes(id)) ??
-    compilations.find(hasCode)?.id ??
-    ids[0] ??
-    ''
-  );
+  const find = (id: string) =>
+    compilations.find(compilation => compilation.id === id);
+  const current = find(shown);
+  const chosen =
+    find(asked) ??
+    (current && hasCode(current) ? current : compilations.find(hasCode)) ??
+    current ??
+    compilations[0];
+  return chosen?.id ?? '';
 }

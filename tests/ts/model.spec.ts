@@ -410,10 +410,25 @@ describe('SubjectModel', () => {
     /**
      * The Python wrapper's variant gets a second compilation.
      */
-    async function recompile(): Promise<void> {
+    async function recompile(withCode: readonly string[] = []): Promise<void> {
       const more = report('f', { revision: 2 });
       more.variants[1].compilations = ['0/0', '0/1'].map(id =>
-        compilationSummary({ id })
+        compilationSummary({
+          id,
+          artifacts: withCode.includes(id)
+            ? [
+                {
+                  name: 'python',
+                  label: 'python',
+                  group: 'code',
+                  language: 'python',
+                  lines: 1,
+                  forms: [],
+                  configs: []
+                }
+              ]
+            : []
+        })
       );
       connection.event.emit({
         event: 'report_changed',
@@ -427,6 +442,17 @@ describe('SubjectModel', () => {
       model.compilation = '0/1';
       expect(model.compilation).toBe('0/1');
       model.variant = 'cpp';
+      expect(model.compilation).toBe('0/0');
+    });
+
+    it('turns to the first compilation with code once one has it', async () => {
+      await recompile(['0/1']);
+      expect(model.compilation).toBe('0/1');
+    });
+
+    it('stays at a compilation that was chosen, though it has no code', async () => {
+      model.compilation = '0/0';
+      await recompile(['0/1']);
       expect(model.compilation).toBe('0/0');
     });
 
