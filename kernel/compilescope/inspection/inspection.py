@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from ..builds.aot_compiled import (
@@ -176,31 +176,18 @@ class Inspection:
         Parameters
         ----------
         is_shown
-            Whether someone sees the report grow: until the first variant has its code, the report
-            has its graphs and graph breaks.
+            Whether someone sees the report grow: the first variant's graphs precede its code.
         """
-        coming = list(variants.values())
-        for name, variant in variants.items():
-            coming = coming[1:]
-            with self._captured(name, variant) if is_shown else nullcontext():
+        for index, (name, variant) in enumerate(variants.items(), start=1):
+            coming = list(variants.values())[index:]
+            is_first = is_shown and not self.report.variants
+            captured = self._generation.captured(name, variant) if is_first else None
+            with self.results.meanwhile(captured):
                 monitor.step("generating code", variant=name)
                 result = self._generation.generate(variants, name, coming, monitor)
                 if result.stage == "failed":
                     monitor.check()
             self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
-
-    @contextmanager
-    def _captured(self, name: str, variant: Variant) -> Iterator[None]:
-        """In the block, the report has what was captured for a variant, if it has nothing else."""
-        captured = None if self.report.variants else self._generation.captured(name, variant)
-        if captured is not None:
-            self.results.put(captured)
-        try:
-            yield
-        except BaseException:
-            if captured is not None:
-                self.results.withdraw(captured)
-            raise
 
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
         """Whether `build_at_once` can build these variants: Inductor generates all their code."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ..report import Report, Timing, VariantReport
 from ..report.problem import fault
@@ -41,13 +42,20 @@ class Results:
             report_updates.put(self._report, result, self._order)
         self._changed(result.name)
 
-    def withdraw(self, result: VariantReport) -> None:
-        """Removes a variant that was put, unless another result has taken its place."""
-        with self._lock:
-            self._report.variants = [
-                variant for variant in self._report.variants if variant is not result
-            ]
-        self._changed(result.name)
+    @contextmanager
+    def meanwhile(self, result: VariantReport | None) -> Iterator[None]:
+        """Adds a variant that the block completes; removed again if the block raises."""
+        if result is not None:
+            self.put(result)
+        try:
+            yield
+        except BaseException:
+            if result is not None:
+                with self._lock:
+                    variants = self._report.variants
+                    self._report.variants = [known for known in variants if known is not result]
+                self._changed(result.name)
+            raise
 
     def put_generated(self, result: VariantReport, added: Callable[[], None]) -> None:
         """Adds a variant's sources, unless a build that has finished meanwhile has more results.

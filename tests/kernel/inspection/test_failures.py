@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import functools
 import sys
 import threading
 import traceback
@@ -16,10 +15,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.analysis.overview.overview import overview
 from compilescope.builds import compare_with_eager
-from compilescope.builds.compile_warnings import remarks
-from compilescope.report import Break, Compilation
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
 from torch._inductor import exc as inductor
@@ -211,21 +207,6 @@ def test_full_graph_with_a_break() -> None:
     assert problem.where.code == "torch._dynamo.graph_break()"
 
 
-def test_a_frame_given_up_names_its_graph_break() -> None:
-    def skipped(items: Iterator[torch.Tensor]) -> torch.Tensor:
-        return sum((item.sin() for item in items), X)
-
-    problem = the_problem(inspect(Call(skipped, (iter([X]),)), run=False), "sources")
-    assert problem.what == "torch.compile compiled nothing."
-    assert problem.why.startswith("Dynamo gave the frame up and left it to eager: ")
-    assert problem.where is not None
-    # What to do first; torch's further advice and its link are details.
-    assert "https://" not in problem.remedy
-    assert "https://" in problem.detail
-    # torch 2.11 says where in its own sum() it gave up.
-    assert problem.where.file == HERE or torch.__version__.startswith("2.11.")
-
-
 @pytest.mark.parametrize("run", [False, True])
 def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(
     monkeypatch: pytest.MonkeyPatch, run: bool
@@ -270,74 +251,11 @@ def test_arguments_that_are_not_tensors() -> None:
     assert report.subject.arguments == ["a: 1", "b: 2"]
 
 
-def test_a_module_of_torchs_own_that_was_compiled_in_place() -> None:
-    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).requires_grad_(False)
-    module.compile()
-    x = torch.randn(2, 4)
-    problem = the_problem(inspect(Call(module, (x,)), run=False), "sources")
-    assert problem.what == "torch.compile compiled nothing."
-    assert problem.why.startswith("Sequential is a class of torch's own")
-    # What the remedy says compiles it.
-    module.forward = torch.compile(module.forward)  # type: ignore[method-assign]
-    assert inspect(Call(module.forward, (x,)), run=False).compilation("0/0").graphs
-
-
 def test_a_kernel_s_own_error_is_no_fault_of_compilescope() -> None:
     # It has no storage, which the generated kernel asks for; torch does not know that.
     dense = Call(lambda x: x.to_dense() * 2, (X.to_mkldnn(),))
     problem = the_problem(inspect(dense, variants="python"))
     assert problem.what.startswith("torch.compile failed: Cannot access data pointer of Tensor")
-
-
-@pytest.mark.parametrize("reason", ["Hooks need it", "Hooks need it."])
-def test_why_a_frame_was_given_up_ends_with_one_full_stop(reason: str) -> None:
-    (problem,) = remarks([Compilation(id="0/0", breaks=[Break(reason=reason)])])
-    assert problem.why == "Dynamo gave the frame up and left it to eager: Hooks need it."
-
-
-@pytest.mark.parametrize("run", [False, True])
-def test_a_graph_without_work(run: bool) -> None:
-    report = inspect(Call(lambda x: x, (X,)), run=run)
-    problem = the_problem(report, "built" if run else "sources")
-    assert problem.what == "torch.compile compiled nothing."
-    assert report.compilation("0/0").absent["dynamo"]
-
-
-def generates(x: torch.Tensor) -> Iterator[torch.Tensor]:
-    yield x.sin()
-
-
-def test_a_generator_that_nothing_consumes() -> None:
-    problem = the_problem(inspect(Call(generates, (X,)), run=False), "sources")
-    assert problem.what == "torch.compile compiled nothing."
-    assert problem.why == (
-        "The call returns a generator that nothing consumes: no line of its body runs."
-    )
-    consumed = inspect(Call(lambda x: list(generates(x)), (X,)), run=False)
-    assert consumed.compilation("0/0").graphs
-
-
-def returns_generator(x: torch.Tensor) -> Iterator[torch.Tensor]:
-    y = x + 1
-    return (y.sin() for _ in range(2))
-
-
-@pytest.mark.parametrize(
-    "fn", [returns_generator, lambda x: generates(x), functools.partial(generates)]
-)
-def test_a_generator_that_dynamo_consumes_is_no_wrong_result(fn: Callable[..., Any]) -> None:
-    report = inspect(Call(fn, (X,)), variants={"a": cs.Variant(backend="eager")})
-    problem = the_problem(report, "built")
-    assert problem.severity == "warning"
-    assert problem.what == (
-        "The call returns a generator, which computes nothing in eager until it is consumed."
-    )
-    assert problem.remedy == "Inspect a function that consumes it, such as lambda x: list(f(x))."
-    variant = report.variant("a")
-    assert (variant.accuracy, variant.absent["accuracy"]) == ([], problem.what)
-    assert overview(report).headline == problem.what
-    consumed = cs.inspect(lambda x: list(fn(x)), (X,), variants={"a": cs.Variant(backend="eager")})
-    assert consumed.problems == []
 
 
 def test_a_size_that_cannot_be_dynamic() -> None:
@@ -519,11 +437,3 @@ def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation()
     assert problem.what == "An operator failed on fake tensors, as Dynamo traces it."
     assert "same reduction dim" in problem.why
     assert "let it test sizes" in problem.remedy
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
-def test_torchscript_is_left_as_it_is() -> None:
-    traced = torch.jit.trace(torch.nn.Linear(8, 8), X)
-    report = inspect(Call(traced, (X,)), variants="python", run=False)
-    problem = the_problem(report, "sources")
-    assert problem.why == "It is TorchScript, which torch.compile leaves as it is."

@@ -1,0 +1,198 @@
+"""What the Overview suggests against graph breaks."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import msgspec
+import pytest
+from compilescope.analysis.overview.overview import overview
+from compilescope.report import (
+    Break,
+    DistinctBreak,
+    SourceLine,
+)
+
+from .overview_reports import REPORTS, make_report, suggestion_of
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("print(x)", "if not torch.compiler.is_compiling():\n    print(x)"),
+        ("logger.info('%s', x)", "if not torch.compiler.is_compiling():\n    logger.info('%s', x)"),
+        ("y = print(x)", ""),
+        ("torch._dynamo.graph_break()", ""),
+        ("x.append(1)", ""),
+        ("for x in y:", ""),
+    ],
+)
+def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
+    line: str, mended: str
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="cell", line=3, code=f"    {line}")
+    cause = Break(reason="Call", where=where)
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    (suggestion,) = overview(report).suggestions
+    assert suggestion.code == mended
+    assert ("no variant can try it" in suggestion.place) == bool(mended)
+
+
+def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    item = suggestion_of(report, "Fix the graph break at line 23")
+    assert item.code == "torch._dynamo.config.capture_scalar_outputs = True"
+    assert item.place == "before the first call; code that is already compiled does not change"
+    assert item.why.endswith("torch.where on the tensor does not.")
+    branch = suggestion_of(report, "Fix the graph break at line 17")
+    assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
+    # In a function that was inlined the line is that function's, not the call of it.
+    inlined = suggestion_of(report, "Fix the graph break at line 11")
+    assert inlined.what.endswith(': print("so far:", text)')
+
+
+def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    own = SourceLine(file="/home/me/train.py", line=3, function="step", code="print(x)")
+    torchs = SourceLine(
+        file="/venv/lib/python3.11/site-packages/torch/optim/optimizer.py",
+        line=79,
+        function="wrapper",
+        code="torch._dynamo.graph_break()",
+    )
+    report.subject.where = own
+    report.variant("python").breaks = [
+        DistinctBreak(
+            cause=Break(reason="a", where=own, hints=["Take it out."]), eager=["print(x)"]
+        ),
+        DistinctBreak(
+            cause=Break(reason="b", where=torchs, hints=["Remove the call."]),
+            eager=["optimizer.step()"],
+        ),
+    ]
+    whys = {item.what: item.why for item in overview(report).suggestions}
+    assert whys["Fix the graph break at line 3: print(x)"] == "Take it out."
+    assert whys["Fix the graph break at optimizer.py:79: optimizer.step()"] == (
+        "The break is in torch's own code: leave this call out of what is compiled."
+    )
+
+
+def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    hint = "Set torch._dynamo.trace_autograd_ops=True"
+    cause = Break(reason="Unsupported Tensor.backward() call", hints=[hint])
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["loss.backward()"])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.code == "torch._dynamo.config.trace_autograd_ops = True"
+    assert item.why == f"Set {item.code}"
+
+
+@pytest.mark.parametrize(
+    ("hints", "why", "code"),
+    [
+        (
+            ["Change `torch._dynamo.config.trace_autograd_ops` to `True`."],
+            "Change `torch._dynamo.config.trace_autograd_ops` to `True`.",
+            "torch._dynamo.config.trace_autograd_ops = True",
+        ),
+        (
+            [
+                "If it is a Python builtin, please file an issue on GitHub and see the next case.",
+                "If it is a third-party C/C++ Python extension, please wrap it.",
+            ],
+            (
+                "Call it outside of what is compiled, and pass its result. A function of an "
+                "extension can be a custom operator (torch.library.custom_op)."
+            ),
+            "",
+        ),
+        (
+            ["Sparse tensor operations are not yet fully supported. Use fullgraph=False."],
+            "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
+            "",
+        ),
+        (
+            ["Remove the `torch.compiler.disable` call"],
+            (
+                "Leave this call out of what is compiled, or remove the function's "
+                "torch.compiler.disable if it is yours."
+            ),
+            "",
+        ),
+        (
+            ["Avoid calling the function `Adam.step`.", "Please file an issue to PyTorch."],
+            "Call Adam.step outside of what is compiled.",
+            "",
+        ),
+        (
+            ["This graph break may have been caused by an earlier graph break. Resolving it may."],
+            "a",
+            "",
+        ),
+    ],
+)
+def test_torchs_hint_is_the_advice_where_it_applies(hints: list[str], why: str, code: str) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    cause = Break(reason="a", hints=hints)
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["f(x)"])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert (item.why, item.code) == (why, code)
+
+
+def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(
+        file="/venv/lib/python3.11/site-packages/torch/_dynamo/external_utils.py",
+        line=69,
+        code="return fn(*args, **kwargs)",
+    )
+    cause = Break(
+        reason="Attempted to wrap RNN, GRU, or LSTM",
+        where=where,
+        hints=["Set torch._dynamo.config.allow_rnn=True to enable experimental support"],
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=[where.code])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.what == "Fix the graph break at the call itself"
+    assert item.code == "torch._dynamo.config.allow_rnn = True"
+
+
+def test_the_cost_of_a_break_is_what_was_spent_on() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    graph_break = DistinctBreak(cause=Break(reason="a"), cost_us=2e6)
+    report.variant("python").breaks = [graph_break]
+    gain = suggestion_of(report, "Fix the graph break").gain
+    assert gain == "compiling took 2.00 s up to it, in vain"
+    graph_break.after = ["1/0"]
+    gain = suggestion_of(report, "Fix the graph break").gain
+    assert gain == "the code that it splits off took 2.00 s to compile"
+
+
+def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="/venv/lib/python3.11/site-packages/torch/optim/optimizer.py", line=79)
+    cause = Break(
+        reason="Call to `torch._dynamo.graph_break()`",
+        where=where,
+        hints=["Remove the `torch._dynamo.graph_break()` call."],
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause, cost_us=9e6)]
+    assert not [item for item in overview(report).suggestions if "graph break" in item.what]
+    cause.where = SourceLine(file="/home/me/train.py", line=3)
+    assert suggestion_of(report, "Fix the graph break").why == cause.hints[0]
+
+
+def test_a_setting_that_ends_a_break_in_torch_s_own_code_is_the_advice() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    variant = report.variant("python")
+    [graph_break] = [
+        item for item in variant.breaks if item.cause.where and item.cause.where.line == 17
+    ]
+    assert graph_break.cause.where is not None
+    graph_break.cause.where = msgspec.structs.replace(
+        graph_break.cause.where, file="/venv/site-packages/torch/nn/modules/module.py"
+    )
+    graph_break.cause.hints = ["Set torch._dynamo.config.compiled_autograd = True."]
+    item = suggestion_of(report, "Fix the graph break at module.py:17")
+    assert item.code == "torch._dynamo.config.compiled_autograd = True"
+    assert item.why == "Set torch._dynamo.config.compiled_autograd = True."
