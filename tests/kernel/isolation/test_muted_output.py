@@ -26,8 +26,9 @@ class Printed(logging.Handler):
 
 @pytest.fixture
 def printed() -> Iterator[list[str]]:
-    """What Dynamo's logger hands to a handler."""
+    """What Dynamo's logger hands to a handler that is torch's own."""
     handler, logger = Printed(), logging.getLogger("torch._dynamo")
+    _internal.handlers.add(handler)
     logger.addHandler(handler)
     yield handler.texts
     logger.removeHandler(handler)
@@ -45,6 +46,17 @@ def test_only_warnings_of_this_thread_are_muted(printed: list[str]) -> None:
         other.join()
     LOGGER.warning("later")
     assert printed == ["an error", "another thread's", "later"]
+
+
+def test_a_handler_of_the_users_hears_all() -> None:
+    handler, logger = Printed(), logging.getLogger("torch._dynamo")
+    logger.addHandler(handler)
+    try:
+        with quiet():
+            LOGGER.warning("a warning")
+    finally:
+        logger.removeHandler(handler)
+    assert handler.texts == ["a warning"]
 
 
 def test_who_chose_what_torch_logs_sees_it(

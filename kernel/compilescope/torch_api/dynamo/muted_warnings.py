@@ -1,10 +1,11 @@
 """Keeps Dynamo's warnings of one thread from being printed: a report says what they say.
 
 They are of graph breaks, recompile limits and ignored profiler ranges. Errors are printed. Where
-the user chose what torch logs (``TORCH_LOGS``, ``torch._logging.set_logs``), all is.
+the user chose what torch logs (``TORCH_LOGS``, ``torch._logging.set_logs``), all is, and handlers
+that the user added are left alone.
 
-Stands on the handlers of the logger ``torch._dynamo``, and on
-``torch._logging._internal.log_state``, which is empty unless the user chose.
+Stands on the logger ``torch._dynamo``, on ``torch._logging._internal.handlers``, which are torch's
+own, and on ``log_state`` there, which is empty unless the user chose.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def warnings_muted() -> Iterator[None]:
         yield
         return
     muted = _OtherThreads()
-    handlers = list(logging.getLogger("torch._dynamo").handlers)
+    of_dynamo = logging.getLogger("torch._dynamo").handlers
+    handlers = [handler for handler in of_dynamo if handler in _internal.handlers]
     for handler in handlers:
         handler.addFilter(muted)
     try:
