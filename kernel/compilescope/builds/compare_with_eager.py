@@ -11,7 +11,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
-from ..measure.numerics import IncomparableError, compare
+from ..measure.numerics import IncomparableError, as_tensor, compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
@@ -212,7 +212,11 @@ class Reference:
         if outcome is None:
             return None
         lone_operators = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
-        values = {k: v for k, v in outcome.values().items() if isinstance(v, torch.Tensor)}
+        values = {
+            path: tensor
+            for path, value in outcome.values().items()
+            if isinstance(tensor := as_tensor(value, torch.float64), torch.Tensor)
+        }
         truth = Truth(values, f"eager in float64{lone_operators}")
         floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
         self.why = distrust(floats or self.outcome.values(), truth)

@@ -60,7 +60,7 @@ def compare(expected: Any, actual: Any, kernels: int = 1) -> list[OutputError]:
     """Compares two results, tensor by tensor and value by value.
 
     Looks into tuples, lists, mappings and dataclasses. Two NaNs are equal, as are two infinities of
-    one sign.
+    one sign. Python floats are compared like tensors of torch's default dtype.
 
     Parameters
     ----------
@@ -118,7 +118,11 @@ def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[Ou
         if type(expected) is not type(actual):
             yield _unlike(path, f"{_kind(actual)} instead of {_kind(expected)}")
         elif not _equal(expected, actual):
-            yield _unlike(path, "another value")
+            ours, theirs = as_tensor(expected), as_tensor(actual)
+            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+                yield from _tensors(ours, theirs, path or "output", kernels)
+            else:
+                yield _unlike(path, "another value")
         return
     for name in (
         expected_parts.keys() | actual_parts.keys()
@@ -188,6 +192,20 @@ def _tensors(
 def _largest(errors: torch.Tensor) -> float:
     """The largest error, limited to the largest number that JSON can represent."""
     return min(errors.max().item(), sys.float_info.max) if errors.numel() else 0.0
+
+
+def as_tensor(value: Any, dtype: torch.dtype | None = None) -> Any:
+    """A Python float as a tensor, as ``loss.item()`` is rounded like one; other values unchanged.
+
+    Parameters
+    ----------
+    dtype
+        By default torch's default dtype. A float that it cannot represent is not changed either.
+    """
+    dtype = dtype or torch.get_default_dtype()
+    if type(value) is not float or torch.finfo(dtype).max < abs(value) < math.inf:
+        return value
+    return torch.tensor(value, dtype=dtype)
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from .numerics import TOLERANCES, Tolerance, compare, plain, wide
+from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain, wide
 
 FACTOR = 2.0
 """The factor by which a variant's error may exceed eager's, both against the reference."""
@@ -62,8 +62,8 @@ def compare_with_truth(
         )
         if path is None or path not in truth.values:
             continue
-        ours: Any = expected[path]
-        theirs: Any = actual.get(path)
+        ours: Any = as_tensor(expected[path])
+        theirs: Any = as_tensor(actual.get(path))
         right = truth.values[path]
         if _comparable(ours, theirs, right):
             error.reference = truth.name
@@ -138,8 +138,9 @@ def pardon(
         Eager's values from a run in which every operator rounded differently.
     """
     for error in errors:
-        ours, theirs = expected.get(error.path), actual.get(error.path)
-        other = otherwise.get(error.path)
+        ours, theirs, other = (
+            as_tensor(values.get(error.path)) for values in (expected, actual, otherwise)
+        )
         if (
             not error.ok
             and isinstance(other, torch.Tensor)

@@ -231,3 +231,21 @@ def test_a_sparse_gradient_is_compared() -> None:
         "embedding.weight.grad": True,
     }
     assert embedding.weight.grad is None
+
+
+def test_a_loss_that_a_training_step_returns_as_a_number_is_rounded_like_a_tensor() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x, y = torch.randn(512, 64), torch.randint(64, (512,))
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> float:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum")
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    report = cs.inspect(step, (x, y), variants="python")
+    variant = report.variant("python")
+    assert [error.path for error in variant.accuracy if not error.ok] == []
+    assert "differ from eager" not in str(report)

@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 import torch
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
-from compilescope.measure.rounding_errors import Truth, as_good, compare_with_truth, distrust
+from compilescope.measure.rounding_errors import (
+    Truth,
+    as_good,
+    compare_with_truth,
+    distrust,
+    pardon,
+)
 from compilescope.report import OutputError
 
 nan, inf = math.nan, math.inf
@@ -122,7 +128,7 @@ def test_containers() -> None:
         "[0]['hidden'][0]": False,
         "[0]['hidden'][1]": True,
         "[1].logits": False,
-        "[1].loss (another value)": False,
+        "[1].loss": False,
         "[2][0]": True,
         "[3]['past'][0]": False,
     }
@@ -152,6 +158,31 @@ def test_what_cannot_be_compared_says_why(expected: Any, actual: Any, reason: st
     error = only(compare(expected, actual))
     assert not error.ok
     assert error.path.startswith(reason)
+
+
+def test_a_python_float_is_rounded_like_a_tensor() -> None:
+    loss = torch.tensor(7.0608663).item()
+    error = only(compare(loss, loss + 2e-6))
+    assert error.ok
+    assert error.path == "output"
+    assert error.dtype == "float32"
+    assert 1e-6 < error.max_abs < 3e-6
+    assert not only(compare(loss, loss + 1e-3)).ok
+    assert not only(compare(loss, nan)).ok
+    assert only(compare(1e300, 2e300)).path == "output (another value)"
+
+
+def test_a_float_may_be_as_wrong_as_eagers_is() -> None:
+    """A loss in bfloat16 is farther from eager's than a float's tolerance."""
+    expected, actual = {"output": 2.53125}, {"output": 2.515625}
+    assert not only(compare(expected, actual)).ok
+    truth = Truth({"output": torch.tensor(2.5235, dtype=torch.float64)})
+    (error,) = compare_with_truth(expected, actual, truth)
+    assert error.ok
+    assert error.eager_reference_abs == pytest.approx(2.53125 - 2.5235)
+    errors = compare(expected, actual)
+    pardon(errors, expected, actual, {"output": 2.5078125})
+    assert only(errors).ok
 
 
 def test_values_without_equality_and_nan() -> None:
