@@ -1502,6 +1502,7 @@ export function conformTiming(value: unknown): void {
   o.keeping = text(o.keeping, 'keeping', 'unchanged');
   o.changes = field(o.changes, 'changes', check2, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
+  o.first_recompiles = field(o.first_recompiles, 'first_recompiles', check2, emptyList);
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);

@@ -2766,6 +2766,7 @@ export interface Timing {
   keeping: 'copied' | 'restored' | 'unchanged';
   changes: string[];
   recompiles: string;
+  first_recompiles: string[];
   speedup: Speedup | null;
   turns: string;
   first_round: number;

@@ -404,6 +404,22 @@ describe('RecompilesView', () => {
     expect(view.node.textContent).not.toContain('No recompiles');
   });
 
+  it('says that only the second call recompiles', async () => {
+    model.getVariant.mockImplementation(name =>
+      Promise.resolve(
+        variantReport(name, {
+          compilations: [compiled('0/0', 1)],
+          timing: timing({ first_recompiles: ['self.mask'] })
+        })
+      )
+    );
+    view = new RecompilesView(context);
+    await attach(view);
+    expect(view.node.textContent).toContain('The second call recompiles');
+    expect(view.node.textContent).toContain('The first call changes self.mask');
+    expect(view.node.textContent).not.toContain('No recompiles');
+  });
+
   it('draws what is in sight of many frames', async () => {
     await show([
       ...Array.from({ length: 2000 }, (_, index) =>

@@ -277,7 +277,9 @@ def time_variants(
     monitor.check()
     for name, timing in timings.items():
         timing.keeping, timing.changes = state.keeping, list(state.changes)
-        timing.recompiles = "" if name == EAGER else state.recompiles
+        if name != EAGER:
+            timing.recompiles = state.recompiling.always
+            timing.first_recompiles = list(state.recompiling.first)
     return timings
 
 

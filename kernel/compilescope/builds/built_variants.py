@@ -22,6 +22,7 @@ from ..torch_api.inductor import workers
 from ..torch_api.process import caches
 from ..torch_api.trace.compiled_callable import wrapper_code_of
 from .build import Built
+from .recompiling_calls import RecompilingCalls
 
 MOST = 8
 """How many builds a subject keeps; the oldest is evicted first."""
@@ -51,6 +52,11 @@ class BuiltVariants:
         The functions that it reaches.
     device
         The device of its tensors, except those on the CPU.
+
+    Attributes
+    ----------
+    recompiling
+        The calls in a row that recompile, once `State` has made them.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class BuiltVariants:
         self.fn, self.args, self.kwargs = fn, args, kwargs
         self.device = device
         self.code_copies = code_copies
+        self.recompiling: RecompilingCalls | None = None
         self._builds: dict[str, KeptBuild] = {}
         self._code = KeptCode()
         self._shared: CodeSet | None = None
@@ -217,6 +224,7 @@ class BuiltVariants:
         self._builds.clear()
         self._code.release()
         self._shared = None
+        self.recompiling = None
 
     def let_go(self) -> None:
         """Forgets all builds, unless they are in use; from any thread."""

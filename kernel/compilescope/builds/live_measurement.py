@@ -145,7 +145,8 @@ class Measurement:
             for name in calls.keys() - set(sampler.names):
                 sampler.add(name, calls[name])
         sampler.keeping, sampler.changes = state.keeping, state.changes
-        sampler.recompiles = state.recompiles
+        sampler.recompiles = state.recompiling.always
+        sampler.first_recompiles = list(state.recompiling.first)
         self._sampler = sampler
         self._builds = {name: self._built.build(name) for name in names}
         return sampler

@@ -1,9 +1,10 @@
-"""Whether every call of the subject recompiles, because it changes a value that a guard checks."""
+"""Which of the first calls recompile, because a call changes a value that a guard checks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ..analysis.guards.failed_guard import parse_failure
 from ..analysis.guards.logged_reasons import parse_recompile
@@ -18,23 +19,34 @@ from ..torch_api.dynamo.process_state import begin
 from .call_result import outcome_of
 from .subject_error import CALL_ERRORS
 
-_CALLS = 5
+_CALLS = 6
 """Calls in a row. Dynamo makes a number dynamic once it has changed, but compiles for 0 and 1 by
-themselves: only from the fourth call on does a recompile mean that the next call recompiles too."""
-_LAST = 2
+themselves: only a recompile at the fifth call or later means that the next call recompiles too."""
 
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 """A local or global variable, as guards name it."""
+_REGISTERED = re.compile(r"\._(?:parameters|buffers|modules)\['([A-Za-z_]\w*)'\]")
+"""What a module has under that name, by Dynamo's path to it."""
 _LENGTH = re.compile(r"^len\((.+)\)$")
 
 
-def changing_value(
+class RecompilingCalls(NamedTuple):
+    """The calls that recompile, and the value whose guard failed in each."""
+
+    always: str = ""
+    """The value for which every call recompiles; empty if there is none."""
+    first: Sequence[str] = ()
+    """If not every call recompiles: the value of the second call, the third, …, until one does
+    not recompile."""
+
+
+def recompiling_calls(
     call: Callable[[Callable[..., object]], object],
     fn: Callable[..., object],
     code_copies: CodeCopies,
     backward: Backward | None,
-) -> str:
-    """The value whose guard fails in every one of the last calls in a row; empty if none does.
+) -> RecompilingCalls:
+    """Makes calls in a row until one does not recompile, at most six.
 
     Guards are Dynamo's, whatever the backend: the calls compile with ``backend="eager"``, which
     builds nothing. The caller keeps Dynamo's state, and restores the subject's afterwards.
@@ -50,14 +62,17 @@ def changing_value(
     try:
         with quiet():
             compiled = compile_callable(fn, **given_by(Variant(backend="eager")))
-            for _ in range(_CALLS):
+            outcome_of(call(compiled), backward)
+            for _ in range(1, _CALLS):
                 records: list[Record] = []
                 with recording(records):
                     outcome_of(call(compiled), backward)
-                values.append(_value(records))
+                if not (value := _value(records)):
+                    return RecompilingCalls(first=values)
+                values.append(value)
     except CALL_ERRORS:  # the variants' own calls report the failure
-        return ""
-    return values[-1] if all(values[-_LAST:]) else ""
+        return RecompilingCalls()
+    return RecompilingCalls(always=values[-1])
 
 
 def _value(records: Sequence[Record]) -> str:
@@ -68,5 +83,5 @@ def _value(records: Sequence[Record]) -> str:
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
                 value = _SOURCE.sub(r"\1", parse_failure(guard).source or guard)
-                return _LENGTH.sub(r"\1", value)
+                return _LENGTH.sub(r"\1", _REGISTERED.sub(r".\1", value))
     return ""

@@ -18,7 +18,7 @@ from ..isolation.user_state import Snapshot
 from ..report.measurements.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
 from .built_variants import BuiltVariants
-from .recompiling_calls import changing_value
+from .recompiling_calls import RecompilingCalls, recompiling_calls
 
 
 class State:
@@ -37,8 +37,10 @@ class State:
 
     Attributes
     ----------
-    keeping, changes, recompiles
+    keeping, changes
         As in `report.Timing`.
+    recompiling
+        The calls in a row that recompile, from the state before the first one.
     device
         Where the call runs. It may have CPU tensors only, and yet use the GPU.
     """
@@ -52,20 +54,23 @@ class State:
         if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
-        # Guards compare plain values and lengths, never a tensor's contents.
+        # Guards never compare a tensor's contents.
         is_compared = changes_compared_values(snapshot)
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
-        self.recompiles = ""
-        if self._begin is not None and is_compared:
-            self.recompiles = changing_value(
-                lambda call: call(*builds.args, **builds.kwargs),
-                builds.fn,
-                builds.code_copies,
-                snapshot.backward,
-            )
-            self._begin.restore()
+        if builds.recompiling is None:
+            builds.recompiling = RecompilingCalls()
+            if self._begin is not None and is_compared:
+                snapshot.restore()
+                builds.recompiling = recompiling_calls(
+                    lambda call: call(*builds.args, **builds.kwargs),
+                    builds.fn,
+                    builds.code_copies,
+                    snapshot.backward,
+                )
+                self._begin.restore()
+        self.recompiling = builds.recompiling
 
     @property
     def before_each(self) -> Callable[[str], None] | None:

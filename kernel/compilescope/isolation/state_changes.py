@@ -34,11 +34,8 @@ def changes_of(snapshot: Snapshot) -> list[str]:
 
 
 def changes_compared_values(snapshot: Snapshot) -> bool:
-    """Whether a call changed what a guard may compare: a number, a string, a list's length."""
-    return any(
-        path != RANDOM and isinstance(value, (int, float, complex, str, bytes, type(None), list))
-        for path, value in _changes(snapshot)
-    )
+    """Whether a call changed what a guard may compare: anything but the data of tensors."""
+    return any(saved is not None and path != RANDOM for path, saved, _ in snapshot.changed())
 
 
 def summarize_changes(changes: list[str]) -> list[str]:

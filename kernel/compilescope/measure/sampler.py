@@ -127,7 +127,8 @@ class Sampler:
     rounds : int
         How many rounds were taken.
     recompiles : str
-        The guard that every call but the baseline's fails, see `Timing`.
+    first_recompiles : list[str]
+        The values for which calls but the baseline's recompile, see `Timing`.
     threads : int
         Threads that torch uses within an operation. Every round uses the number at the creation of
         the sampler, even if it was changed in between.
@@ -152,6 +153,7 @@ class Sampler:
         self.keeping: Keeping = keeping
         self.changes = list(changes)
         self.recompiles = ""
+        self.first_recompiles: list[str] = []
         self._turns = uuid.uuid4().hex[:12]
         self._before_each = before_each
         self._watch = stopwatch or stopwatch_for(device)
@@ -297,6 +299,7 @@ class Sampler:
             keeping=self.keeping,
             changes=list(self.changes),
             recompiles="" if name == self.baseline else self.recompiles,
+            first_recompiles=[] if name == self.baseline else list(self.first_recompiles),
             turns=self._turns,
             first_round=samples[0].round,
         )

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import shutil
 import signal
 import threading
 import time
@@ -204,18 +205,22 @@ def test_after_a_failure_in_the_middle_of_a_compile(
 def endless_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which a C++ compiler that never ends says its process, once it compiles a source.
 
+    Like the real one it runs another program and waits for it: the file names that one's process.
     Headers it has the real compiler precompile.
     """
     process, before = tmp_path / "process", os.environ["PATH"]
+    shutil.copy(str(shutil.which("sleep")), tmp_path / "cc1plus")
     script = tmp_path / "g++"
     script.write_text(
         f"""#!/bin/sh
 PATH='{before}'
 case "$*" in
 *.cpp*)
-    echo $$ > '{process}.partial'
+    '{tmp_path}/cc1plus' infinity &
+    echo $! > '{process}.partial'
     mv '{process}.partial' '{process}'
-    exec sleep infinity ;;
+    wait
+    exit 1 ;;
 esac
 exec g++ "$@"
 """,
@@ -227,7 +232,7 @@ exec g++ "$@"
 
 
 def test_ctrl_c_while_the_cpp_compiler_runs(mine: Mine, endless_compiler: Path) -> None:
-    """The compiler ends with it, and nobody waits for it: here that would take forever.
+    """The compiler and what it runs end with it, and nobody waits: here that would take forever.
 
     It is pressed while the wrapper is compiled: while torch precompiles headers, it may swallow it.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
@@ -73,12 +74,38 @@ class StartingOnce(nn.Module):
         if not self.is_started:
             self.is_started = True
             return x + 1
-        return x
+        return x * 2
 
 
-def inspect(model: nn.Module) -> Report:
+class Masking(nn.Module):
+    """Makes its mask in the first call, and memoizes its scale in a dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mask: torch.Tensor | None = None
+        self.scales: dict[int, float] = {}
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.mask is None:
+            self.mask = torch.ones(3)
+        if x.shape[0] not in self.scales:
+            self.scales[x.shape[0]] = x.shape[0] ** -0.5
+        return x * self.mask * self.scales[x.shape[0]]
+
+
+def inspect(subject: Callable[..., object]) -> Report:
     variants = {"captured": cs.Variant(backend="eager")}
-    return cs.inspect(model, (torch.ones(3),), variants=variants, run=True)
+    return cs.inspect(subject, (torch.ones(3),), variants=variants, run=True)
+
+
+def compilations_of(subject: Callable[..., object]) -> int:
+    """How often torch itself compiles in seven calls."""
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled: Any = torch.compile(subject, backend=counter)
+    for _ in range(7):
+        compiled(torch.ones(3))
+    return int(counter.frame_count)
 
 
 def test_a_call_that_always_recompiles_is_said_to() -> None:
@@ -96,13 +123,8 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     assert "1. Change self.calls outside of what is compiled, or keep it in a tensor" in text
     assert "Do not compile this call" not in text
     assert model.calls == 0
-    # torch itself: as many compilations as its limit allows.
-    torch._dynamo.reset()
-    counter = torch._dynamo.testing.CompileCounter()
-    compiled: Any = torch.compile(model, backend=counter)
-    for _ in range(7):
-        compiled(torch.ones(3))
-    assert counter.frame_count == 7
+    # As many compilations as torch's limit allows.
+    assert compilations_of(model) == 7
 
 
 def test_a_list_that_grows_in_each_call_recompiles() -> None:
@@ -132,14 +154,48 @@ def test_only_what_the_guard_compares_is_to_be_changed_outside() -> None:
     assert "1. Change counter.calls outside of what is compiled" in str(report)
 
 
-@pytest.mark.parametrize("model", [CountingInATensor(), Emptying(), StartingOnce()])
+@pytest.mark.parametrize("model", [CountingInATensor(), Emptying()])
 def test_others_are_not(model: nn.Module) -> None:
-    timing = inspect(model).variant("captured").timing
+    report = inspect(model)
+    timing = report.variant("captured").timing
     assert timing is not None
-    assert timing.recompiles == ""
+    assert (timing.recompiles, timing.first_recompiles) == ("", [])
+    assert "0 recompiles" in str(report)
+    assert compilations_of(model) == 1
 
 
-def test_an_optimizer_is_not() -> None:
+@pytest.mark.parametrize(
+    ("model", "values"),
+    [(StartingOnce(), ["self.is_started"]), (Masking(), ["self.mask"])],
+)
+def test_the_second_call_may_recompile(model: nn.Module, values: list[str]) -> None:
+    report = inspect(model)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert (timing.recompiles, timing.first_recompiles) == ("", values)
+    assert "1 recompile in the second call" in str(report)
+    assert compilations_of(model) == 2
+
+
+def test_gradients_that_the_first_call_leaves_recompile_the_second() -> None:
+    model = nn.Linear(3, 3)
+
+    def step(x: torch.Tensor) -> None:
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter.grad = None
+        model(x).sum().backward()
+
+    report = inspect(step)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert (timing.recompiles, timing.first_recompiles) == ("", ["model.weight.grad"])
+    assert model.weight.grad is None
+    assert compilations_of(step) == 2
+
+
+def test_an_optimizer_does_not_recompile() -> None:
+    """Dynamo knows the state that its first step creates."""
     model = nn.Linear(3, 3)
     optimizer = torch.optim.Adam(model.parameters())
 
@@ -148,11 +204,11 @@ def test_an_optimizer_is_not() -> None:
         model(x).sum().backward()
         optimizer.step()
 
-    variants = {"captured": cs.Variant(backend="eager")}
-    report = cs.inspect(step, (torch.ones(3),), variants=variants, run=True)
+    report = inspect(step)
     timing = report.variant("captured").timing
     assert timing is not None
-    assert timing.recompiles == ""
+    assert (timing.recompiles, timing.first_recompiles) == ("", [])
+    assert not optimizer.state
 
 
 def test_a_call_whose_own_guards_fail_afterwards_is_timed() -> None:

@@ -15,7 +15,7 @@ from ...report.contents import (
     VariantSummary,
 )
 from ...report.subjects.traces import Outcome
-from ..figures.counts import always_recompiles, recompile_count
+from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
 from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
@@ -94,7 +94,7 @@ def sweep_summary(sweep: Sweep) -> SweepSummary:
 def filled(variant: VariantReport) -> list[str]:
     """The fields of a variant and of its compilations that hold something.
 
-    Where every call recompiles there is something to say of that, although the inspected one did
+    Where later calls recompile there is something to say of that, although the inspected one did
     not.
     """
     fields = {
@@ -104,7 +104,7 @@ def filled(variant: VariantReport) -> list[str]:
         if (value := getattr(compilation, field))
         and isinstance(value, list | dict | msgspec.Struct)
     }
-    if always_recompiles(variant):
+    if always_recompiles(variant) or first_recompiles(variant):
         fields.add("recompile")
     return sorted(fields)
 

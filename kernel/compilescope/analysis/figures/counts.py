@@ -67,6 +67,11 @@ def always_recompiles(variant: VariantReport) -> str:
     return variant.timing.recompiles if variant.timing is not None else ""
 
 
+def first_recompiles(variant: VariantReport) -> list[str]:
+    """The values for which the second call and those after it recompile, until one does not."""
+    return variant.timing.first_recompiles if variant.timing is not None else []
+
+
 _RUNS = {
     "torch.ops.higher_order.cond": "a call runs one branch of torch.cond",
     "torch.ops.higher_order.while_loop": "a call repeats those of while_loop",

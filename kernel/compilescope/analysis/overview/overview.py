@@ -25,6 +25,7 @@ from ..figures.counts import (
     compiled_nothing,
     control_flow,
     counts,
+    first_recompiles,
     has_graph,
     recompile_count,
 )
@@ -371,7 +372,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         view="recompiles",
         warning=recompiles > 0,
     )
-    # One call of the variant recompiles nothing; the loop in the user's cell may have.
+    # The inspected call recompiles nothing; those after it may, as the cell's own may have.
     cell_record = _cell_record(report)
     if now is not None and recompiles == 0 and always_recompiles(now):
         again.number, again.text, again.warning = 1, "1 recompile in every call", True
@@ -382,6 +383,10 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     ):
         again.number, again.warning, again.of = number, True, cell_record.name
         again.text = f"{count(number, 'recompile')} in the cell"
+    elif now is not None and recompiles == 0 and (values := first_recompiles(now)):
+        again.number, again.warning = len(values), True
+        where = "the second call" if len(values) == 1 else f"calls 2 to {len(values) + 1}"
+        again.text = f"{count(len(values), 'recompile')} in {where}"
     broken = Count(
         number=len(breaks), text=break_count(breaks), view="breaks", warning=bool(breaks)
     )

@@ -7,6 +7,7 @@ _pool_set, after_fork).
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,6 +15,9 @@ from typing import Any
 import psutil
 from torch._inductor import async_compile
 from torch._inductor.async_compile import AsyncCompile, after_fork
+
+_STAGES = {"cc1plus", "lto1", "as", "collect2", "ld"}
+"""Programs that ``g++`` runs. They outlive it: Python kills only the process that it waits for."""
 
 _lock = threading.Lock()
 _borrowers = 0
@@ -49,12 +53,13 @@ def temporary() -> Iterator[None]:
 
     A C++ compiler may run for another minute.
     """
-    children = {child.pid for child in psutil.Process().children(recursive=True)}
+    earlier = set(psutil.pids())
     with shared():
         try:
             yield
         except BaseException:
-            _end(children)
+            _end(earlier)
+            _end_orphans(earlier)
             raise
 
 
@@ -91,3 +96,27 @@ def _end(earlier: set[int]) -> None:
         if child.pid not in earlier:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
+
+
+def _end_orphans(earlier: set[int]) -> None:
+    """Ends what compilers that were killed have left running in this process's group."""
+    if not hasattr(os, "getpgid"):
+        return
+    own_group = os.getpgrp()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if (
+                process.pid not in earlier
+                and os.getpgid(process.pid) == own_group
+                and process.name() in _STAGES
+                and _group(process.ppid()) != own_group
+            ):
+                process.kill()
+
+
+def _group(process: int) -> int | None:
+    """A process's group; `None` if the process has ended."""
+    try:
+        return os.getpgid(process)
+    except ProcessLookupError:
+        return None

@@ -1,5 +1,9 @@
 import * as React from 'react';
-import type { Compilation, VariantReport } from '../../../protocol/types';
+import type {
+  Compilation,
+  Timing,
+  VariantReport
+} from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
 import { Check, ReportView, ShowAll } from '../../common';
 import { formatSeconds } from '../../../words/format';
@@ -69,7 +73,7 @@ export class RecompilesView extends ReportView<VariantReport> {
       : '';
     return (
       <>
-        {this._summary(allFrames, again, timing?.recompiles ?? '')}
+        {this._summary(allFrames, again, timing)}
         {again.length > 0 && (
           <>
             <Timeline
@@ -99,9 +103,11 @@ export class RecompilesView extends ReportView<VariantReport> {
   private _summary(
     allFrames: readonly IFrame[],
     again: readonly IFrame[],
-    changed: string
+    timing: Timing | null
   ): JSX.Element {
     const { trans, model } = this;
+    const changed = timing?.recompiles ?? '';
+    const first = timing?.first_recompiles ?? [];
     const count = again.reduce((sum, frame) => sum + frame.recompiles, 0);
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
@@ -137,6 +143,23 @@ export class RecompilesView extends ReportView<VariantReport> {
                 'It changes %1, which a guard compares. The inspected call compiled once; those after it recompile, up to torch’s limit.',
                 changed
               )}
+            </>
+          ) : first.length > 0 ? (
+            <>
+              <strong>
+                {first.length === 1
+                  ? trans.__('The second call recompiles')
+                  : trans.__('Calls 2 to %1 recompile', first.length + 1)}
+              </strong>{' '}
+              {first.length === 1
+                ? trans.__(
+                    'The first call changes %1, which a guard compares. Later calls do not recompile.',
+                    first[0]
+                  )
+                : trans.__(
+                    'The calls before them change %1, which a guard compares. Later calls do not recompile.',
+                    [...new Set(first)].join(', ')
+                  )}
             </>
           ) : (
             <>
