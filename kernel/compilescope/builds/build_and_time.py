@@ -53,6 +53,7 @@ def build_variants(
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
     together: RankAgreement = ALONE,
     opened: Opened = _NONE,
+    between: Callable[[str], None] = lambda name: None,
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
@@ -60,7 +61,7 @@ def build_variants(
     opened ``builds``, which keeps the builds. ``keep`` is called with a variant's name and its
     guards, for checks afterwards. Ranks that work ``together`` call the subject equally often,
     whatever a single one finds. Variants in ``opened`` are compiled already: they are called, not
-    built.
+    built. ``between`` is called with the name of each variant that was built, before the next one.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
     if builds.device.startswith("cuda") and not opened:
@@ -174,6 +175,8 @@ def build_variants(
             snapshot.restore()
             # Libraries loaded from it stay usable.
             shutil.rmtree(folder, ignore_errors=True)
+        if index + 1 < len(variants):
+            between(name)
 
 
 def _called(
@@ -247,7 +250,12 @@ def _count_graphs(
 
 
 def time_variants(
-    builds: BuiltVariants, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+    builds: BuiltVariants,
+    names: Sequence[str],
+    snapshot: Snapshot,
+    monitor: Monitor,
+    *,
+    fraction: float | None = None,
 ) -> dict[str, Timing]:
     """Times builds in turns with eager.
 
@@ -257,6 +265,8 @@ def time_variants(
     ----------
     names
         Of builds that are kept; the caller has ``builds`` open.
+    fraction
+        How much of the whole work is done; by default all but this.
 
     Returns
     -------
@@ -264,7 +274,8 @@ def time_variants(
         By name; also of ``"eager"``.
     """
     calls = {name: builds.call(name) for name in dict.fromkeys([EAGER, *names])}
-    monitor.step("timing", fraction=len(names) / (len(names) + 1))
+    fraction = len(names) / (len(names) + 1) if fraction is None else fraction
+    monitor.step("timing", fraction=fraction)
     state = State(builds, snapshot)
     with undisturbed(), quiet():
         timings = time_calls(

@@ -51,6 +51,8 @@ from .code_generation import CodeGeneration, runs_here
 from .results import Results
 from .variants import with_written
 
+_LONG_S = 10.0
+"""If a variant's first call takes longer, its latency is shown before the next one is built."""
 _DEEP = 500
 """With this many objects (about 20 a layer) or more, torch's compile workers start early. The code
 of a smaller model is generated before they are ready."""
@@ -236,7 +238,8 @@ class Inspection:
 
     def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
-            self._build(requested, snapshot, monitor)
+            between = functools.partial(self._time_early, list(requested), snapshot, monitor)
+            self._build(requested, snapshot, monitor, between=between)
             # What was just built is timed even if each call compiles: its calls may read a clock.
             earlier = {
                 variant.name: variant.requested
@@ -267,6 +270,25 @@ class Inspection:
                     other.name for other in others if other.timing is long.get(other.name, 0)
                 ]
                 self.results.put_timings(timings, but=measured)
+
+    def _time_early(
+        self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, name: str
+    ) -> None:
+        """Times a variant against eager before the next one is built, if that takes long.
+
+        All variants are timed together afterwards, which replaces this timing.
+        """
+        built = report_updates.find(self.report, name)
+        if built is None or built.compile_time is None or built.compile_time.total_s < _LONG_S:
+            return
+        done = (names.index(name) + 1) / (len(names) + 1)
+        try:
+            timings = time_variants(self._builds, [name], snapshot, monitor, fraction=done)
+        except CALL_ERRORS:  # the timing of all variants reports it
+            return
+        finally:
+            snapshot.restore()
+        self.results.put_timings(timings)
 
     @in_own_context
     def build(
@@ -431,14 +453,16 @@ class Inspection:
         snapshot: Snapshot,
         monitor: Monitor,
         together: RankAgreement = ALONE,
+        between: Callable[[str], None] = lambda name: None,
     ) -> None:
         opened = (
             {AS_WRITTEN: functools.partial(call_compiled, self._aot_compiled)}
             if self._aot_compiled is not None
             else {}
         )
+        keep = self._questions.keep
         results = build_variants(
-            self._builds, requested, snapshot, monitor, self._questions.keep, together, opened
+            self._builds, requested, snapshot, monitor, keep, together, opened, between
         )
         for result in results:
             self.results.put_built(result)

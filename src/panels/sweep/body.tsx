@@ -13,7 +13,6 @@ import { DeployPart } from './deploy/part';
 import { Details } from './details';
 import { SweepForm } from './form';
 import { isPlotted, paretoOf } from './pareto';
-import { nameOf } from './phrases';
 import { durationOf, firstForm, planOf } from './plan';
 import type { IRow } from './rows';
 import { rowsOf, winnersOf } from './rows';
@@ -153,12 +152,12 @@ function Cells(props: {
     [rows, chosen]
   );
   const announcement = winnersOf(sweep, rows)
-    .map(({ cell }) => `${nameOf(cell)}: ${sweep.verdicts[cell.shape] ?? ''}`)
+    .map(({ cell }) => sweep.verdicts[cell.shape] ?? '')
     .join(' ');
   return (
     <>
       <div className="jp-Compilescope-sweepResult">
-        <Part name="winner" title={trans.__('Fastest')}>
+        <Part name="winner" title={trans.__('Result')}>
           <Winner sweep={sweep} rows={rows} context={context} />
         </Part>
         {rows.some(isPlotted) && (

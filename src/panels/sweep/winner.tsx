@@ -2,13 +2,13 @@ import * as React from 'react';
 import type { Sweep } from '../../protocol/types';
 import { CodeBlock } from '../common';
 import type { IViewContext } from '../views';
-import { shapeTitle } from './phrases';
+import { nameOf, shapeTitle } from './phrases';
 import type { IRow } from './rows';
 import { winnersOf } from './rows';
 
 /**
- * The winner in words and as code to paste; one for each shape where they are
- * not the same.
+ * Which variant is fastest, and the code of the one with the lowest median; one
+ * for each shape where they are not the same.
  */
 export function Winner(props: {
   sweep: Sweep;
@@ -40,10 +40,7 @@ export function Winner(props: {
           {!isOne && codes[place] && (
             <CodeBlock
               code={codes[place]}
-              label={trans.__(
-                'The winner of %1 as code',
-                shapeTitle(winner.cell.shape, trans)
-              )}
+              label={trans.__('%1 as code', nameOf(winner.cell))}
               trans={trans}
             />
           )}
@@ -52,7 +49,7 @@ export function Winner(props: {
       {isOne && (codes[0] || sweep.code) && (
         <CodeBlock
           code={codes[0] || sweep.code}
-          label={trans.__('The winner as code')}
+          label={trans.__('%1 as code', winners[0].cell.name)}
           trans={trans}
         />
       )}

@@ -67,7 +67,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
 
   await test.step('the winner can be pasted', async () => {
     await expect(
-      view.getByRole('region', { name: 'Fastest', exact: true })
+      view.getByRole('region', { name: 'Result', exact: true })
     ).toContainText('compiled = torch.compile(model');
     await expect(view.locator('.js-plotly-plot')).toHaveCount(1);
   });
