@@ -46,7 +46,7 @@ export async function runAgain(
   } else {
     Notification.warning(
       trans.__(
-        'A cell above failed, so the cell of the report did not run. Mend that cell, and run it again.'
+        'A cell above failed, so the cell of the report did not run. Fix that cell and run it again.'
       ),
       { autoClose: 8000 }
     );

@@ -312,7 +312,7 @@ const RECORDS = [
     label: trans => trans.__('Targets'),
     caption: trans =>
       trans.__(
-        'Devices that this machine need not have: the estimated time of a call'
+        'The estimated time of a call on devices that this machine need not have'
       ),
     about: ['target'],
     nothing: trans => trans.__('No variant targets another device'),

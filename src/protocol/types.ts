@@ -13,7 +13,7 @@ export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
 export const WAYS_UNDECIDED =
-  'No compiled way is certainly faster than eager: the measurement is too noisy or too short. Measure again on a quiet machine.';
+  'No compiled way is clearly faster than eager: the measurement is too noisy or too short. Measure again on a quiet machine.';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -153,7 +153,7 @@ export const GUARD_TYPES: Record<string, string> = {
   TENSOR_MATCH:
     "The code is specialized to this tensor's type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.",
   DIMENSION_DYNAMIC_MARKING_GUARD:
-    'Sizes that are marked as dynamic or static later need a compilation of their own.',
+    'Sizes that are marked as dynamic or static later need a separate compilation.',
   NO_TENSOR_ALIASING:
     'These tensors were different objects when the code was compiled.',
   OBJECT_ALIASING:
@@ -164,11 +164,11 @@ export const GUARD_TYPES: Record<string, string> = {
     'The code was traced with this object: another one may behave differently.',
   TYPE_MATCH: 'The methods of this type were traced through.',
   DICT_CONTAINS: 'The tracing depended on whether the key is there.',
-  NO_HASATTR: 'The tracing depended on the attribute not being there.',
+  NO_HASATTR: 'The tracing depended on the attribute being absent.',
   LENGTH_CHECK: 'The tracing went through all items.',
   DICT_LENGTH: 'The tracing went through all items.',
   MAPPING_KEYS_MATCH: 'The tracing went through all keys, in this order.',
-  TUPLE_ITERATOR_LEN: 'The tracing went through all items that were left.',
+  TUPLE_ITERATOR_LEN: 'The tracing went through all remaining items.',
   DUAL_LEVEL_MATCH:
     'The code was compiled at this level of forward-mode differentiation.',
   EQUALS_MATCH: 'This value is a constant in the graph.',

@@ -58,7 +58,7 @@ export const TABLES = {
     },
     speedup: {
       title: trans.__('over eager'),
-      note: trans.__('From the rounds that have both'),
+      note: trans.__('From the rounds that timed both'),
       kind: 'words' as const
     },
     host: {
@@ -141,7 +141,7 @@ export const TABLES = {
     time: {
       title: trans.__('time'),
       note: trans.__(
-        'Measured: what all launches of one call take on their device'
+        'Measured: the time of all launches of one call on their device'
       ),
       kind: 'figure' as const
     },
@@ -318,7 +318,7 @@ export const TABLES = {
     compile: {
       title: trans.__('first call'),
       note: trans.__(
-        'Compile time: the first call in a process and caches of its own'
+        'Compile time: the first call in a new process with empty caches'
       ),
       kind: 'figure' as const
     },
@@ -365,7 +365,7 @@ export const TABLES = {
     shipped: {
       title: trans.__('as shipped'),
       note: trans.__(
-        'Until the first result, with empty caches and what is shipped; the size of that'
+        'Until the first result, with empty caches and the shipped files; their size'
       ),
       kind: 'figure' as const
     },
@@ -561,7 +561,7 @@ export const TABLES = {
     },
     speedup: {
       title: trans.__('over eager'),
-      note: trans.__('In turns with eager, in the same process'),
+      note: trans.__('Interleaved with eager, in the same process'),
       kind: 'figure' as const
     }
   }),

@@ -137,7 +137,7 @@ describe('WorkStrip', () => {
     model.statusChanged.emit();
     await drawn();
     expect(strip.node.textContent).toContain(
-      'The kernel was restarted: this is the report from before. You can view and save it.'
+      'The kernel was restarted: this report predates it. You can view and save it.'
     );
     click('Run again');
     expect(runAgain.run).toHaveBeenCalled();

@@ -495,8 +495,8 @@ class Inspection:
         """
         if self._generation.is_aot_compiled(self.report.variant(variant).requested):
             raise CompilescopeError(
-                f"{variant!r} compiles nothing for another call.",
-                "What aot_compile returned raises an error where its guards do not hold.",
+                f"{variant!r} does not compile another call.",
+                "What aot_compile returned raises an error if its guards fail.",
                 "Ask about another variant, or inspect it with that call's arguments.",
             )
         return self._questions.ask(self.report.variant(variant), args, kwargs)

@@ -168,7 +168,7 @@ def note_untimed(report: Report, names: Collection[str], problem: Problem) -> No
     note_ended(report, problem)
     for variant in report.variants:
         if variant.name in names and variant.timing is None:
-            variant.absent["timing"] = "A later call failed, which would have been timed."
+            variant.absent["timing"] = "A later call failed before it was timed."
 
 
 def conclude(report: Report, variant: VariantReport) -> None:
@@ -219,8 +219,8 @@ def _pair(report: Report, result: VariantReport) -> None:
 
 
 _NOT_INSTALLED = (
-    "torch installs a frame's guards when all of it is compiled, and this compilation failed."
+    "torch installs guards once the whole frame is compiled, but this compilation failed."
 )
 _ENDED = "Measuring ended early. "
-_UNSAVED = "Some of the subject's state is not put back after an inspection."
+_UNSAVED = "Some of the subject's state is not restored after an inspection."
 _NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

@@ -148,7 +148,7 @@ def check(variant: Variant) -> None:
     if is_own:
         if variant.cpp_wrapper or (variant.mode and variant.options):
             raise CompilescopeError(
-                "A backend of your own takes a mode or options, and no cpp_wrapper.",
+                "A custom backend takes a mode or options, but no cpp_wrapper.",
                 "torch.compile passes it one of the two; cpp_wrapper is Inductor's setting.",
                 "Leave the others out.",
             )
@@ -158,7 +158,7 @@ def check(variant: Variant) -> None:
     if not variant.uses_inductor and (variant.cpp_wrapper or variant.mode or others):
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
-            "They are Inductor's settings; of the options it takes guard_filter_fn alone.",
+            "They are Inductor's settings; the only option it takes is guard_filter_fn.",
             "Use backend='inductor', or leave them out.",
         )
     for name, value in variant.options.items():
@@ -173,7 +173,7 @@ def _check_target(variant: Variant) -> None:
     if not variant.uses_inductor:
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no target.",
-            "Code for a device that is not here is Inductor's.",
+            "Only Inductor generates code for a target.",
             "Use backend='inductor', or leave the target out.",
         )
 

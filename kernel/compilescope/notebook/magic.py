@@ -109,7 +109,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        what_remains = "the report keeps what was there by then"
+        what_remains = "the report keeps the results so far"
         raise Interrupted(
             f"your call ran; {'the inspection was cancelled' if report is None else what_remains}."
         ) from None

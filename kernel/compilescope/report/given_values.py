@@ -19,7 +19,7 @@ def check_report(value: object) -> None:
 
     if not isinstance(value, Report):
         raise CompilescopeError(
-            f"This is no report but a {type(value).__name__}.",
+            f"This is not a report but a {type(value).__name__}.",
             remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
         )
 

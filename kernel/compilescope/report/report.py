@@ -280,7 +280,7 @@ class Report(Struct, kw_only=True):
         """The best measured way to deploy the call. Requires the study ``deploy``.
 
         Ways whose results differ from eager's, or that would silently return wrong results for
-        other arguments, are excluded. If no way is certainly faster than eager, that is eager, and
+        other arguments, are excluded. If no way is clearly faster than eager, that is eager, and
         ``reason`` says whether noise may hide a faster way.
 
         Parameters

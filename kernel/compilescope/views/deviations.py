@@ -67,7 +67,7 @@ def near_the_limit(recompile: Recompile) -> str:
     count, limit = recompile.count, recompile.limit
     if count is None or limit is None or 2 * count <= limit:
         return ""
-    return f"compiled {count} times; from {limit} on torch leaves it to eager"
+    return f"compiled {count} times; from {limit} on torch runs it in eager"
 
 
 def recompile_lines(recompile: Recompile) -> list[str]:

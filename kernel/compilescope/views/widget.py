@@ -122,7 +122,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         except CompilescopeError as error:
             self._fail(str(error))
         except KeyboardInterrupt:
-            self._fail("Interrupted: what was there by then is kept.")
+            self._fail("Interrupted: the results so far are kept.")
         except Exception as error:
             # ipywidgets only logs the exceptions of a callback, where users do not see them.
             self._fail(f"{type(error).__name__}: {error}")

@@ -36,7 +36,7 @@ export function LoadsPart(props: {
         )}
       </p>
       <Figures
-        label={trans.__('Kernels as they were loaded, as a table')}
+        label={trans.__('Load time of each kernel, as a table')}
         name="loads"
         caption={trans.__('Compile and load time of each kernel')}
         heads={declaredHeads('loads', trans, {

@@ -50,7 +50,7 @@ export function WhatIf(props: {
   return (
     <section
       className="jp-Compilescope-whatIf"
-      aria-label={trans.__('What if it was called with other arguments')}
+      aria-label={trans.__('What if it were called with other arguments')}
     >
       <form
         onSubmit={event => {

@@ -165,7 +165,7 @@ export function KernelsBody(props: {
               {', '}
               <strong
                 title={trans.__(
-                  'Measured: what the launches of one call take on their device'
+                  'Measured: the time of one call’s launches on their device'
                 )}
               >
                 {formatMicroseconds(totals.us)}

@@ -139,11 +139,11 @@ function kindTitle(kind: Baked['kind'], trans: TranslationBundle): string {
   switch (kind) {
     case 'size':
       return trans.__(
-        'Numbers of elements and fixed block sizes: another size compiles another kernel'
+        'Numbers of elements and fixed block sizes: another size needs another kernel'
       );
     case 'stride':
       return trans.__(
-        "Distances between elements in memory, as numbers in the kernel's addresses"
+        "Distances between elements in memory, hard-coded in the kernel's addresses"
       );
     case 'divisible':
       return trans.__('Integer arguments divisible by 16');

@@ -31,7 +31,7 @@ export class MemoryView extends ReportView<Compilation> {
             absent.code ??
             absent.memory ??
             this.trans.__(
-              'torch generated no wrapper for this compilation, or the report is of a version that did not record its buffers.'
+              'torch generated no wrapper for this compilation, or the report is from a version that did not record its buffers.'
             ),
           remedy: this.trans.__(
             'Pick another compilation, or a variant whose backend is inductor.'

@@ -45,7 +45,7 @@ export function PackageBody(props: {
             remedy={
               context.model.isLive
                 ? trans.__(
-                    'Generating the sources takes a part of a first call; building takes about as long as one.'
+                    'Generating the sources takes less time than a first call; building takes about as long.'
                   )
                 : trans.__(
                     'Call %1 in a notebook.',

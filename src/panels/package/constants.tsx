@@ -30,7 +30,7 @@ export function Constants(props: {
       </p>
       <Figures
         label={trans.__('Constants as a table')}
-        caption={trans.__('The tensors that the package carries')}
+        caption={trans.__('The tensors that the package contains')}
         heads={[
           trans.__('In the model'),
           trans.__('in the code'),

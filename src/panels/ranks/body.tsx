@@ -79,7 +79,7 @@ export function RanksBody(props: {
         {variants.length === 0 && (
           <p className="jp-Compilescope-hint">
             {trans.__(
-              'The compiled code calls none. What DistributedDataParallel calls beside it is known once a variant is built.'
+              'The compiled code calls none. Those that DistributedDataParallel calls itself are known once a variant is built.'
             )}
           </p>
         )}

@@ -35,7 +35,7 @@ export class Pickers extends ReactWidget {
         <Picker
           label={trans.__('Variant')}
           caption={trans.__(
-            'The variant that views of a single one show; the Code view shows it on one of its sides'
+            'The variant that single-variant views show; the Code view shows it on one side'
           )}
           value={variant}
           onChange={name => {

@@ -178,6 +178,6 @@ function goneText(model: ISubjectModel, trans: TranslationBundle): string {
   const what =
     model.status.kind === 'dead' || model.status.kind === 'none'
       ? trans.__('The kernel of this report is gone.')
-      : trans.__('The kernel was restarted: this is the report from before.');
+      : trans.__('The kernel was restarted: this report predates it.');
   return model.isKept ? trans.__('%1 You can view and save it.', what) : what;
 }

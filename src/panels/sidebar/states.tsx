@@ -115,7 +115,7 @@ export function Strip({
 }: IPartProps): JSX.Element | null {
   const { status } = state;
   const restarted = trans.__(
-    'The kernel was restarted: this is the report from before.'
+    'The kernel was restarted: this report predates it.'
   );
   const texts: Partial<Record<typeof status.kind, string>> = {
     none: trans.__('No kernel: this is the last report.'),

@@ -114,7 +114,7 @@ export function SweepBody(props: {
           model.isLive && (
             <p className="jp-Compilescope-hint jp-mod-first">
               {trans.__(
-                'Each cell is one variant with one set of arguments, compiled and timed interleaved with eager, in a process and caches of its own. The kernel stays free. A cell that crashes, times out or runs out of memory is reported as such.'
+                'Each cell is one variant with one set of arguments, compiled and timed interleaved with eager, in a new process with empty caches. The kernel is not blocked. A cell that crashes, times out or runs out of memory is reported as such.'
               )}
             </p>
           )

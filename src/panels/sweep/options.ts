@@ -49,7 +49,7 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
   } catch {
     throw new Error(
       trans.__(
-        '“%1” is not a value; write a number, True, False, None or a text in quotes.',
+        '“%1” is not a value; write a number, True, False, None or a quoted string.',
         value
       )
     );

@@ -89,7 +89,9 @@ export function Shapes(props: {
       <button
         type="button"
         className="jp-Compilescope-button"
-        title={trans.__('You can use names of the notebook and of the call')}
+        title={trans.__(
+          'You can use variables of the notebook and of the call'
+        )}
         onClick={add}
       >
         <addIcon.react tag="span" width="14px" height="14px" />

@@ -262,7 +262,7 @@ function Times(props: {
                 label={trans.__('Log scale')}
                 isOn={distribution.isLog}
                 title={trans.__(
-                  'Set automatically where times are far apart, until you choose'
+                  'Set automatically if times are far apart, unless you choose'
                 )}
                 onChange={setLog}
               />

@@ -68,7 +68,7 @@ export class WrappersView extends ReportView<IWrappers> {
           why:
             reasons.join('\n') ||
             trans.__(
-              'torch generated no wrapper for this compilation, or the report is of a version that did not record its steps.'
+              'torch generated no wrapper for this compilation, or the report is from a version that did not record its steps.'
             ),
           remedy: trans.__(
             'Pick another compilation, or a variant whose backend is inductor.'

@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         cs.Variant(backend="aot_eager", cpp_wrapper=True),
         (
             "The backend 'aot_eager' takes no cpp_wrapper, mode or options. They are Inductor's "
-            "settings; of the options it takes guard_filter_fn alone. Use backend='inductor', or "
+            "settings; the only option it takes is guard_filter_fn. Use backend='inductor', or "
             "leave them out."
         ),
     ),

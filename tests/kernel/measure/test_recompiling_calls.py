@@ -120,7 +120,7 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
         in text
     )
     assert "is fastest" not in text
-    assert "1. Change self.calls outside of what is compiled, or keep it in a tensor" in text
+    assert "1. Change self.calls outside the compiled code, or keep it in a tensor" in text
     assert "Do not compile this call" not in text
     assert model.calls == 0
     # As many compilations as torch's limit allows.
@@ -151,7 +151,7 @@ def test_only_what_the_guard_compares_is_to_be_changed_outside() -> None:
     assert timing is not None
     assert timing.changes != ["counter.calls"]
     assert "it changes counter.calls, which a guard compares" in str(report)
-    assert "1. Change counter.calls outside of what is compiled" in str(report)
+    assert "1. Change counter.calls outside the compiled code" in str(report)
 
 
 @pytest.mark.parametrize("model", [CountingInATensor(), Emptying()])

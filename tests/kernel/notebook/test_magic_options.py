@@ -118,7 +118,7 @@ def test_measuring_and_studies_come_after_the_inspection(
     assert "compilation 0/0" in output.out, "what was found out is shown in any case"
     assert result.success == (error is None)
     if error is not None:
-        assert "Interrupted: your call ran; the report keeps what was there by then." in output.out
+        assert "Interrupted: your call ran; the report keeps the results so far." in output.out
         assert "Traceback" not in output.out
 
 

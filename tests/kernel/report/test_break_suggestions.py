@@ -73,7 +73,7 @@ def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
     whys = {item.what: item.why for item in overview(report).suggestions}
     assert whys["Fix the graph break at line 3: print(x)"] == "Take it out."
     assert whys["Fix the graph break at optimizer.py:79: optimizer.step()"] == (
-        "The break is in torch's own code: leave this call out of what is compiled."
+        "The break is in torch's own code: move this call out of the compiled code."
     )
 
 
@@ -101,27 +101,27 @@ def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
                 "If it is a third-party C/C++ Python extension, please wrap it.",
             ],
             (
-                "Call it outside of what is compiled, and pass its result. A function of an "
+                "Call it outside the compiled code, and pass its result. A function of an "
                 "extension can be a custom operator (torch.library.custom_op)."
             ),
             "",
         ),
         (
             ["Sparse tensor operations are not yet fully supported. Use fullgraph=False."],
-            "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
+            "torch.compile takes no sparse tensors: keep them outside the compiled code.",
             "",
         ),
         (
             ["Remove the `torch.compiler.disable` call"],
             (
-                "Leave this call out of what is compiled, or remove the function's "
+                "Move this call out of the compiled code, or remove the function's "
                 "torch.compiler.disable if it is yours."
             ),
             "",
         ),
         (
             ["Avoid calling the function `Adam.step`.", "Please file an issue to PyTorch."],
-            "Call Adam.step outside of what is compiled.",
+            "Call Adam.step outside the compiled code.",
             "",
         ),
         (
@@ -162,7 +162,7 @@ def test_the_cost_of_a_break_is_what_was_spent_on() -> None:
     graph_break = DistinctBreak(cause=Break(reason="a"), cost_us=2e6)
     report.variant("python").breaks = [graph_break]
     gain = suggestion_of(report, "Fix the graph break").gain
-    assert gain == "compiling took 2.00 s up to it, in vain"
+    assert gain == "2.00 s of compile time up to it was wasted"
     graph_break.after = ["1/0"]
     gain = suggestion_of(report, "Fix the graph break").gain
     assert gain == "the code that it splits off took 2.00 s to compile"

@@ -388,7 +388,7 @@ def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
     )
     assert (summary.wrapper, summary.limit) == (None, None)
     (suggestion,) = summary.suggestions
-    assert suggestion.what.startswith("Change self.calls outside of what is compiled")
+    assert suggestion.what.startswith("Change self.calls outside the compiled code")
     (count,) = [counted for counted in summary.counts if counted.view == "recompiles"]
     assert (count.text, count.warning) == ("1 recompile in every call", True)
     assert overview(noisy).longer_s == 0

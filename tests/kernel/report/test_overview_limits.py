@@ -58,7 +58,7 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     look(report, "python", wrapper=2.0, launches=1.5, kernels=74.5)
     answer = overview(report).wrapper
     assert answer is not None
-    assert answer.headline == "No: there is too little of it."
+    assert answer.headline == "No: there is too little to save."
     assert "3.50 of 78.0 µs" in answer.text
     alone = make_report(eager=100.0, python=78.0)
     look(alone, "python", guards=70.0, wrapper=2.0, launches=1.5, kernels=4.5)

@@ -458,7 +458,7 @@ def test_the_python_face_measures_reports_of_this_kernel_only(
         ({"variants": "rust"}, "There is no variant 'rust'."),
         ({"seconds": 0}, "seconds is 0."),
         ({"seconds": "1"}, "seconds is '1'."),
-        ({"report": cs.measure}, "This is no report but a function."),
+        ({"report": cs.measure}, "This is not a report but a function."),
     ]
     for options, what in wrong:
         with pytest.raises(cs.CompilescopeError, match=what):

@@ -358,7 +358,7 @@ def test_a_recommendation_compiles_and_shows_itself() -> None:
     assert best.apply(None) == "soon"
     assert "500 ms with the 0.00 MB it ships" in str(best)
     slow = report_of(EAGER, measured("minutes", 90.0, None, 50.0, eager_us=39_000.0)).best()
-    assert "eager beside it 39.0 ms" in str(slow)
+    assert "in eager 39.0 ms" in str(slow)
     assert "# In each process that serves:" in best.code
     ast.parse(best.code)
 

@@ -54,7 +54,7 @@ differs: [python] cudagraphs: requested on, effective off
 compilation 0/0  cell line 3  1 kernel, 1 guard, 1 graph break  (as in python)
   recompiled: size 0 of x was 4 and is 5  (0/0)
     dynamic from now on: L['x'].size()[0] → s77
-    compiled 7 times; from 8 on torch leaves it to eager
+    compiled 7 times; from 8 on torch runs it in eager
     → Every call is made in the same grad mode.
         with torch.no_grad():
             f(x)

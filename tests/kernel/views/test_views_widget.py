@@ -108,7 +108,7 @@ def test_another_backend_leaves_inductors_switches_out(
     ("error", "message"),
     [
         (CompilescopeError("Busy <now>.", remedy="Wait."), "Busy &lt;now&gt;. Wait."),
-        (KeyboardInterrupt(), "Interrupted: what was there by then is kept."),
+        (KeyboardInterrupt(), "Interrupted: the results so far are kept."),
     ],
 )
 def test_what_fails_is_said(

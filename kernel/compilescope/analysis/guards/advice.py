@@ -246,7 +246,7 @@ class _Adviser:
 
     def _requires_grad(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if failure.old == "False":
-            what = "No call computes gradients of {0}. Only where they are not needed."
+            what = "No call computes gradients of {0}. Use it only if they are not needed."
             yield from self._rebound(failure, "requires_grad", what, "{0}.detach()")
         else:
             what = "Every call computes gradients of {0}."

@@ -163,7 +163,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         spent_on = (
             "the code that it splits off took {} to compile"
             if graph_break.before or graph_break.after
-            else "compiling took {} up to it, in vain"
+            else "{} of compile time up to it was wasted"
         )
         cost = spent_on.format(duration(graph_break.cost_us)) if graph_break.cost_us else ""
         mended = _without_output(where) if where is not None else ""

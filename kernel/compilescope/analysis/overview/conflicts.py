@@ -46,7 +46,7 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
         f"takes {duration(timing.median_us)}."
     )
     if longest > latency and len(times) > 1:
-        text += f" {name} alone has {duration(longest)}."
+        text += f" {name} alone takes {duration(longest)}."
     text += (
         " Kernels are timed under the profiler, in a separate build; other load on the machine "
         "then makes them appear slower. Trust the latency."

@@ -231,7 +231,7 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
     if changed := next(filter(None, map(always_recompiles, timed)), ""):
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
-            "compares. The latencies are those of calls whose state was restored."
+            "compares. The latencies are for calls with restored state."
         )
     if any(map(_consumes_generator, timed)):
         return GENERATOR

@@ -124,9 +124,9 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
         yield Ranked(
             1.0,
             Suggestion(
-                what=f"Change {changed} outside of what is compiled, or keep it in a tensor",
+                what=f"Change {changed} outside the compiled code, or keep it in a tensor",
                 why="Every call changes it, and a guard compares it.",
-                gain="ends a recompile a call, and eager after torch's limit",
+                gain="avoids recompiles, and eager beyond torch's limit",
                 basis="measured",
                 view="recompiles",
             ),
@@ -332,7 +332,7 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     kind, path = blocks.type or "block", written_path(blocks.path, compilation, report.subject)
     suggestion = Suggestion(
         what=f"Compile the repeated block once: {kind} \u00d7 {blocks.number} in {path}",
-        why="Equal blocks share one compilation; each is then a call of its own.",
+        why="Equal blocks share one compilation; each is then a separate call.",
         code=compile_each(
             path, torchs_own=blocks.torchs_own, only=blocks.type if blocks.mixed else ""
         ),

@@ -136,7 +136,7 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     if reached.bandwidth is None and reached.compute is None:
         return Verdict(
             bound="unclear",
-            evidence=f"{share}; how near they are to what the device can do was not measured.",
+            evidence=f"{share}; how close they come to the device's peak was not measured.",
         )
     parts = []
     if reached.bandwidth is not None:
@@ -150,7 +150,7 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     figures = f"{share}{reach} {' and '.join(parts)}{f' ({name})' if name else ''}"
     covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
     if covered < 1 - BOUND:
-        figures += f", as far as {percent(covered)} of their time tell"
+        figures += f", measured over {percent(covered)} of their time"
         return Verdict(bound="unclear", evidence=f"{figures}.")
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
     if max(bandwidth, compute) < _REACHED:

@@ -33,10 +33,10 @@ GUARDS = (
     "Guards on the built-in modules are left out: only where those are never changed.",
 )
 BREAKS = ("No graph break", "With fullgraph torch names each break as an error, with its line.")
-FUSION = ("More fusion", "A value that is used where it is made is not written and read again.")
-PRECISION = ("Lower precision", "Half as many bytes are moved; results are less exact.")
-UNITS = ("Lower precision", "Matrix units do several times as much in short floats.")
-TF32 = ("TF32 products", "float32 products are rounded to TF32, which matrix units multiply.")
+FUSION = ("More fusion", "Values used within one kernel are not written and read back.")
+PRECISION = ("Lower precision", "Half as many bytes are moved; results are less precise.")
+UNITS = ("Lower precision", "Matrix units are several times faster in bfloat16.")
+TF32 = ("TF32 products", "Matrix units compute float32 products with inputs rounded to TF32.")
 TUNED = ("Max-autotune", "torch tries several kernels for each matrix product, and keeps the best.")
 
 

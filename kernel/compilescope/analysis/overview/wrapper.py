@@ -136,7 +136,7 @@ def _compared(
         return Answer(f"{ratio.text.capitalize()}.", text, _VIEW, undecided=True)
     if ratio.standing == "same":
         head = (
-            "No: there is too little of it."
+            "No: there is too little to save."
             if is_too_small(python)
             else "No: it makes no difference."
         )

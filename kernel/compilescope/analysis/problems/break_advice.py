@@ -31,11 +31,11 @@ _EARLIER = "This graph break may have been caused by an earlier graph break"
 _SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
 """A program that needs the function, as a training step needs ``Adam.step``, cannot avoid it."""
 _APPLICABLE = {
-    _DISABLED: "Leave this call out of what is compiled, or remove the function's "
+    _DISABLED: "Move this call out of the compiled code, or remove the function's "
     "torch.compiler.disable if it is yours.",
-    _BUILTIN: "Call it outside of what is compiled, and pass its result. A function of an "
+    _BUILTIN: "Call it outside the compiled code, and pass its result. A function of an "
     "extension can be a custom operator (torch.library.custom_op).",
-    _SPARSE: "torch.compile takes no sparse tensors: keep them outside of what is compiled.",
+    _SPARSE: "torch.compile takes no sparse tensors: keep them outside the compiled code.",
 }
 
 
@@ -55,13 +55,13 @@ def advice_on(graph_break: Break) -> str:
         return ""
     where = graph_break.where
     if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
-        return "The break is in torch's own code: leave this call out of what is compiled."
+        return "The break is in torch's own code: move this call out of the compiled code."
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable
     skipped = _SKIPPED.match(hint)
     if skipped is not None:
-        return f"Call {skipped[1]} outside of what is compiled."
+        return f"Call {skipped[1]} outside the compiled code."
     why = _SETTING.sub(_in_full, hint)
     return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
 

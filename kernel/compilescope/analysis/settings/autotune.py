@@ -28,7 +28,7 @@ NO_DEVICE = "not measured: there is no device"
 FAILED = "it could not be compiled or run"
 SLOWER = "{:.3g} times the best"
 AS_FAST = "as fast as the best"
-ONE_CANDIDATE = "There is one candidate only, so nothing was measured."
+ONE_CANDIDATE = "There is only one candidate, so nothing was measured."
 NEEDS_FREEZING = (
     " C++ templates compete only where weights are constants: without gradients and with "
     "torch._inductor.config.freezing = True, set before compiling (as an option of "

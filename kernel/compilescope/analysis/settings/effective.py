@@ -109,7 +109,7 @@ def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Itera
     without = [compilation.id for compilation in coded if not compilation.code.cpp]
     actual = "off" if len(without) == len(coded) else "on"
     if variant.cpp_wrapper and without and actual == "on":
-        actual = f"on but for {', '.join(without)}"
+        actual = f"on except for {', '.join(without)}"
     requested = "on" if variant.cpp_wrapper else "off"
     differs = actual != requested
     yield Effective(

@@ -12,7 +12,7 @@ BLOCKS, NESTED = "blocks compiled", "nested region"
 Objective = Literal["latency", "cold", "balanced"]
 
 WAYS_UNDECIDED = (
-    "No compiled way is certainly faster than eager: the measurement is too noisy or too short. "
+    "No compiled way is clearly faster than eager: the measurement is too noisy or too short. "
     "Measure again on a quiet machine."
 )
 """What is said instead of a recommendation if noise hides whether a way is faster than eager."""

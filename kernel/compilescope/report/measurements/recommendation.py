@@ -227,9 +227,7 @@ def _interval(way: DeployWay) -> tuple[float, float]:
 
 
 def _reason(way: DeployWay, objective: Objective, *, faster: bool, undecided: Sequence[str]) -> str:
-    measured = (
-        f"a call takes {duration(way.call_us or 0)}, eager beside it {duration(way.eager_us or 0)}"
-    )
+    measured = f"a call takes {duration(way.call_us or 0)}, in eager {duration(way.eager_us or 0)}"
     if way.speedup is not None and way.ship_code:
         measured += f" ({way.speedup.text})"
     measured += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"

@@ -97,7 +97,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         raise CompilescopeError(
             f"{name} is not a report.",
             f"{error}.",
-            "Give a file that report.save wrote; one cut short must be written again.",
+            "Give a file that report.save wrote; write a truncated file again.",
         ) from None
     if version > SCHEMA_VERSION:
         raise CompilescopeError(

@@ -29,7 +29,7 @@ def studied(report: Report) -> Iterator[VariantReport]:
 
 def headline(variant: VariantReport) -> str:
     """Return the title of the rows, and the settings that help most."""
-    return f"{variant.name}: what settings change in the first call. {variant.cold_gain}".rstrip()
+    return f"{variant.name}: effect of settings on the first call. {variant.cold_gain}".rstrip()
 
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:

@@ -23,7 +23,7 @@ TABLE = Table(
         Column(
             "shipped",
             "as shipped",
-            "Until the first result, with empty caches and what is shipped; the size of that",
+            "Until the first result, with empty caches and the shipped files; their size",
             "figure",
         ),
         Column(
@@ -41,8 +41,8 @@ TABLE = Table(
 HOW = (
     "Each figure is wall-clock time in a new process: until the first result with empty caches, "
     "with the caches that this process filled, and with only the shipped files; then calls for "
-    "about half a second, in turns with eager. * marks the Pareto-optimal ways: no other is "
-    "shorter in both the first call and later calls."
+    "about half a second, interleaved with eager. * marks the Pareto-optimal ways: no other is "
+    "faster in both the first call and later calls."
 )
 
 

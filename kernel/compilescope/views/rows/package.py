@@ -25,7 +25,7 @@ ENTRIES = Table(
         Column("median", "median", kind="figure"),
         Column("bar", "median", kind="drawing", where="panel"),
         Column("interval", "95 % interval", "Of the median", "figure"),
-        Column("speedup", "over eager", "In turns with eager, in the same process", "figure"),
+        Column("speedup", "over eager", "Interleaved with eager, in the same process", "figure"),
     ),
 )
 FILES = Table(

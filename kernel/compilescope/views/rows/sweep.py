@@ -23,7 +23,7 @@ TABLE = Table(
         Column(
             "compile",
             "first call",
-            "Compile time: the first call in a process and caches of its own",
+            "Compile time: the first call in a new process with empty caches",
             "figure",
         ),
         Column("throughput", "throughput", "Items of the batch per second", "figure"),

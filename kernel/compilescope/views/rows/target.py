@@ -60,7 +60,7 @@ TABLE = Table(
         Column(
             "time",
             "time",
-            "Measured: what all launches of one call take on their device",
+            "Measured: the time of all launches of one call on their device",
             "figure",
             "panel",
         ),

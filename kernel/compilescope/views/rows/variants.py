@@ -17,7 +17,7 @@ TABLE = Table(
         Column("median", "median", "Median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure"),
         Column("estimated", "est. time", "Lower bound for the time of its kernels"),
-        Column("speedup", "over eager", "From the rounds that have both"),
+        Column("speedup", "over eager", "From the rounds that timed both"),
         Column(
             "host",
             "host",

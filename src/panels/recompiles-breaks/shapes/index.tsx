@@ -40,7 +40,7 @@ export class ShapesView extends ReportView<Compilation> {
           why:
             reduced ||
             (stage === 'failed'
-              ? trans.__('torch may not have got as far as the sizes.')
+              ? trans.__('torch may not have reached the sizes.')
               : trans.__('Every size was a constant when torch compiled it.'))
         };
   }

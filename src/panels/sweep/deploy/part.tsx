@@ -38,7 +38,7 @@ export function DeployPart(props: {
       {variants.length === 0 ? (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'Wrappers, modes, blocks compiled once, aot_compile and AOTInductor for the selected variant, each in new processes: first call with and without caches, latency, what is shipped and what is given up.'
+            'Wrappers, modes, blocks compiled once, aot_compile and AOTInductor for the selected variant, each in new processes: first call with and without caches, latency, shipped files and restrictions.'
           )}
         </p>
       ) : (
@@ -94,7 +94,7 @@ function Ways(props: {
             />
             <p className="jp-Compilescope-hint">
               {trans.__(
-                'The first call with what is shipped, where that works. The line joins the Pareto-optimal ways. ★ balanced, ○ dominated or not safe, × wrong result.'
+                'The first call with the shipped files, if that works. The line joins the Pareto-optimal ways. ★ balanced, ○ dominated or not safe, × wrong result.'
               )}
             </p>
           </div>

@@ -160,7 +160,7 @@ function callTitle(way: DeployWay, trans: TranslationBundle): string {
     way.call_interval_us ? formatInterval(way.call_interval_us) : '',
     way.eager_us === null
       ? ''
-      : trans.__('eager beside it %1', formatMicroseconds(way.eager_us))
+      : trans.__('in eager %1', formatMicroseconds(way.eager_us))
   ]
     .filter(Boolean)
     .join('; ');
