@@ -33,6 +33,11 @@ def requested_of(compiled: AotCompiled) -> Variant:
     return Variant(backend=backend, cpp_wrapper=compiled.has_cpp_wrapper, fullgraph=True)
 
 
+def is_aot_compiled(variant: Variant) -> bool:
+    """Whether it is the variant of what ``aot_compile`` returned."""
+    return str(variant.backend).startswith(AOT_COMPILED)
+
+
 def problems_of(compiled: AotCompiled) -> list[Problem]:
     """Problems that say what the report leaves out, since it cannot be known."""
     problems = [SETTINGS]

@@ -276,7 +276,7 @@ def time_variants(
     calls = {name: builds.call(name) for name in dict.fromkeys([EAGER, *names])}
     fraction = len(names) / (len(names) + 1) if fraction is None else fraction
     monitor.step("timing", fraction=fraction)
-    state = State(builds, snapshot)
+    state = State(builds, list(names), snapshot, monitor)
     with undisturbed(), quiet():
         timings = time_calls(
             calls,
@@ -289,8 +289,7 @@ def time_variants(
     for name, timing in timings.items():
         timing.keeping, timing.changes = state.keeping, list(state.changes)
         if name != EAGER:
-            timing.recompiles = state.recompiling.always
-            timing.first_recompiles = list(state.recompiling.first)
+            state.recompiling[name].note(timing)
     return timings
 
 

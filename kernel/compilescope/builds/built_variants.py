@@ -56,7 +56,8 @@ class BuiltVariants:
     Attributes
     ----------
     recompiling
-        The calls in a row that recompile, once `State` has made them.
+        The calls in a row that recompile, for the guards of each variant, once `State` has made
+        them.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class BuiltVariants:
         self.fn, self.args, self.kwargs = fn, args, kwargs
         self.device = device
         self.code_copies = code_copies
-        self.recompiling: RecompilingCalls | None = None
+        self.recompiling: list[tuple[Variant, RecompilingCalls]] = []
         self._builds: dict[str, KeptBuild] = {}
         self._code = KeptCode()
         self._shared: CodeSet | None = None
@@ -224,7 +225,7 @@ class BuiltVariants:
         self._builds.clear()
         self._code.release()
         self._shared = None
-        self.recompiling = None
+        self.recompiling.clear()
 
     def let_go(self) -> None:
         """Forgets all builds, unless they are in use; from any thread."""

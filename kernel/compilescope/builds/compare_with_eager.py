@@ -73,7 +73,7 @@ class Reference:
         self._unlike: str | None = None
         self.why = ""
         self.unrepeatable = ""
-        """Why nothing can be compared; empty if it can."""
+        """Why the latest `compare` compared nothing; empty if it did."""
         before = _random_state()
         try:
             with quiet():
@@ -109,6 +109,7 @@ class Reference:
         closely
             Whether to compare in double precision in any case.
         """
+        self.unrepeatable = ""
         try:
             return self._compared(outcome, closely=closely)
         except IncomparableError as error:
@@ -116,13 +117,7 @@ class Reference:
             return []
 
     def _compared(self, outcome: Outcome, *, closely: bool) -> list[OutputError]:
-        expected, actual = self.outcome.values(), outcome.values()
-        left_out = self.consumed(outcome)
-        if self.outcome.unchecked or outcome.unchecked:
-            left_out += [*self.outcome.changes, *outcome.changes]
-        for path in left_out:
-            expected.pop(path, None)
-            actual.pop(path, None)
+        expected, actual = self._comparable(outcome)
         output_errors = compare(expected, actual)
         off = closely or any(not error.ok for error in output_errors)
         if not self._together.any(off):
@@ -141,6 +136,17 @@ class Reference:
                 break
             pardon(output_errors, expected, actual, self._rounded_otherwise(seed))
         return output_errors
+
+    def _comparable(self, outcome: Outcome) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Eager's values and those of another call, without those that only one of them has."""
+        expected, actual = self.outcome.values(), outcome.values()
+        left_out = self.consumed(outcome)
+        if self.outcome.unchecked or outcome.unchecked:
+            left_out += [*self.outcome.changes, *outcome.changes]
+        for path in left_out:
+            expected.pop(path, None)
+            actual.pop(path, None)
+        return expected, actual
 
     def agrees(self, outcome: Outcome) -> bool | None:
         """Whether a variant's outcome agrees with eager's; None if that is not known."""
@@ -164,16 +170,19 @@ class Reference:
         ]
 
     def _second_call(self) -> str:
-        """How a second call in eager differs from the first; empty if it does not."""
+        """How a second call in eager differs from the first; empty if it does not.
+
+        It may round differently: some CUDA kernels add in an order that changes from call to call.
+        """
         if self._unlike is None:
             try:
                 with quiet():
                     outcome = outcome_of(self._call(), self._backward)
-                    again = with_changes(outcome, self._snapshot).values()
+                    outcome = with_changes(outcome, self._snapshot)
             except CALL_ERRORS as error:
                 self._unlike = SECOND_CALL_RAISED.format(in_short(error))
             else:
-                errors = compare(self.outcome.values(), again)
+                errors = compare(*self._comparable(outcome), kernels=_ROUNDED_SUMS)
                 self._unlike = "" if all(error.ok for error in errors) else UNREPEATABLE
             finally:
                 self._snapshot.restore()
@@ -319,6 +328,8 @@ UNREPEATABLE_ELSEWHERE = (
 )
 _ROUNDINGS = 8
 """The most runs of eager with other rounding: in a single one, a value seldom crosses zero."""
+_ROUNDED_SUMS = 1024
+"""A second call may differ as much as after so many kernels: by 32 times the tolerance."""
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."

@@ -19,6 +19,7 @@ from ..report import Timing
 from ..torch_api.failures import failures
 from .built_variants import EAGER, BuiltVariants
 from .measurement_state import MeasurementProgress, MeasurementState, Series
+from .recompiling_calls import RecompilingCalls
 from .repeatable_state import State
 from .subject_error import CALL_ERRORS
 
@@ -55,6 +56,7 @@ class Measurement:
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
+        self._recompiling: Mapping[str, RecompilingCalls] = {}
         self._on_news: SentRounds = lambda: None
 
     @contextmanager
@@ -103,7 +105,7 @@ class Measurement:
         """
         state: MeasurementState = "paused"
         try:
-            sampler = self._prepare(names, snapshot, again=again)
+            sampler = self._prepare(names, snapshot, monitor, again=again)
             try:
                 self._warm_up(sampler, monitor)
                 if self._sample(sampler, monitor, seconds):
@@ -123,8 +125,10 @@ class Measurement:
             if series.timing is not None
         }
 
-    def _prepare(self, names: Sequence[str], snapshot: Snapshot, *, again: bool) -> Sampler:
-        state = State(self._built, snapshot)
+    def _prepare(
+        self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, *, again: bool
+    ) -> Sampler:
+        state = State(self._built, names, snapshot, monitor)
         calls = {name: self._built.call(name) for name in [EAGER, *names]}
         prepares = state.before_each is not None
         same = prepares == (self._before_each is not None)
@@ -145,8 +149,7 @@ class Measurement:
             for name in calls.keys() - set(sampler.names):
                 sampler.add(name, calls[name])
         sampler.keeping, sampler.changes = state.keeping, state.changes
-        sampler.recompiles = state.recompiling.always
-        sampler.first_recompiles = list(state.recompiling.first)
+        self._recompiling = state.recompiling
         self._sampler = sampler
         self._builds = {name: self._built.build(name) for name in names}
         return sampler
@@ -198,10 +201,16 @@ class Measurement:
         """Computes the timings from the samples."""
         self.progress.series = {
             name: msgspec.structs.replace(
-                series, timing=sampler.timing(name) if series.samples_us else None
+                series, timing=self._timing(sampler, name) if series.samples_us else None
             )
             for name, series in self.progress.series.items()
         }
+
+    def _timing(self, sampler: Sampler, name: str) -> Timing:
+        timing = sampler.timing(name)
+        if name in self._recompiling:
+            self._recompiling[name].note(timing)
+        return timing
 
     def _conclude(self, sampler: Sampler, state: MeasurementState) -> None:
         """Completes what an interrupt may have cut off, and records how the measurement ended."""

@@ -13,8 +13,10 @@ from ..capture.records import Record
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.own_backward import Backward
+from ..progress.progress import Monitor
+from ..report import Timing
 from ..report.variant import Variant
-from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, given_by
 from ..torch_api.dynamo.process_state import begin
 from .call_result import outcome_of
 from .subject_error import CALL_ERRORS
@@ -39,31 +41,52 @@ class RecompilingCalls(NamedTuple):
     """If not every call recompiles: the value of the second call, the third, …, until one does
     not recompile."""
 
+    def note(self, timing: Timing) -> None:
+        """Adds them to the timing of the calls."""
+        timing.recompiles, timing.first_recompiles = self.always, list(self.first)
+
+
+def with_guards_of(variant: Variant) -> Variant:
+    """A variant with the same guards that builds nothing: they do not depend on the backend."""
+    filters = {name: f for name, f in variant.options.items() if name == GUARD_FILTER}
+    return Variant(backend="eager", dynamic=variant.dynamic, options=filters)
+
 
 def recompiling_calls(
     call: Callable[[Callable[..., object]], object],
     fn: Callable[..., object],
     code_copies: CodeCopies,
     backward: Backward | None,
+    *,
+    guards: Variant,
+    monitor: Monitor,
 ) -> RecompilingCalls:
     """Makes calls in a row until one does not recompile, at most six.
 
-    Guards are Dynamo's, whatever the backend: the calls compile with ``backend="eager"``, which
-    builds nothing. The caller keeps Dynamo's state, and restores the subject's afterwards.
+    The caller keeps Dynamo's state, and afterwards restores the subject's state and installs the
+    code that its builds need.
 
     Parameters
     ----------
     call
         Calls a given function with the subject's arguments.
+    guards
+        The variant that the calls compile: one of `with_guards_of`.
+
+    Raises
+    ------
+    Cancelled
+        The work was cancelled between two calls.
     """
     begin()
     code_copies.install(code_copies.copy())
     values: list[str] = []
     try:
         with quiet():
-            compiled = compile_callable(fn, **given_by(Variant(backend="eager")))
+            compiled = compile_callable(fn, **given_by(guards))
             outcome_of(call(compiled), backward)
             for _ in range(1, _CALLS):
+                monitor.check()
                 records: list[Record] = []
                 with recording(records):
                     outcome_of(call(compiled), backward)

@@ -15,10 +15,12 @@ from ..isolation.state_changes import (
     summarize_changes,
 )
 from ..isolation.user_state import Snapshot
+from ..progress.progress import Monitor
 from ..report.measurements.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
+from .aot_compiled import is_aot_compiled
 from .built_variants import BuiltVariants
-from .recompiling_calls import RecompilingCalls, recompiling_calls
+from .recompiling_calls import RecompilingCalls, recompiling_calls, with_guards_of
 
 
 class State:
@@ -32,20 +34,26 @@ class State:
     ----------
     kept
         The subject's builds, open.
+    names
+        Of the builds that are called.
     snapshot
         The current state, which the caller restores at the end.
+    monitor
+        Ends the calls when the job is cancelled.
 
     Attributes
     ----------
     keeping, changes
         As in `report.Timing`.
     recompiling
-        The calls in a row that recompile, from the state before the first one.
+        Name of a build → the calls in a row that recompile, from the state before the first one.
     device
         Where the call runs. It may have CPU tensors only, and yet use the GPU.
     """
 
-    def __init__(self, builds: BuiltVariants, snapshot: Snapshot) -> None:
+    def __init__(
+        self, builds: BuiltVariants, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+    ) -> None:
         self._builds = builds
         before = _cuda_allocations()
         with quiet():
@@ -59,18 +67,39 @@ class State:
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
-        if builds.recompiling is None:
-            builds.recompiling = RecompilingCalls()
-            if self._begin is not None and is_compared:
-                snapshot.restore()
-                builds.recompiling = recompiling_calls(
-                    lambda call: call(*builds.args, **builds.kwargs),
-                    builds.fn,
-                    builds.code_copies,
-                    snapshot.backward,
-                )
-                self._begin.restore()
-        self.recompiling = builds.recompiling
+        self.recompiling = dict.fromkeys(names, RecompilingCalls())
+        if self._begin is not None and is_compared:
+            for name in names:
+                self.recompiling[name] = self._recompiling(name, snapshot, self._begin, monitor)
+
+    def _recompiling(
+        self, name: str, snapshot: Snapshot, begin: Snapshot, monitor: Monitor
+    ) -> RecompilingCalls:
+        """The calls that recompile for a build's guards; made once for all builds with the same."""
+        builds = self._builds
+        variant = builds.build(name).variant
+        if is_aot_compiled(variant):
+            return RecompilingCalls()
+        guards = with_guards_of(variant)
+        for known, calls in builds.recompiling:
+            if known == guards:
+                return calls
+        snapshot.restore()
+        try:
+            calls = recompiling_calls(
+                lambda call: call(*builds.args, **builds.kwargs),
+                builds.fn,
+                builds.code_copies,
+                snapshot.backward,
+                guards=guards,
+                monitor=monitor,
+            )
+        finally:
+            # Otherwise the builds' calls would compile again, where all share one code set.
+            builds.install(None)
+            begin.restore()
+        builds.recompiling.append((guards, calls))
+        return calls
 
     @property
     def before_each(self) -> Callable[[str], None] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..builds.aot_compiled import AOT_COMPILED
+from ..builds.aot_compiled import is_aot_compiled
 from ..builds.capture_graphs import capture
 from ..builds.sources import generates, is_ahead
 from ..builds.subject_error import CALL_ERRORS
@@ -63,7 +63,7 @@ class CodeGeneration:
 
     def is_aot_compiled(self, variant: Variant) -> bool:
         """Whether the subject is a result of ``aot_compile``, which cannot be rebuilt."""
-        return self._compiled is not None and str(variant.backend).startswith(AOT_COMPILED)
+        return self._compiled is not None and is_aot_compiled(variant)
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` works for the variant without a call of the subject."""

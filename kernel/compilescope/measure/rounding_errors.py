@@ -134,7 +134,9 @@ def pardon(
 
     Parameters
     ----------
-    errors The result of `compare_with_truth`; changed in place. otherwise
+    errors
+        The result of `compare_with_truth`; changed in place.
+    otherwise
         Eager's values from a run in which every operator rounded differently.
     """
     for error in errors:

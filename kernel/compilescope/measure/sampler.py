@@ -126,9 +126,6 @@ class Sampler:
     ----------
     rounds : int
         How many rounds were taken.
-    recompiles : str
-    first_recompiles : list[str]
-        The values for which calls but the baseline's recompile, see `Timing`.
     threads : int
         Threads that torch uses within an operation. Every round uses the number at the creation of
         the sampler, even if it was changed in between.
@@ -152,8 +149,6 @@ class Sampler:
         self.threads = torch.get_num_threads()
         self.keeping: Keeping = keeping
         self.changes = list(changes)
-        self.recompiles = ""
-        self.first_recompiles: list[str] = []
         self._turns = uuid.uuid4().hex[:12]
         self._before_each = before_each
         self._watch = stopwatch or stopwatch_for(device)
@@ -298,8 +293,6 @@ class Sampler:
             settled=series.settled,
             keeping=self.keeping,
             changes=list(self.changes),
-            recompiles="" if name == self.baseline else self.recompiles,
-            first_recompiles=[] if name == self.baseline else list(self.first_recompiles),
             turns=self._turns,
             first_round=samples[0].round,
         )

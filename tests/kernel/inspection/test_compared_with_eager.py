@@ -8,6 +8,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
+from compilescope.builds import call_result
 from compilescope.builds.call_result import outcome_of
 from compilescope.builds.compare_with_eager import Reference, mismatch
 from compilescope.builds.rank_agreement import SingleProcess
@@ -122,6 +123,48 @@ def test_what_does_not_repeat_in_eager_is_not_compared() -> None:
     assert variant.absent["accuracy"].startswith("Two calls in eager, from the same state, give")
 
 
+def test_a_second_call_in_eager_may_round_differently() -> None:
+    """As CUDA kernels do that add in an order that changes from call to call."""
+    noise = iter([0.0, 1e-5, 0.0, 0.0])
+
+    def summed(x: torch.Tensor) -> torch.Tensor:
+        return x.sum() + next(noise, 0.0)
+
+    x = torch.full((10,), 0.1)
+    with preserved(summed, (x,)) as snapshot:
+        reference = Reference(summed, (x,), {}, snapshot)
+        assert reference.agrees(outcome_of(x.sum() + 0.01, None)) is False
+    assert reference.unrepeatable == ""
+
+
+def test_each_comparison_says_itself_why_it_compared_nothing() -> None:
+    values = iter(range(1000))
+
+    def read(x: torch.Tensor) -> torch.Tensor:
+        return x + next(values)
+
+    x = torch.zeros(3)
+    with preserved(read, (x,)) as snapshot:
+        reference = Reference(read, (x,), {}, snapshot)
+        assert reference.agrees(outcome_of(x + 1, None)) is None
+        assert reference.unrepeatable.startswith("Two calls in eager")
+        assert reference.agrees(outcome_of(x, None)) is True
+        assert reference.unrepeatable == ""
+
+
+def test_changes_that_one_call_has_no_memory_for_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are missing from the second call in eager, which differs in nothing else."""
+    norm = torch.nn.BatchNorm1d(8)
+    with preserved(norm, (X,)) as snapshot:
+        reference = Reference(norm, (X,), {}, snapshot)
+        assert reference.outcome.changes
+        monkeypatch.setattr(call_result, "free_bytes", lambda device: 4)
+        assert reference.agrees(outcome_of(norm(X) + 1, None)) is False
+    assert reference.unrepeatable == ""
+
+
 @pytest.mark.parametrize("message", ["used up.", ""])
 def test_a_second_call_that_raises_is_no_other_result(message: str) -> None:
     left = iter([1.0])
@@ -182,6 +225,31 @@ def test_a_long_sum_may_round_as_one_term_after_the_other() -> None:
     with with_other_rounding(0):
         total = half.sum(1)
     assert (total.float() / half.sum(1).float() - 1).abs().max() <= 3 * torch.finfo(half.dtype).eps
+
+
+def test_the_mean_of_millions_is_not_off_by_percents() -> None:
+    x = torch.rand(4_000_000)
+    with preserved(torch.mean, (x,)) as snapshot:
+        reference = Reference(torch.mean, (x,), {}, snapshot)
+        assert reference.agrees(outcome_of(x.mean() * 1.0001, None)) is True
+        assert reference.agrees(outcome_of(x.mean() * 1.001, None)) is False
+
+
+def test_a_sum_of_products_has_as_many_terms_as_the_factors_share() -> None:
+    batches = torch.rand(64, 4, 640), torch.rand(64, 640, 4)
+    image, weight = torch.rand(1, 64, 8, 8), torch.rand(8, 64, 3, 3)
+    eps = torch.finfo(torch.float32).eps
+    with with_other_rounding(0):
+        product = torch.bmm(*batches)
+        added = torch.baddbmm(torch.rand(64, 4, 4), *batches)
+        image_of = torch.nn.functional.conv2d(image, weight)
+    assert added.shape == product.shape
+    for result, right, terms in (
+        (product, torch.bmm(*batches), 640),
+        (image_of, torch.nn.functional.conv2d(image, weight), 576),
+    ):
+        steps = ((result / right - 1) / eps).abs().max().item()
+        assert 0.7 * terms / 32 < steps < terms / 32 + 2
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,58 @@ def test_an_optimizer_does_not_recompile() -> None:
     assert not optimizer.state
 
 
+class Number:
+    """A number that a function changes and is guarded on."""
+
+    def __init__(self) -> None:
+        self.k = 5
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "always", "first", "compilations"),
+    [(None, "", ["p.k"], 2), (True, "", [], 1), (False, "p.k", [], 7)],
+)
+def test_later_calls_recompile_as_the_guards_of_a_variant_are(
+    dynamic: bool | None, always: str, first: list[str], compilations: int
+) -> None:
+    def counted(x: torch.Tensor, p: Number) -> torch.Tensor:
+        p.k += 1
+        return x * p.k
+
+    number, x = Number(), torch.ones(3)
+    variants = {"a": cs.Variant(backend="eager", dynamic=dynamic)}
+    timing = cs.inspect(counted, (x, number), variants=variants, run=True).variant("a").timing
+    assert timing is not None
+    assert (timing.recompiles, timing.first_recompiles) == (always, first)
+    assert number.k == 5
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled: Any = torch.compile(counted, backend=counter, dynamic=dynamic)
+    for _ in range(7):
+        compiled(x, number)
+    assert counter.frame_count == compilations
+
+
+def test_what_is_timed_is_what_was_built() -> None:
+    """The repeated calls compile for themselves, and leave the build's code in place."""
+    compiled: list[object] = []
+
+    def count(graph: Any, inputs: object) -> Any:
+        compiled.append(graph)
+        return graph.forward
+
+    def keeping(x: torch.Tensor, p: Number) -> torch.Tensor:
+        p.last = x * 2  # type: ignore[attr-defined]
+        return x * 3
+
+    variants = {"a": cs.Variant(backend=count)}
+    report = cs.inspect(keeping, (torch.ones(3), Number()), variants=variants, run=True)
+    timing = report.variant("a").timing
+    assert timing is not None
+    assert timing.keeping == "restored"
+    assert len(compiled) == 1
+
+
 def test_a_call_whose_own_guards_fail_afterwards_is_timed() -> None:
     def scaled(x: torch.Tensor) -> torch.Tensor:
         return x * time.perf_counter()

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.errors import CompilescopeError
+from compilescope.report.saving.given_files import write_whole
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer
@@ -229,6 +231,19 @@ def test_a_full_disk_costs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     SMALL.save(tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_two_threads_save_into_one_folder(tmp_path: Path) -> None:
+    texts = {tmp_path / "a.txt": "a" * 1000, tmp_path / "b.txt": "b" * 1000}
+
+    def save(path: Path) -> None:
+        for _ in range(200):
+            write_whole(path, texts[path])
+            assert path.read_text(encoding="utf-8") == texts[path]
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(save, texts))
+    assert sorted(tmp_path.iterdir()) == sorted(texts)
 
 
 def test_what_the_system_refuses_to_read_is_a_clear_error(

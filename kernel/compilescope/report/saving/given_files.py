@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,7 +102,7 @@ def write_whole(path: Path, text: str) -> None:
             path.write_text(text, encoding="utf-8")
             return
         target = path.resolve()
-        partial = target.with_name(f".compilescope-{os.getpid()}.partial")
+        partial = target.with_name(f".compilescope-{uuid.uuid4().hex}.partial")
         try:
             partial.write_text(text, encoding="utf-8")
             if target.exists():

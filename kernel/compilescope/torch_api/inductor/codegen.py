@@ -15,7 +15,7 @@ import contextlib
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from types import SimpleNamespace
 from typing import Any
@@ -337,11 +337,17 @@ def _wait_for_kernels(original: Any, self: Any, scope: dict[str, Any]) -> None:
     """
     from torch._inductor.codecache import CodeCacheFuture
 
-    pending = {value for value in scope.values() if isinstance(value, CodeCacheFuture)}
+    pending = {name: value for name, value in scope.items() if isinstance(value, CodeCacheFuture)}
     if _builds_kernels.get() and len(pending) > 1:
         with ThreadPoolExecutor(len(pending)) as threads:
-            # What fails fails again below, where torch says of which kernel.
-            wait([threads.submit(copy_context().run, future.result) for future in pending])
+            results = {
+                name: threads.submit(copy_context().run, future.result)
+                for name, future in pending.items()
+            }
+        # Asked for a second time, a kernel may try further configurations. What failed fails again
+        # below, where torch says of which kernel.
+        kernels = {name: of.result() for name, of in results.items() if of.exception() is None}
+        scope.update(kernels)
     original(self, scope)
 
 

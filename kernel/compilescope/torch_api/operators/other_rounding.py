@@ -30,6 +30,9 @@ from .double_precision import arguments_written
 _STEPS = 2
 """The most rounding steps by which a result is changed: a sum in another order differs by a few."""
 
+_MOST_STEPS = 1024
+"""Beyond that, the terms' errors cancel each other: a mean of millions is not off by percents."""
+
 _LANES = 16
 """Of a vector of float32, each of which sums its share of the terms: half a step at most a term."""
 
@@ -56,17 +59,11 @@ _SUMS = {
 }
 """The operators that sum many values to each of few."""
 
-_PRODUCTS = {
-    "addbmm",
-    "addmm",
-    "baddbmm",
-    "bmm",
-    "convolution",
-    "convolution_backward",
-    "mkldnn_convolution",
-    "mm",
-}
-"""The operators that sum products of two tensors' values."""
+_PRODUCTS = {"addbmm", "addmm", "baddbmm", "bmm", "mm"}
+"""The products of matrices, whose last two tensors are the factors."""
+
+_CONVOLUTIONS = {"convolution", "mkldnn_convolution"}
+"""The operators that sum what the second tensor, the weight, has for each channel."""
 
 
 class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -100,7 +97,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         ]
         name = func.overloadpacket.__name__
         for tensor in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
-            self._round(tensor, max(_STEPS, _terms(name, inputs, tensor) // (2 * _LANES)))
+            steps = _terms(name, inputs, tensor) // (2 * _LANES)
+            self._round(tensor, min(_MOST_STEPS, max(_STEPS, steps)))
         return result
 
     def _round(self, tensor: torch.Tensor, most: int) -> None:
@@ -121,10 +119,15 @@ def _terms(operator: str, inputs: Sequence[torch.Tensor], result: torch.Tensor) 
     """
     if result.dtype.itemsize < _FULL or not result.numel():
         return 1
+    if operator in _PRODUCTS and len(inputs) > 1:
+        first = inputs[-2]
+        return first.shape[-1] * (first.shape[0] if operator == "addbmm" else 1)
+    if operator in _CONVOLUTIONS and len(inputs) > 1:
+        return inputs[1].numel() // max(1, inputs[1].shape[0])
     sizes = sorted((tensor.numel() for tensor in inputs), reverse=True)
-    if operator in _PRODUCTS and result.dim() > 1 and len(sizes) > 1:
+    if operator == "convolution_backward" and result.dim() > 1 and len(sizes) > 1:
         return math.isqrt(sizes[0] * sizes[1] // result.numel())
-    if operator in _SUMS or operator in _PRODUCTS:
+    if operator in _SUMS or operator == "convolution_backward":
         return sizes[0] // result.numel()
     return 1
 
