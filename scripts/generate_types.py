@@ -50,7 +50,7 @@ a cell with `%%compile --study layers`, or in the panel with a button in the vie
 result. Studies run one after another, each with progress and a cancel button. If a study fails,
 the report lists that as a problem of the variant, and the other studies still run.
 
-| Study | What it does | Takes | Variants for | Needs a build | Made if none is named |
+| Study | What it does | Takes | Variants for | Needs a build | Runs by default |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 """

@@ -1,2 +1,2 @@
-// Styles are imported for the bundler alone.
+// Styles are imported only for the bundler.
 declare module '*.css';

@@ -1,4 +1,4 @@
-"""The Python face of the panel: the built front end, and the server's reader of files."""
+"""The Python package of the panel: the built front end, and the server's reader of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved reports of the file browser that an earlier version wrote: without an overview."""
+"""Adds the overview to saved reports from earlier versions that the file browser opens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of the file browser, read by a thread of the server: a kernel takes seconds to start."""
+"""Reads traces of the file browser in a server thread, since a kernel takes seconds to start."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ _LATE = {
     "load": ".report.saving.storage",
     "study": ".api.studying",
 }
-"""Names that are imported on first use, so that a command imports no more than it needs."""
+"""Names that are imported on first use, so that a command imports only what it needs."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Packages that compilescope works without, and what is missing then."""
+"""Optional packages, and the features that are missing without them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MISSED = {
 
 
 def missed(module: str) -> str:
-    """Says in a line what is missing without a module and how to get it; empty if it is there."""
+    """A line about a missing module, its use and how to install it; empty if it is installed."""
     if find_spec(module) is not None:
         return ""
     return missing_text(module)

@@ -1,4 +1,4 @@
-"""Where this package is installed: frames of files in there are not the user's."""
+"""The folder of this package: frames of its files are not the user's."""
 
 from __future__ import annotations
 

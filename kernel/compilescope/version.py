@@ -1,4 +1,4 @@
-"""Which compilescope this is."""
+"""The version of compilescope."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /**
- * A trace as Plotly takes it. The bundle that is used knows `scatter`, `bar`
+ * A trace in Plotly's format. The bundle that is used supports `scatter`, `bar`
  * and `pie`.
  */
 export interface ITrace {

@@ -1,5 +1,5 @@
 /**
- * The colours and the font of plots, as Plotly takes them.
+ * The colours and the font of plots, in Plotly's format.
  */
 export interface IChartTheme {
   readonly text: string;

@@ -1,7 +1,7 @@
 /** Colours that the style sheet defines for linked lines. */
 export const COLOURS = 6;
 
-/** Shapes of the bars; with the colours they tell 24 neighbours apart, and without them 4. */
+/** Shapes of the bars; with the colours they distinguish 24 neighbours, without them 4. */
 export const SHAPES = 4;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What the page's address says by name, behind `#` or `?`: `page.html#view=graph`.
- * Empty if it says nothing.
+ * A named parameter of the page's address, after `#` or `?`: `page.html#view=graph`.
+ * Empty if there is none.
  */
 export function named(name: string): string {
   const { hash, search } = window.location;

@@ -1,8 +1,8 @@
 /**
- * Have the page look light or dark.
+ * Set the page's theme to light or dark.
  */
 export function setDark(isDark: boolean): void {
   document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
-  // What JupyterLab's own styles ask for.
+  // JupyterLab's own styles read this.
   document.body.dataset.jpThemeLight = String(!isDark);
 }

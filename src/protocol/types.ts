@@ -399,7 +399,7 @@ export interface ArtifactResult {
 }
 
 /**
- * A choice that torch made, or would have made, by measuring.
+ * A choice that torch makes, or would make, by measuring.
  */
 export interface Autotuning {
   operator: string;
@@ -805,7 +805,7 @@ export interface Condition {
 }
 
 /**
- * A tensor that the package carries: a weight, a buffer, a folded value.
+ * A tensor that the package contains: a weight, a buffer, a folded value.
  */
 export interface Constant {
   name: string;
@@ -817,7 +817,7 @@ export interface Constant {
 }
 
 /**
- * What a panel without a kernel needs besides the report itself.
+ * The data that a panel without a kernel needs in addition to the report.
  */
 export interface Contents {
   variants: StoredVariant[];
@@ -977,7 +977,7 @@ export interface Device {
 }
 
 /**
- * A graph break, with all the compilations that it occurred in.
+ * A graph break, with all compilations in which it occurred.
  */
 export interface DistinctBreak {
   cause: Break;
@@ -1767,7 +1767,8 @@ export interface Partition {
 }
 
 /**
- * The number of calls after which a variant has made up for its compile time.
+ * The number of calls after which the saved time exceeds a variant's compile
+ * time.
  */
 export interface Payback {
   cache: 'cold' | 'warm';
@@ -1900,7 +1901,7 @@ export interface RankDifference {
 }
 
 /**
- * Something that some ranks compiled differently from the rest.
+ * An artifact that some ranks compiled differently from the rest.
  */
 export interface RankDivergence {
   kind:
@@ -2214,7 +2215,7 @@ export interface SetWatch {
 }
 
 /**
- * Something that a compilation takes for granted about its symbols.
+ * An assumption of a compilation about its symbols.
  */
 export interface ShapeDecision {
   kind: 'assumption' | 'guard' | 'specialization';
@@ -2281,8 +2282,8 @@ export interface SourceLine {
 }
 
 /**
- * How fast a variant is compared with another, as far as the measurement allows
- * a statement.
+ * The speed of a variant compared with another, as far as the measurement
+ * allows a statement.
  */
 export interface Speedup {
   ratio: number;

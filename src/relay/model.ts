@@ -1,12 +1,12 @@
 /**
- * Takes what an event brings: of a message of the kernel's, its content and its
+ * Receives an event's arguments: for a message of the kernel, its content and its
  * buffers.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Callback = (...args: any[]) => void;
 
 /**
- * What is used of the model that anywidget gives.
+ * The part of anywidget's model that is used.
  */
 export interface IModel {
   get(name: 'page' | 'title'): string;

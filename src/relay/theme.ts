@@ -1,8 +1,8 @@
 /**
  * Whether the notebook around an element is dark.
  *
- * What the hosts that are known say themselves comes first: in some the output's
- * own background is transparent.
+ * The themes that known hosts declare take precedence: in some, the output's
+ * background is transparent.
  */
 export function isDark(element: Element): boolean {
   const { body, documentElement: root } = element.ownerDocument;

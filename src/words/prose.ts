@@ -6,7 +6,7 @@ export interface IPart {
   readonly isCode: boolean;
 
   /**
-   * Whether it is no part of a sentence: fenced code, or a statement or call after
+   * Whether it is not part of a sentence: fenced code, or a statement or call after
    * the last sentence.
    */
   readonly isBlock: boolean;

@@ -1,1 +1,1 @@
-"""What the records say: from torch's structured trace to the report, one file an artifact."""
+"""Computes the report from the records of torch's structured trace, one file for each artifact."""

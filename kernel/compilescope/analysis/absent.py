@@ -1,4 +1,4 @@
-"""What a compilation lacks, and why."""
+"""The artifacts that a compilation lacks, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records → compilations: the one door into `analysis`."""
+"""Records → compilations: the entry point of `analysis`."""
 
 from __future__ import annotations
 

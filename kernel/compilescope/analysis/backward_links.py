@@ -1,9 +1,9 @@
-"""A built backward's links, taken from the sources that were generated of it before.
+"""The links of a built backward, taken from its previously generated sources.
 
-torch leaves a backward until somebody asks for gradients, and by then maps no kernel to its nodes;
-`torch_api.inductor.backward_provenance` makes it do so where the installed version lets it.
-Generating the sources compiles the backward at once, with the mapping. Where both are the same
-code, what is known of the one holds for the other.
+torch compiles a backward when gradients are requested, and then maps no kernel to its nodes;
+`torch_api.inductor.backward_provenance` enables the mapping if the installed version allows it.
+Generating the sources compiles the backward at once, with the mapping. If both have the same code,
+the links of the sources apply to the build.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What torch logged and no view reads: kept as it is, so that a trace loses nothing."""
+"""Records that torch logged and no view reads, kept unchanged so that a trace loses nothing."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     report
         The report of a call that was inspected in this kernel.
     *studies
-        Names of studies. None given: all that apply, except those "made only if named":
+        Names of studies. None given: all that apply, except those "run only if named":
 
         {studies}
     variants

@@ -15,9 +15,9 @@ from ..report import Compilation, Report, SourceLine, VariantReport
 from ..report.errors import CompilescopeError
 
 _PADDING = re.compile(r"(?:\s{2,}#)+ ")
-"""Before the comment of a guard, which torch aligns; of code without source it is empty."""
+"""The padding before a guard's comment, which torch aligns; code without source has no comment."""
 _MOST_PLACES = 5
-"""How many places a message names for one figure."""
+"""The maximum number of code lines that a message names for one figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class Excess:
     value: float
     limit: float
     places: tuple[str, ...] = ()
-    """Where in the user's code, and why."""
+    """The lines of the user's code, with the reason."""
 
     def __str__(self) -> str:
         over = self.value - self.limit
@@ -120,7 +120,7 @@ def excesses(budget: Budget, report: Report) -> list[Excess]:
     budget
         The limits.
     report
-        Of a watch, a trace or an inspection; its variants are summed.
+        The report of a watch, a trace or an inspection; its variants are summed.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def check(budget: Budget, report: Report, page: Path | None = None) -> None:
     report
         What was compiled.
     page
-        Where the report is written, as one HTML file, if a limit is exceeded; its folder is made.
+        The HTML file for the report if a limit is exceeded; its folder is created.
 
     Raises
     ------

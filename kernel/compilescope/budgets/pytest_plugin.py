@@ -1,12 +1,12 @@
 """A pytest plugin: compile budgets for tests.
 
 ``@pytest.mark.compilescope(recompiles=0, graph_breaks=0)`` fails a test that compiles more than
-that; the limits are those of `compilescope.budget`. ``--compilescope-report=DIR`` keeps what every
-marked test compiled, as ``.compilescope.json`` for ``compilescope diff``, and as a page where a
-limit is exceeded.
+that; the limits are those of `compilescope.budget`. ``--compilescope-report=DIR`` saves the
+compilations of every marked test, as ``.compilescope.json`` for ``compilescope diff``, and as a
+page if a limit is exceeded.
 
-pytest loads it in every run where compilescope is installed, so it imports nothing large: torch
-and the rest come with the first marked test.
+pytest loads it in every run where compilescope is installed, so it imports only small modules:
+torch and the rest are imported for the first marked test.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-# Last, so that what pytest itself sets up for a test's log is there.
+# Last, so that pytest's own log handlers are already installed.
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run a marked test within its budget."""

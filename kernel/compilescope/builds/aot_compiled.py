@@ -1,4 +1,4 @@
-"""The result of ``aot_compile`` as a variant: it is read and called, since it is built already."""
+"""The result of ``aot_compile`` as a variant: already built, so it is only read and called."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def time_variants(
     *,
     fraction: float | None = None,
 ) -> dict[str, Timing]:
-    """Times builds in turns with eager.
+    """Times builds interleaved with eager.
 
     If a call changes the subject's state, it is restored before every batch.
 

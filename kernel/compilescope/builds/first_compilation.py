@@ -1,6 +1,6 @@
-"""Makes torch load what it loads at the first compilation of a process.
+"""Makes torch load the modules that it loads at the first compilation of a process.
 
-That takes seconds whatever is compiled, so it must not count as a variant's time.
+That takes seconds for any code, so it must not count as a variant's time.
 """
 
 from __future__ import annotations

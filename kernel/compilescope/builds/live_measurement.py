@@ -1,4 +1,4 @@
-"""Live measurement of variants: samples in turns with eager, until the time is up or cancelled."""
+"""Live measurement of variants: samples interleaved with eager, until time is up or a cancel."""
 
 from __future__ import annotations
 

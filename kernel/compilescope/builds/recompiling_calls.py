@@ -1,4 +1,4 @@
-"""Which of the first calls recompile, because a call changes a value that a guard checks."""
+"""Finds which first calls recompile because a call changes a value that a guard checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requested against effective settings of a variant, under the settings in force here."""
+"""Requested and effective settings of a variant, under the current settings of this process."""
 
 from __future__ import annotations
 

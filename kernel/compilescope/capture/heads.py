@@ -1,7 +1,7 @@
 """Reads the heads of a log's records block by block, without its texts in memory.
 
-A head has a record's kind, its compilation and, for most events, all its data. Texts are read on
-demand, by the record's offset in the file.
+A head contains a record's kind, its compilation and, for most events, all its data. Texts are read
+on demand, by the record's offset in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The folders in which torch and Triton keep what they build."""
+"""The cache folders of torch and Triton."""
 
 from __future__ import annotations
 

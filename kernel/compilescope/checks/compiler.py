@@ -1,4 +1,4 @@
-"""The C++ compiler: there, able, and its work loadable."""
+"""The C++ compiler: installed, working, and its output loadable."""
 
 from __future__ import annotations
 

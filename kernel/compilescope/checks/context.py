@@ -94,7 +94,7 @@ def run(
 
 
 def python(*arguments: str, folder: Path, variables: Mapping[str, str] | None = None) -> Finished:
-    """Runs this Python in a process of its own."""
+    """Runs this Python in a separate process."""
     return run([sys.executable, *arguments], folder=folder, variables=variables)
 
 

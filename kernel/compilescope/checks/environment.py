@@ -1,4 +1,4 @@
-"""Environment variables and settings that change torch.compile, and what the machine gives."""
+"""Environment variables and settings that change torch.compile, and the machine's resources."""
 
 from __future__ import annotations
 

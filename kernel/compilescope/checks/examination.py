@@ -1,4 +1,4 @@
-"""Runs all checks in threads of their own, within a time limit."""
+"""Runs all checks in separate threads, within a time limit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HANDS = 2
 class Examination:
     """A checkup under way. Safe to ask from any thread.
 
-    Begins at once, in threads of its own that take the caller's settings of torch along.
+    Starts immediately, in separate threads that inherit the caller's torch settings.
 
     Parameters
     ----------

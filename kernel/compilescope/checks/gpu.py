@@ -53,7 +53,7 @@ def driver(ground: Ground) -> Check:
 
 
 def runs(ground: Ground) -> Check:
-    """A sum on the GPU, in a process of its own, and whether torch has code for this GPU."""
+    """A sum on the GPU, in a separate process, and whether torch has code for this GPU."""
     name, backend = "runs on the GPU", toolchain.gpu_backend()
     if backend not in ("cuda", "hip"):
         return not_needed(name, _NONE)

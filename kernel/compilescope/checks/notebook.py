@@ -1,4 +1,4 @@
-"""What the panel and the widgets build on: ipykernel, ipywidgets, the front end."""
+"""The dependencies of the panel and the widgets: ipykernel, ipywidgets, the front end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenMP, by which kernels for the processor use its cores."""
+"""OpenMP, with which CPU kernels use several cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precompiled headers, which save most of what building a C++ wrapper takes."""
+"""Precompiled headers, which save most of a C++ wrapper's build time."""
 
 from __future__ import annotations
 

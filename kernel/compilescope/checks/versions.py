@@ -1,4 +1,4 @@
-"""Versions that have to fit each other."""
+"""Versions that must be compatible."""
 
 from __future__ import annotations
 

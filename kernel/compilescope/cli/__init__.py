@@ -44,7 +44,7 @@ _STDOUT = 1
 
 
 def run_process() -> int:
-    """`main`, in a process of its own that ends with it."""
+    """`main`, in a separate process that ends with it."""
     try:
         _open_closed_streams()
         if sys.argv[1:2] == ["trace"]:

@@ -1,4 +1,4 @@
-"""The kernel's checkup for the panel: started once, reported as it progresses."""
+"""The kernel's checkup for the panel: started once, with progress reports."""
 
 from __future__ import annotations
 

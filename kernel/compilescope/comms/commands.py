@@ -1,4 +1,4 @@
-"""What each command of the panel does."""
+"""The handlers of the panel's commands."""
 
 from __future__ import annotations
 

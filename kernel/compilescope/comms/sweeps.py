@@ -1,4 +1,4 @@
-"""Sweeps for the panel: they run beside the kernel's main thread, which stays free."""
+"""Sweeps for the panel: they run outside the kernel's main thread, which stays free."""
 
 from __future__ import annotations
 

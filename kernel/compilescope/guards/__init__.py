@@ -1,1 +1,1 @@
-"""Guards of compilations: kept, asked about other calls, and what they cost."""
+"""Guards of compilations: keeping them, evaluating them for other calls, and their cost."""

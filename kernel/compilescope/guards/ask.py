@@ -1,7 +1,7 @@
-"""Asks the guards of compilations about a call that is not made.
+"""Evaluates the guards of compilations for a call that is not made.
 
-Nothing of the user's runs and nothing is compiled: the arguments are bound to the signature and the
-guards are asked by ``check_verbose``, which counts nothing and leaves the tree as it is.
+No user code runs and nothing is compiled: the arguments are bound to the signature and the guards
+are evaluated by ``check_verbose``, which changes neither counters nor the tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asks the guards of what the user compiled: they are live, and stay as they are."""
+"""Evaluates the live guards of the user's own compilations without changing them."""
 
 from __future__ import annotations
 

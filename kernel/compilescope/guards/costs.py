@@ -1,4 +1,4 @@
-"""What the guards of a compilation cost and how often they failed, put into its report."""
+"""Adds the cost of a compilation's guards and their failure counts to its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame that a call enters first, and the values that it would have there."""
+"""The first frame of a call, and its local values there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards of a variant that are kept, so that they can be asked about other calls."""
+"""Guards of a variant, kept to evaluate them for other calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guards of a subject's variants, asked about other calls."""
+"""Evaluates the guards of a subject's variants for other calls."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One subject under inspection: its variants, and the report that grows with them."""
+"""One subject under inspection: its variants, and its growing report."""

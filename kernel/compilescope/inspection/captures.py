@@ -1,4 +1,4 @@
-"""The captures of a subject, and which one a variant can use."""
+"""The captures of a subject, and the choice of one for a variant."""
 
 from __future__ import annotations
 

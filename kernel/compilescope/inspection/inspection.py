@@ -1,4 +1,4 @@
-"""A subject under inspection: its captures, and the report that grows as variants are asked for."""
+"""A subject under inspection: its captures, and the report, which grows with each variant."""
 
 from __future__ import annotations
 
@@ -218,8 +218,8 @@ class Inspection:
 
         For targets, only the kernels are compiled and checked.
 
-        Variants that are built already are timed in turns with the new ones, but keep the timing of
-        an earlier measurement.
+        Variants that are built already are timed interleaved with the new ones, but keep the timing
+        of an earlier measurement.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class Inspection:
         again: bool = False,
         on_news: Callable[[], None] = lambda: None,
     ) -> None:
-        """Takes samples of variants in turns with eager; builds those that are not built.
+        """Takes samples of variants interleaved with eager; builds those that are not built.
 
         Resumes an earlier measurement if its builds are among them. The report has the figures
         afterwards, even after a cancel, an interrupt or an error of the subject.

@@ -1,4 +1,4 @@
-"""Plans the breakdown of a call's time that is made without a request, if it takes seconds only."""
+"""Plans the automatic breakdown of a call's time, which runs if it takes only seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the caller asked for, as variants with names."""
+"""Converts the caller's request to named variants."""
 
 from __future__ import annotations
 

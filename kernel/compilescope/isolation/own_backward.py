@@ -1,4 +1,4 @@
-"""The backward of a call's result, which ends at the tensors that the call was given."""
+"""The backward of a call's result, which ends at the call's arguments."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Work for the kernel's main thread, the subjects it is done for, and its observers."""
+"""Work for the kernel's main thread, its subjects, and its observers."""

@@ -90,7 +90,7 @@ def sample_layers(
     slow: Collection[str] = (),
     check: Callable[[], None] = lambda: None,
 ) -> Samples:
-    """Times calls in turns by the host's clock.
+    """Times calls interleaved by the host's clock.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _sample_slowly(
     budget_s: float,
     check: Callable[[], None],
 ) -> dict[str, list[float]]:
-    """Times calls that need no batches in turns; returns µs by name."""
+    """Times calls that need no batches, interleaved; returns µs by name."""
     samples: dict[str, list[float]] = {name: [] for name in calls}
     start, watch = time.perf_counter(), HostStopwatch()
     with gc_disabled():

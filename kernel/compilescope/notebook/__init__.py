@@ -1,1 +1,1 @@
-"""``%%compile`` and ``%compilescope``: the magics, their options, the cell taken apart."""
+"""``%%compile`` and ``%compilescope``: the magics, their options, and the parsed cell."""

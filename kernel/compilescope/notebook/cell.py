@@ -1,4 +1,4 @@
-"""A notebook cell taken apart: the statements to run, and the call that is the subject."""
+"""Parses a notebook cell: the statements to run, and the call that is the subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of ``%%compile``, and the variants that they stand for."""
+"""The options of ``%%compile``, and the variants that they specify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A widget's messages as a way to the panel that it shows."""
+"""A widget's messages as a connection to its panel."""
 
 from __future__ import annotations
 

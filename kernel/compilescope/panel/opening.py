@@ -1,4 +1,4 @@
-"""From a report to its panel: connected if the kernel has its subject, else a saved page."""
+"""Opens a report's panel: connected if the kernel has its subject, else a saved page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front end on its way to a notebook: compressed, in parts."""
+"""Sends the front end to a notebook, compressed and in parts."""
 
 from __future__ import annotations
 

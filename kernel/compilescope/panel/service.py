@@ -1,4 +1,4 @@
-"""The kernel's end of a panel in a cell's output: the same answers that the comms give."""
+"""The kernel's side of a panel in a cell's output, with the same answers as the comms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The widget in the cell: a small script that asks for the front end, and shows it."""
+"""The widget in the cell: a small script that requests the front end and shows it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Has torch precompile its C++ headers in the background, once on a machine.
 
 Otherwise the first build with each wrapper would take some ten seconds of processor time more. A
-low-priority process does it beside the kernel, unless the headers exist or another kernel is
-already precompiling them.
+low-priority background process does it, unless the headers exist or another kernel is already
+precompiling them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What work says of itself while it runs, and how long it usually takes."""
+"""Progress of running work, and its usual duration."""

@@ -1,4 +1,4 @@
-"""How long work took on this machine before: what an estimate is made of."""
+"""Earlier durations of work on this machine, for estimates."""
 
 from __future__ import annotations
 

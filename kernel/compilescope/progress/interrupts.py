@@ -1,4 +1,4 @@
-"""Interrupts of the main thread, none of which is lost."""
+"""Interrupts of the main thread, without losing any."""
 
 from __future__ import annotations
 

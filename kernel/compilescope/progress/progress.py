@@ -1,4 +1,4 @@
-"""What an inspection says of itself while it works, and how it is told to stop."""
+"""Progress reports of an inspection, and its cancellation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reports of what was compiled elsewhere: trace files and ``.pt2`` packages."""
+"""Reports from files of other processes: traces and ``.pt2`` packages."""

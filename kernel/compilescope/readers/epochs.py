@@ -1,4 +1,4 @@
-"""Unique compile ids for a log: torch starts to count again after a reset."""
+"""Unique compile ids for a log: torch restarts its numbering after a reset."""
 
 from __future__ import annotations
 

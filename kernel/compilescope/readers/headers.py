@@ -1,4 +1,4 @@
-"""What a trace's report says of the trace as a whole."""
+"""The part of a trace's report about the whole trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace of any size: all compilations in outline at once, each complete on demand."""
+"""A trace of any size: outlines of all compilations immediately, each complete on demand."""
 
 from __future__ import annotations
 

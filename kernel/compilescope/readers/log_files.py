@@ -1,4 +1,4 @@
-"""The files of a trace, and what to call the processes that wrote them."""
+"""The files of a trace, and the names of the processes that wrote them."""
 
 from __future__ import annotations
 

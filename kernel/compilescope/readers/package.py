@@ -1,4 +1,4 @@
-"""Reports of what was compiled ahead of time: ``.pt2`` packages, opened and not run."""
+"""Reports of ``.pt2`` packages, which are opened but not run."""
 
 from __future__ import annotations
 

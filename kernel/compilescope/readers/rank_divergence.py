@@ -1,4 +1,4 @@
-"""Where the ranks of a traced run compiled different things, and which rank is slowest."""
+"""Differences between the compilations of a traced run's ranks, and the slowest rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of what torch logged elsewhere: a ``TORCH_TRACE`` file or a folder of them."""
+"""Reports of torch's logs: a ``TORCH_TRACE`` file or a folder of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two traces: before and after an upgrade, or a change of the code."""
+"""Differences between two traces: before and after an upgrade, or a change of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace at a glance, from the heads of its records."""
+"""The summary of a trace, from the heads of its records."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class KernelChange(Struct):
     outcome: Literal["identical", "renamed", "differs", "added", "removed"] = "identical"
     """renamed: identical except for its name."""
     lines: int = 0
-    """How many lines differ."""
+    """The number of lines that differ."""
     why: str = ""
     compilation: str = ""
     baseline_compilation: str = ""

@@ -1,7 +1,7 @@
-"""Summaries of a report's variants, and what its file holds for a panel without a kernel.
+"""Summaries of a report's variants, and the contents of its file for a panel without a kernel.
 
 The panel of a live report asks for summaries and texts one at a time. A file has both: the same
-summaries, and for each text the place where the file holds it.
+summaries, and the position of each text in the file.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class TargetSummary(Struct):
     checks: dict[str, int] = {}
     """Outcome of a kernel's check → how many kernels have it."""
     estimated: list[str] = []
-    """That nothing ran there, and the estimate with its method, in sentences."""
+    """A note that nothing ran there, and the estimate with its method, in sentences."""
     checked: str = ""
     """How many kernels were checked and the outcomes, in a sentence; empty if none was."""
 
@@ -178,7 +178,7 @@ class StoredVariant(Struct):
 
 
 class Contents(Struct):
-    """What a panel without a kernel needs besides the report itself."""
+    """The data that a panel without a kernel needs in addition to the report."""
 
     variants: list[StoredVariant] = []
     sweep: SweepSummary | None = None

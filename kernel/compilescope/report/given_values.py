@@ -14,7 +14,7 @@ _LONGEST = 80
 
 
 def check_report(value: object) -> None:
-    """Raises `CompilescopeError` for what is no report."""
+    """Raises `CompilescopeError` if the value is not a report."""
     from .report import Report
 
     if not isinstance(value, Report):
@@ -25,19 +25,19 @@ def check_report(value: object) -> None:
 
 
 def check_function(name: str, value: object) -> None:
-    """Raises `CompilescopeError` for what cannot be called."""
+    """Raises `CompilescopeError` if the value is not callable."""
     if not callable(value):
         raise _wrong(name, value, "a function or a module")
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raises `CompilescopeError` for what is neither True nor False."""
+    """Raises `CompilescopeError` if the value is neither True nor False."""
     if not isinstance(value, bool):
         raise _wrong(name, value, "True or False")
 
 
 def check_text(name: str, value: object, what: str, *, optional: bool = False) -> None:
-    """Raises `CompilescopeError` for what is no text. ``what`` is what it takes: ``a mode``."""
+    """Raises `CompilescopeError` if the value is not a string; ``what`` is its kind: ``a mode``."""
     if optional and value is None:
         return
     # A lone surrogate cannot be written to a file.
@@ -48,16 +48,16 @@ def check_text(name: str, value: object, what: str, *, optional: bool = False) -
 def check_number(
     name: str, value: object, what: str, *, zero: bool = False, optional: bool = False
 ) -> None:
-    """Raises `CompilescopeError` for what is no finite positive number.
+    """Raises `CompilescopeError` if the value is not a finite positive number.
 
     Parameters
     ----------
     what
-        What it takes: ``seconds, such as 10``.
+        The expected value: ``seconds, such as 10``.
     zero
-        Whether 0 is taken too.
+        Whether 0 is allowed.
     optional
-        Whether None is taken too.
+        Whether None is allowed.
     """
     if optional and value is None:
         return
@@ -69,20 +69,20 @@ def check_number(
 
 
 def check_count(name: str, value: object, what: str) -> None:
-    """Raises `CompilescopeError` for what is no positive whole number."""
+    """Raises `CompilescopeError` if the value is not a positive integer."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
         raise _wrong(name, value, what)
 
 
 def check_arguments(args: object, kwargs: object) -> None:
-    """Raises `CompilescopeError` for what cannot be the arguments of a call."""
+    """Raises `CompilescopeError` if the value cannot be the arguments of a call."""
     if not isinstance(args, (list, tuple)):
         raise _wrong("args", args, "the positional arguments of the call: (x,)")
     check_mapping("kwargs", kwargs, "the call's keyword arguments: {'x': x}", optional=True)
 
 
 def check_mapping(name: str, value: object, what: str, *, optional: bool = False) -> None:
-    """Raises `CompilescopeError` for what is no dict whose keys are texts."""
+    """Raises `CompilescopeError` if the value is not a dict with string keys."""
     if optional and value is None:
         return
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
@@ -90,12 +90,12 @@ def check_mapping(name: str, value: object, what: str, *, optional: bool = False
 
 
 def listed(name: str, value: Iterable[Any], what: str) -> list[Any]:
-    """The values of a list, a tuple or the like; a single text is none.
+    """The values of a list, a tuple or another iterable; a single string is not allowed.
 
     Raises
     ------
     CompilescopeError
-        It is no such thing.
+        It is not such an iterable.
     """
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise _wrong(name, value, what)

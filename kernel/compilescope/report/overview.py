@@ -49,7 +49,7 @@ class Result(Struct):
     first_call: str = ""
     """``1.24 s``; with warm caches ``1.24 s (warm)``."""
     cold: bool = True
-    """Whether the first call got nothing from a cache."""
+    """Whether the first call had no cache hit."""
     accurate: bool | None = None
     best: bool = False
 
@@ -137,7 +137,7 @@ class Suggestion(Struct):
     compilation: str = ""
     """The compilation to open in the view; empty for the first."""
     of: str = ""
-    """The variant that it is of, which the view opens; empty if it is of all of them."""
+    """The variant of the change, which the view opens; empty if it is for all variants."""
 
 
 class Count(Struct):
@@ -159,7 +159,7 @@ class KernelTimeConflict(Struct):
     text: str
     """Both figures, why they may differ, and what to do."""
     latency_us: float
-    """What a call takes at most; a kernel above it cannot be right."""
+    """The upper bound of a call's time; a kernel time above it cannot be right."""
 
 
 class Overview(Struct):
@@ -186,6 +186,6 @@ class Overview(Struct):
     longer_s: int = 0
     """How long to measure so that the comparison is clear (s); 0 if it already is."""
     longer: str = ""
-    """The call that does it: ``cs.measure(report, seconds=30), in the session that …``."""
+    """The call that does this: ``cs.measure(report, seconds=30), in the session that …``."""
     conflicts: list[KernelTimeConflict] = []
     """Variants whose kernels were measured to take longer than the whole call."""

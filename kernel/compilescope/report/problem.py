@@ -52,19 +52,19 @@ class Problem(Struct):
 
 
 COMPILE_FAILED = "torch.compile failed"
-"""How the headline of a failed compilation begins, and the problem of one of unknown cause."""
+"""The beginning of a failed compilation's headline, and the problem if the cause is unknown."""
 SUBJECT_RAISED = "The subject raised"
 """The beginning of a problem that is the subject's own exception, with torch.compile or without."""
 FULLGRAPH_BREAK = "Graph break with fullgraph=True"
-"""The beginning of a problem that is a graph break where none is allowed."""
+"""The beginning of a problem that is a graph break where graph breaks are errors."""
 GENERATOR = "The call returns a generator, which computes nothing in eager until it is consumed."
-"""The problem of a variant that computes what eager does not: their times cannot be compared."""
+"""The problem of a variant with wrong results: its time cannot be compared with eager's."""
 FIND_FAILING_PART = (
     "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 )
 """The remedy of a failure whose cause is unknown."""
 STUDY_FAILED = "The study of {} failed."
-"""The problem of a variant of which a study failed."""
+"""The problem of a variant if a study of it failed."""
 FAULT = "compilescope failed"
 """The beginning of a problem that is an error in compilescope."""
 

@@ -24,7 +24,7 @@ FORMS: dict[str, tuple[str, str]] = {
 
 
 DECISIONS_TITLE = "Decided without the device"
-"""The heading of what Inductor decided about a target that is not there."""
+"""The heading of Inductor's decisions for a target that is not present."""
 
 
 class Decision(Struct):

@@ -10,8 +10,8 @@ from .problem import Problem, Struct
 from .units import duration
 
 sources: list[Callable[[], list[GraphTiers]]] = []
-"""What tells the tiers of the process. A layer above registers itself here once anything is
-compiled in tiers."""
+"""The function that returns the tiers of the process. A layer above registers it once a tiered
+graph is compiled."""
 
 
 def current() -> list[GraphTiers]:

@@ -26,7 +26,7 @@ def duration_range(low_us: float, high_us: float) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """Return an estimated time given in seconds, as exact as an estimate is: ``about 3 min``."""
+    """Return an estimated time given in seconds, with an estimate's precision: ``about 3 min``."""
     if seconds >= 5400:
         return f"about {seconds / 3600:.1f} h"
     if seconds >= 90:

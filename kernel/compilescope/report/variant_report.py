@@ -28,7 +28,7 @@ from .variant import Effective, Variant
 
 
 class DistinctBreak(Struct):
-    """A graph break, with all the compilations that it occurred in."""
+    """A graph break, with all compilations in which it occurred."""
 
     cause: Break
     count: int = 1
@@ -103,8 +103,8 @@ class VariantReport(Struct):
     earlier: bool = False
     """Whether it is from an earlier inspection of the same call, with other variants."""
     recorded: bool = False
-    """Whether it holds the compilations of the user's own running code, without a call to build or
-    time."""
+    """Whether it contains the compilations of the user's own running code, without a call to build
+    or time."""
 
 
 AS_WRITTEN = "as written"
@@ -115,9 +115,9 @@ IN_CELL = "in the cell"
 
 
 def is_record(variant: VariantReport) -> bool:
-    """Whether a variant is what the user's code compiled as it ran, and no setting to compare.
+    """Whether a variant has the compilations of the running user code and no settings to compare.
 
-    In a report of an earlier version its name tells.
+    Reports of earlier versions have no such field: there the name decides.
     """
     watched = variant.name == AS_WRITTEN and variant.requested == Variant()
     return variant.recorded or watched or variant.name == IN_CELL

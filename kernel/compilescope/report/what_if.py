@@ -40,7 +40,7 @@ class WhatIf(Struct):
     """One line per argument: ``x: float32[4, 8] cpu``."""
     verdict: Verdict = "unknown"
     """reuse, recompile, limit (it would run in eager, as the recompile limit is reached), eager
-    (torch compiles nothing there), error (torch's stance makes it raise one), unknown."""
+    (torch does not compile it), error (it would raise one because of torch's stance), unknown."""
     reuses: str = ""
     """The compile id of the compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []

@@ -1,4 +1,4 @@
-"""Tells whether two graphs fail under torch.compile in the same way."""
+"""Decides whether two graphs fail under torch.compile in the same way."""
 
 from __future__ import annotations
 

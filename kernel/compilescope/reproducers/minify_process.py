@@ -1,4 +1,4 @@
-"""The process in which a graph that fails is made smaller."""
+"""The process that minifies a failing graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process in which a program is tried."""
+"""The process that runs a program for a trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The jobs that the panel asks for, done by the main thread or, if they call no subject, aside."""
+"""The panel's jobs, which run on the main thread or, if they call no subject, on another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a queued job does: which variants, for how long, and which earlier jobs took as long."""
+"""The work of a queued job: its variants, its duration, and similar earlier jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standalone programs that the panel asked for, each written and tried by a job."""
+"""The standalone programs that the panel requested, each written and tried by a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that calls subjects, which one thread does at a time."""
+"""Work that calls subjects, on one thread at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subjects that a session keeps, with their inspections."""
+"""The subjects of a session, with their inspections."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Closer looks at a variant than its first timing, each made when somebody asks."""
+"""Extra measurements of a variant beyond its first timing, each run on request."""

@@ -1,4 +1,4 @@
-"""The study of accuracy: how right a variant's results are, and the first kernel that is wrong."""
+"""The study of accuracy: errors of a variant's results, and the first kernel that is wrong."""
 
 from __future__ import annotations
 

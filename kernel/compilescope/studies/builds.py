@@ -1,4 +1,4 @@
-"""A studied variant built once more, as a study wants it."""
+"""Rebuilds a variant with the settings of a study."""
 
 from __future__ import annotations
 

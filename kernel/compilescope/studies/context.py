@@ -1,4 +1,4 @@
-"""What a study is given: the variant's report to complete, and what it may use to do so."""
+"""The context of a study: the variant's report to complete, and the available resources."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def _listing(indent: str) -> str:
     return "\n".join(
         textwrap.fill(
             f"- ``{study.name}``{' (of a target)' if study.for_targets else ''}: {study.summary}; "
-            f"takes {study.duration}{', made only if named' if study.on_demand else ''}.",
+            f"takes {study.duration}{', run only if named' if study.on_demand else ''}.",
             width=100,
             initial_indent=indent,
             subsequent_indent=f"{indent}  ",

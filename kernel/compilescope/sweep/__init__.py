@@ -1,1 +1,1 @@
-"""A subject under many variants and shapes, each cell in a process of its own."""
+"""A subject under many variants and shapes, each cell in a separate process."""

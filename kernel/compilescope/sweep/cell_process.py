@@ -1,4 +1,4 @@
-"""The process of a cell: makes the subject, compiles it under one variant, measures it."""
+"""The process of a cell: creates the subject, compiles it under one variant, measures it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices by name: for people, and for locks."""
+"""Names of devices: for display, and for locks."""
 
 from __future__ import annotations
 

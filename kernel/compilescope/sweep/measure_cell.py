@@ -155,7 +155,7 @@ def _time(
     seconds: float,
     device: str,
 ) -> dict[str, Timing]:
-    """Times the calls in turns; what a call changes is put back before every sample."""
+    """Times the calls interleaved; state that a call changes is restored before every sample."""
     calls[BASELINE]()
     begin = begin_of(*call, snapshot, changes)
     timings = time_calls(

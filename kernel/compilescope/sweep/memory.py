@@ -1,4 +1,4 @@
-"""How much memory a call takes."""
+"""Measures the memory of a call."""
 
 from __future__ import annotations
 

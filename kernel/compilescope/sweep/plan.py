@@ -1,4 +1,4 @@
-"""What a sweep is asked for: its cells, and the subject packed for each set of arguments."""
+"""The plan of a sweep: its cells, and the subject packed for each set of arguments."""
 
 from __future__ import annotations
 

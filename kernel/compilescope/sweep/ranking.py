@@ -1,4 +1,4 @@
-"""Which cells of a sweep are best. Plain functions of what was measured."""
+"""Ranks the cells of a sweep, with pure functions of the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweeps of a kernel, one of each subject."""
+"""The sweeps of a kernel, one for each subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep as Python sees it."""
+"""The result of a sweep in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the cells of a sweep are measured."""
+"""The measurement settings of a sweep's cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a cell in a process of its own, on the machine that an executor chose.
+"""Runs a cell in a separate process, on the machine that an executor chose.
 
 A plain function and plain data are sent there, whatever the executor. This module does not import
 torch: the executor's own process stays small, and survives a cell that crashes.
@@ -54,7 +54,7 @@ class CellResult(msgspec.Struct, kw_only=True):
 
 
 def run_cell(task: CellTask) -> SweepCell:
-    """Runs a cell in a process of its own and says how it ended. Raises nothing of the cell's."""
+    """Runs a cell in a separate process and returns its outcome; raises none of its errors."""
     started = time.time()
     scratch = Path(task.scratch)
     visible = scratch.is_dir()

@@ -1,4 +1,4 @@
-"""Tensors described, and made anew without data from their descriptions."""
+"""Descriptions of tensors, and tensors without data that are created from them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is asked of a target's process and what it answers, by kind, as msgpack.
+"""Requests to a target's process for code, and the answers, as msgpack.
 
 A question of kind ``sources`` is a `SourcesAsked`, its answer a `SourcesGiven`; other kinds have
-their own structs beside their answers.
+their own modules of structs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Variants for a target: asked of its process, and put into the report like any other.
+"""Variants for a target: requested from its process, and added to the report like any other.
 
-Nothing of the user's is called here and torch's compile lock is not held: a cell may run.
+This calls no user code and does not hold torch's compile lock: a cell may run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a kernel and a target's process say to each other; each message begins with its length."""
+"""Messages between a kernel and a target's process; each begins with its length."""
 
 from __future__ import annotations
 

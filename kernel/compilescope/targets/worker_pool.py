@@ -1,4 +1,4 @@
-"""Where a kernel asks for what is done in targets' processes: at most four of them, kept warm."""
+"""The pool of targets' processes: at most four of them, kept warm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel's end of a target's process: started, asked, and ended with all that it started."""
+"""The kernel's side of a target's process: starts it, sends requests, ends it and its children."""
 
 from __future__ import annotations
 

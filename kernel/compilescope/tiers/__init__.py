@@ -1,1 +1,1 @@
-"""The backend that begins with the Python wrapper and builds the C++ wrapper behind it."""
+"""The backend that starts with the Python wrapper and builds the C++ wrapper in the background."""

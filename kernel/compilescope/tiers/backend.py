@@ -22,12 +22,12 @@ from .tier_warning import TierWarning
 from .tiered_graph import TieredGraph
 
 NAME = "compilescope"
-"""By which ``torch.compile`` knows it."""
+"""The name under which ``torch.compile`` finds the backend."""
 TIERS: tuple[TierName, ...] = ("python", "cpp")
-"""Unless others are named."""
+"""The tiers if none are named."""
 ALL_TIERS: tuple[TierName, ...] = (*TIERS, "cuda_graphs")
 OPTION = "tiers"
-"""The option that names them; no setting of Inductor's."""
+"""The option that names the tiers; it is not an Inductor setting."""
 
 _CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
 _COLLECTIVES = (
@@ -47,7 +47,7 @@ def compile_graph(
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Compiles a graph of Dynamo's under the Python wrapper, and has the C++ wrapper built.
+    """Compiles a Dynamo graph with the Python wrapper, and requests a build of the C++ wrapper.
 
     ``torch.compile`` calls it.
 
@@ -56,16 +56,16 @@ def compile_graph(
     graph, inputs
         As Dynamo gives them to a backend.
     mode, options
-        As ``torch.compile`` was given them, for Inductor. The option ``tiers`` is this backend's
-        own: ``("python",)`` builds nothing behind the Python wrapper, and
-        ``("python", "cpp", "cuda_graphs")`` records CUDA graphs of the C++ wrapper.
+        As ``torch.compile`` was given them, for Inductor. The option ``tiers`` belongs to this
+        backend: ``("python",)`` builds only the Python wrapper, and ``("python", "cpp",
+        "cuda_graphs")`` records CUDA graphs of the C++ wrapper.
 
     Raises
     ------
     CompilescopeError
-        There are no such tiers.
+        The tiers do not exist.
     RuntimeError
-        There is no such mode or option of Inductor's.
+        Inductor has no such mode or option.
     """
     inductor_options = dict(options or {})
     tiers = parse(inductor_options.pop(OPTION, TIERS))
@@ -87,7 +87,7 @@ def parse(tiers: object) -> tuple[str, ...]:
     Raises
     ------
     CompilescopeError
-        They are no tiers, or in another order.
+        The tiers do not exist, or are in the wrong order.
     """
     names = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
     if not names or names != ALL_TIERS[: len(names)]:
@@ -137,12 +137,12 @@ def tiered(
 
 
 def tiers_of(compiled: Any = None) -> Tiers:
-    """How the graphs stand now: of what ``torch.compile`` returned, or all of this process.
+    """The current state of the graphs: of a result of ``torch.compile``, or of this process.
 
     Raises
     ------
     CompilescopeError
-        It is nothing that ``torch.compile`` returned.
+        It is not a result of ``torch.compile``.
     """
     if compiled is None:
         return Tiers(graphs=[graph.report() for graph in graphs.every()])
@@ -157,12 +157,12 @@ def tiers_of(compiled: Any = None) -> Tiers:
 
 
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
-    """Has graphs stay with a tier; see `compilescope.pin_tier`.
+    """Pins graphs to a tier; see `compilescope.pin_tier`.
 
     Raises
     ------
     CompilescopeError
-        The tier cannot be pinned, or ``compiled`` is nothing that ``torch.compile`` returned.
+        The tier cannot be pinned, or ``compiled`` is not a result of ``torch.compile``.
     """
     if tier not in (None, *TIERS):
         raise CompilescopeError(
@@ -179,9 +179,9 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
 
 
 def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
-    """What takes in the graphs of one call of the backend."""
+    """Collects the graphs of one call of the backend."""
     context = compile_calls.current_context()
-    # Whoever compiles a backward later holds this function: it must not keep the model.
+    # torch keeps this function to compile a backward later: it must not keep the model alive.
     owner = weakref.ref(context) if context is not None else lambda: None
     partners = Partners()
 
@@ -197,7 +197,7 @@ def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
 
 
 def _plan_graphs(graph: TieredGraph, noticed: Noticed, why_not: str) -> None:
-    """Decides what can be known about CUDA graphs before the C++ wrapper is built."""
+    """Decides about CUDA graphs as far as possible before the C++ wrapper is built."""
     if not graph_recording.is_on_gpu(noticed.compiled):
         graph.cuda_graphs.refuse(_NO_GPU)
     elif lacks := graph_recording.missing():
@@ -241,7 +241,7 @@ _is_told = False
 
 
 def _is_supported() -> bool:
-    """Whether this torch has what tiers need; says once that it has not."""
+    """Whether this torch supports tiers; warns once if it does not."""
     global _is_told
     lacks = requirements.missing()
     if lacks and not _is_told:

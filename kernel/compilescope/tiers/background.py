@@ -1,4 +1,4 @@
-"""Threads for what a call of the user's need not wait for."""
+"""Threads for work that a user's call does not wait for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 _lock = threading.Lock()
 _threads: set[threading.Thread] = set()
 _SWITCH_S = 0.0002
-"""How long a thread of these keeps Python's lock from one that waits for it; Python's own value is
-25 times that, longer than many a call."""
+"""How long one of these threads keeps the GIL while another thread waits for it; Python's own value
+is 25 times that, longer than many calls."""
 
 
 def run(work: Callable[[], None]) -> bool:
-    """Does work in a thread of its own; whether there is one, or it is not done.
+    """Starts work in a separate thread; returns whether the thread could be started.
 
     The interpreter waits for it before it ends: torch's code must not run beyond that.
     """
@@ -34,7 +34,7 @@ def run(work: Callable[[], None]) -> bool:
     try:
         thread.start()
     except RuntimeError:
-        # There are too many threads, or the interpreter ends.
+        # There are too many threads, or the interpreter is shutting down.
         with _lock:
             _threads.discard(thread)
         return False
@@ -43,7 +43,7 @@ def run(work: Callable[[], None]) -> bool:
 
 @contextlib.contextmanager
 def giving_way() -> Iterator[None]:
-    """In the block threads hand Python's lock over sooner."""
+    """Threads release the GIL sooner within the block."""
     before = sys.getswitchinterval()
     if before > _SWITCH_S:
         sys.setswitchinterval(_SWITCH_S)
@@ -51,13 +51,13 @@ def giving_way() -> Iterator[None]:
     try:
         yield
     finally:
-        # Unless somebody else has set it meanwhile.
+        # Unless other code has set it meanwhile.
         if before > _SWITCH_S and sys.getswitchinterval() == now:
             sys.setswitchinterval(before)
 
 
 def wait(timeout_s: float | None = None) -> bool:
-    """Waits until all of it is done; whether that came in time."""
+    """Waits until all work is done; returns whether that was in time."""
     end = None if timeout_s is None else time.monotonic() + timeout_s
     while True:
         with _lock:
@@ -71,7 +71,7 @@ def wait(timeout_s: float | None = None) -> bool:
 
 
 def after_fork() -> None:
-    """In a child process: its threads are not here."""
+    """In a child process: the parent's threads do not exist here."""
     global _lock
     _lock = threading.Lock()
     _threads.clear()

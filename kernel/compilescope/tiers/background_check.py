@@ -1,4 +1,4 @@
-"""The comparison of a new tier with the first in a thread of its own, beside the user's calls."""
+"""The comparison of a new tier with the first in a background thread, during the user's calls."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ class _Sample(NamedTuple):
 
 
 class BackgroundCheck(ComparingStage):
-    """Stands in for a graph's wrapper until the new one gave the same in another thread.
+    """Replaces a graph's wrapper until a background thread has compared the new one with it.
 
-    A call gives what the first tier gives, as without this. Its inputs and its results are kept for
-    the thread: parameters and buffers as they are, and other inputs as copies. Only equal results
-    decide. Whatever else comes of it, a call is to compare both: values may have been written to in
-    a way that torch does not count.
+    A call returns the first tier's result, as without this. Its inputs and results are kept for the
+    thread: parameters and buffers by reference, other inputs as copies. Only equal results settle
+    the check. Otherwise a call compares both: values may have been written in a way that torch does
+    not count.
 
     Only for graphs that change nothing in place and draw no random numbers.
 
     Parameters
     ----------
     first, second
-        The wrapper that serves, and the new one.
+        The current wrapper, and the new one.
     static
-        The inputs, by number, that stay where they are from call to call.
+        The indices of the inputs whose addresses do not change between calls.
     device
         The GPU that the graph runs on.
     undefined, kernels
-        As of `ComparingStage`.
+        As for `ComparingStage`.
     settle
         Called once, in the thread that compares, if the results agree.
     give_up
-        Called once, in any thread, if a call is to compare.
+        Called once, in any thread, if a call must compare.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class BackgroundCheck(ComparingStage):
         self._is_comparing = False
 
     def after_fork(self) -> None:
-        """Forget the thread that is not in this process."""
+        """Forget the thread, which does not exist in this process."""
         super().after_fork()
         self._is_comparing = False
 
@@ -98,7 +98,7 @@ class BackgroundCheck(ComparingStage):
     def _begin(self, sample: _Sample) -> bool:
         self._attempts += 1
         self._is_comparing = True
-        # The thread alone holds it: it is gone once that has ended.
+        # Only the thread holds it: it is freed when the thread ends.
         samples = [sample]
         try:
             return background.run(lambda: self._compare(samples))

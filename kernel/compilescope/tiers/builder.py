@@ -1,6 +1,6 @@
-"""Builds the second tier of graphs in a process of its own, in the order in which they came.
+"""Builds the second tier of graphs in a separate process, in submission order.
 
-A thread waits for that process, and loads what it built. Both end when nothing is left to build.
+A thread waits for that process, and loads its results. Both end when nothing is left to build.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Builder:
         self._changed = threading.Condition()
         self._waiting: list[TieredGraph] = []
         self._ordered: dict[str, TieredGraph] = {}
-        """Name of an order → its graph, of those that the process has not answered."""
+        """Name of an order → its graph, for orders that the process has not answered."""
         self._begun: set[str] = set()
         self._folder: Path | None = None
         self._number = 0
@@ -41,7 +41,7 @@ class Builder:
         self._thread: threading.Thread | None = None
 
     def submit(self, graph: TieredGraph) -> None:
-        """Has a graph built whose packed form is kept; returns at once."""
+        """Submits a graph whose packed form is stored; returns at once."""
         with self._changed:
             if self._is_stopped:
                 return
@@ -55,12 +55,12 @@ class Builder:
                 self._thread.start()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until nothing is left to build; whether that came in time."""
+        """Waits until nothing is left to build; returns whether that was in time."""
         with self._changed:
             return self._changed.wait_for(lambda: self._thread is None, timeout_s)
 
     def stop(self) -> None:
-        """Ends the process, if there is one, and waits for that."""
+        """Ends the process, if there is one, and waits for its end."""
         with self._changed:
             self._is_stopped = True
             thread = self._thread
@@ -105,7 +105,7 @@ class Builder:
             self._after(ended)
 
     def _give(self, folder: Path) -> None:
-        """Puts the graphs that wait into the process's queue; the lock is held."""
+        """Moves waiting graphs to the process's queue; the lock is held."""
         waiting, self._waiting = self._waiting, []
         for graph in waiting:
             if not graph.is_alive:
@@ -134,7 +134,7 @@ class Builder:
             _take(graph, answer)
 
     def _after(self, ended: runner.Ended) -> None:
-        """The process has ended; what it did not answer failed, or is given to another."""
+        """The process has ended: unanswered orders fail, or go to another process."""
         with self._changed:
             left, self._ordered = self._ordered, {}
             fresh = {name: graph for name, graph in left.items() if name not in self._begun}
@@ -175,7 +175,7 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
 
 
 def _line(error: str) -> str:
-    """The line of an error that says most: a C++ compiler's first, or else the error's own."""
+    """The most informative line of an error: a C++ compiler's first, else the error's own."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     return next((line for line in lines if "error: " in line), lines[0])[:400]
 

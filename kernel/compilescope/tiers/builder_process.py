@@ -1,4 +1,4 @@
-"""The process that builds: one graph after the other, until there is none left."""
+"""The build process: builds one graph after the other, until none is left."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..processes.child import ChildProcess, serve
 from . import passing_errors
 
 ORDER, ANSWER = ".order", ".answer"
-"""Endings of the files in the queue's folder: what to build, and how that went."""
+"""Suffixes of the files in the queue's folder: the orders, and their results."""
 BEGIN, END = "begin", "end"
 """The steps, each with the name of an order."""
 _NICE = 10
-"""The user's own calls come first."""
+"""The niceness: the user's own calls have priority."""
 
 
 class Order(msgspec.Struct):
@@ -29,17 +29,17 @@ class Order(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """How it went; without an error, the result is there."""
+    """The outcome; without an error, the result exists."""
 
     seconds: float
     error: str = ""
     detail: str = ""
     may_pass: bool = True
-    """Whether another try may do better on the same machine."""
+    """Whether a retry on the same machine may succeed."""
 
 
 def work(inside: ChildProcess) -> bytes:
-    """Builds what is in the queue, also what comes meanwhile."""
+    """Builds the orders in the queue, including those that arrive meanwhile."""
     os.nice(_NICE)
     queue = Path(inside.header["queue"])
     done: set[str] = set()

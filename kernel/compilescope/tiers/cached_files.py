@@ -31,8 +31,8 @@ class Rejection(msgspec.Struct):
     """The first half of a sentence: ``gives another result``."""
     why: str
     decided_by: list[str]
-    """Everything beside the graph that it depends on: versions, machine, compiler. torch's key of
-    the graph stands for its code and its settings."""
+    """Everything that it depends on besides the graph: versions, machine, compiler. torch's key of
+    the graph covers its code and its settings."""
     detail: str = ""
 
 
@@ -42,8 +42,8 @@ class CachedFiles:
     Parameters
     ----------
     key
-        The same in every process; empty for a graph that torch does not cache, whose files no
-        other process finds.
+        The same in every process; empty for a graph that torch does not cache: no other process
+        finds its files.
     """
 
     def __init__(self, key: str) -> None:
@@ -57,21 +57,21 @@ class CachedFiles:
 
     @property
     def result(self) -> Path:
-        """What was built of it."""
+        """The built result."""
         return self.folder / "built"
 
     @property
     def rejected(self) -> Path:
-        """Why it is not built again; without this file it is."""
+        """Why it is not built again; without this file it is built."""
         return self.folder / "rejected.json"
 
     @property
     def is_checked(self) -> bool:
-        """Whether the result gave what the first tier gives."""
+        """Whether the result agreed with the first tier's."""
         return self._checked.exists() and self.result.exists()
 
     def write_job(self, packed: bytes, traits: Traits) -> None:
-        """Keeps the packed graph, and what is only seen in the graph itself.
+        """Stores the packed graph, and properties that only the graph itself shows.
 
         Raises
         ------
@@ -83,42 +83,42 @@ class CachedFiles:
         _write(self.job, packed)
 
     def traits(self) -> Traits:
-        """What an earlier process saw in the graph, as far as it is known."""
+        """The graph's properties that an earlier process stored, if any."""
         try:
             return msgspec.json.decode(self._traits.read_bytes(), type=Traits)
         except (OSError, msgspec.MsgspecError):
             return Traits()
 
     def note_built(self, seconds: float) -> None:
-        """Notes what building took; the result is there."""
+        """Records the build time; the result exists."""
         _write(self._built, msgspec.json.encode(Built(seconds)))
 
     def seconds(self) -> float | None:
-        """What building took, where that is known."""
+        """The build time, if known."""
         try:
             return msgspec.json.decode(self._built.read_bytes(), type=Built).seconds
         except (OSError, msgspec.MsgspecError):
             return None
 
     def note_checked(self) -> None:
-        """Notes that the result may serve without another check."""
+        """Records that the result may be used without another check."""
         _write(self._checked, b"")
         self.rejected.unlink(missing_ok=True)
 
     def note_rejected(self, rejection: Rejection) -> None:
-        """Notes that the graph need not be built again, and why."""
+        """Records that the graph need not be built again, and why."""
         if self.is_lasting:
             _write(self.rejected, msgspec.json.encode(rejection))
 
     def rejection(self) -> Rejection | None:
-        """Why an earlier process rejected what was built, or could not build it."""
+        """Why an earlier process rejected the result, or could not build it."""
         try:
             return msgspec.json.decode(self.rejected.read_bytes(), type=Rejection)
         except (OSError, msgspec.MsgspecError):
             return None
 
     def note_gain(self, tier: TierName, gain: SwapGain) -> None:
-        """Notes the measured speedup of a tier over the one before it."""
+        """Records the measured speedup of a tier over the one before it."""
         _write(self._gain(tier), msgspec.json.encode(gain))
 
     def gain(self, tier: TierName) -> SwapGain | None:
@@ -129,13 +129,13 @@ class CachedFiles:
             return None
 
     def forget_result(self) -> None:
-        """Removes what was built: it is of no use."""
+        """Removes the built result, which cannot be used."""
         gains = (self._gain("cpp"), self._gain("cuda_graphs"))
         for path in (self._checked, *gains, self.result, self._built):
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
-        """Removes what no other process will look for, once nothing more will be built."""
+        """Removes files that no other process looks for, once nothing more will be built."""
         if not self.is_lasting:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -156,7 +156,7 @@ class CachedFiles:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all: other processes may read it."""
+    """Writes a file atomically: other processes may read it."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         partial.write_bytes(content)

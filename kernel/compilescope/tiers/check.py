@@ -14,20 +14,20 @@ from .stage import ComparingStage
 
 
 class Check(ComparingStage):
-    """Stands in for a graph's wrapper until the new one has been compared with it.
+    """Replaces a graph's wrapper until the new one has been compared with it.
 
-    A call gives what the first tier gives. The new one runs before it, on copies of what it may
-    change, with the same random numbers.
+    A call returns the first tier's result. The new one runs first, on copies of the inputs that it
+    may change, with the same random numbers.
 
     Parameters
     ----------
     first, second
-        The wrapper that serves, and the new one.
+        The current wrapper, and the new one.
     changes, devices, undefined, kernels
-        As of `ComparingStage`.
+        As for `ComparingStage`.
     settle
-        Called once, in the thread of the call: with None if the results agree, otherwise with
-        what is off, or with the exception of the new one.
+        Called once, in the thread of the call: with None if the results agree, otherwise with the
+        deviation, or with the new wrapper's exception.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Check(ComparingStage):
 
 
 def off(wrong: list[OutputError], other: str) -> str:
-    """How far results are off another tier's, in words."""
+    """The deviation of results from another tier's, in words."""
     worst = max(wrong, key=lambda error: error.max_abs)
     return (
         f"{worst.path} is off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}) from "

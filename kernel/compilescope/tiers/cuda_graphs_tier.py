@@ -109,7 +109,7 @@ class CudaGraphsTier:
         self._graph.tell()
 
     def take_recordable(self, wrappers: Wrappers, loaded: Loaded) -> None:
-        """Keeps what was loaded with the wrapper, or says why CUDA graphs are not recorded."""
+        """Keeps the loaded recordings, or says why CUDA graphs are not recorded."""
         if not self.is_possible:
             return
         if loaded.recordable is None:
@@ -118,7 +118,7 @@ class CudaGraphsTier:
         wrappers.recordable = loaded.recordable
 
     def record(self) -> None:
-        """Has the next calls record, once the C++ wrapper serves it and its partner alone."""
+        """Makes the next calls record, once only the C++ wrapper serves it and its partner."""
         with self._graph.partners.lock:
             if self.tier is None or not self._graph.partners.are_complete:
                 return
@@ -132,7 +132,7 @@ class CudaGraphsTier:
 
     @property
     def may_record(self) -> bool:
-        """Whether the C++ wrapper serves it alone, and can be recorded."""
+        """Whether only the C++ wrapper serves it, and can be recorded."""
         wrappers = wrappers_of(self._graph.compiled)
         return (
             wrappers is not None
@@ -142,7 +142,7 @@ class CudaGraphsTier:
         )
 
     def begin_recording(self) -> None:
-        """Has the next calls record; the lock is held."""
+        """Makes the next calls record; the lock is held."""
         compiled = self._graph.compiled
         wrappers = wrappers_of(compiled)
         wrappers.graphs = Recording(
@@ -187,7 +187,7 @@ class CudaGraphsTier:
         self.fail(first_line(error), detail=message_of(error))
 
     def _begin_all_turns(self) -> None:
-        """Once all partners are replayed, has the next calls tell what that gained."""
+        """Once all partners are replayed, makes the next calls measure the gain."""
         graphs = self._graph.partners.graphs
         if not all(graph.cuda_graphs.is_replayed for graph in graphs):
             return
@@ -202,12 +202,12 @@ class CudaGraphsTier:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether CUDA graphs serve it alone."""
+        """Whether only CUDA graphs serve it."""
         wrappers = wrappers_of(self._graph.compiled)
         return wrappers is not None and isinstance(wrappers.graphs, Replays)
 
     def begin_turns(self, leader: Turns | None) -> Turns:
-        """Has wrapper and CUDA graphs serve in turns; the lock is held. Gives who leads."""
+        """Alternates calls between wrapper and CUDA graphs; returns the turns. The lock is held."""
         compiled = self._graph.compiled
         wrappers = wrappers_of(compiled)
         turns = Turns(
@@ -222,7 +222,7 @@ class CudaGraphsTier:
         return leader or turns
 
     def take_gain(self, gain: SwapGain | None) -> None:
-        """Shows what CUDA graphs gained."""
+        """Stores the gain of CUDA graphs."""
         if self.tier is not None:
             self.tier.gain = gain
 
@@ -241,7 +241,7 @@ class CudaGraphsTier:
 
 
 def why_not_recorded(reason: str) -> str:
-    """Why CUDA graphs are not recorded, of torch's reason."""
+    """Why CUDA graphs are not recorded, from torch's reason."""
     skip = read_skip(reason)
     where = f" ({wording.place(skip.where)})" if skip.where is not None else ""
     return f"torch does not record it: {skip.reason}{where}. {skip.meaning}".strip()

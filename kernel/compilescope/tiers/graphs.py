@@ -12,11 +12,11 @@ from .tiered_graph import TieredGraph
 _lock = threading.Lock()
 _graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDictionary()
 _others: list[TieredGraph] = []
-"""Of no call of ``torch.compile`` that is known."""
+"""The context of graphs whose call of ``torch.compile`` is unknown."""
 
 
 def add(context: Any, graph: TieredGraph) -> None:
-    """Remembers a graph; ``context`` stands for the call of ``torch.compile`` it belongs to."""
+    """Registers a graph; ``context`` identifies its call of ``torch.compile``."""
     with _lock:
         graphs = _others if context is None else _graphs.setdefault(context, [])
         graphs[:] = [other for other in graphs if other.is_alive]
@@ -24,13 +24,13 @@ def add(context: Any, graph: TieredGraph) -> None:
 
 
 def of(context: Any) -> list[TieredGraph]:
-    """The graphs that can still be called, of one call of ``torch.compile``."""
+    """The graphs of one call of ``torch.compile`` that can still be called."""
     with _lock:
         return [graph for graph in _graphs.get(context, ()) if graph.is_alive]
 
 
 def every() -> list[TieredGraph]:
-    """All that can still be called."""
+    """All graphs that can still be called."""
     with _lock:
         all_graphs = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
     return [graph for graph in all_graphs if graph.is_alive]
@@ -40,7 +40,7 @@ sources.append(lambda: [graph.report() for graph in every()])
 
 
 def after_fork() -> None:
-    """In a child process: whoever held the lock is not here."""
+    """In a child process: the thread that held the lock does not exist here."""
     global _lock
     _lock = threading.Lock()
     for graph in every():

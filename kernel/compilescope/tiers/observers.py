@@ -1,6 +1,6 @@
 """The observers of tiers, which are notified of changes.
 
-Imports nothing of torch: a panel may never need it.
+It does not import torch, which a panel may never need.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _observers: list[Observer] = []
 
 
 def observe(observer: Observer) -> Callable[[], None]:
-    """Calls ``observer`` with a graph whose tiers have changed; the result ends that.
+    """Calls ``observer`` with each graph whose tiers change; the result unsubscribes it.
 
     It is called in the thread that made the change, which may be that of a call of the graph.
     """

@@ -1,4 +1,4 @@
-"""The graphs of one call of the backend, which change to CUDA graphs together."""
+"""The graphs of one call of the backend, which switch to CUDA graphs together."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Partners:
     """The graphs of one call of the backend: an inference graph, or a forward and its backward.
 
-    CUDA graphs serve both or neither: a backward can only be replayed if what was saved for it lies
-    where the forward's replay puts it.
+    CUDA graphs serve both or neither: a backward can only be replayed if its saved tensors are at
+    the addresses of the forward's replay.
     """
 
     def __init__(self) -> None:
@@ -30,6 +30,6 @@ class Partners:
 
     @property
     def are_complete(self) -> bool:
-        """Whether nothing is missing that has to be recorded together."""
+        """Whether all graphs that must be recorded together exist."""
         kinds = {graph.report_now.kind for graph in self.graphs}
         return kinds in ({"inference"}, {"forward", "backward"})

@@ -1,4 +1,4 @@
-"""Errors of a build that may pass by themselves, or once something is installed."""
+"""Transient errors of a build, and errors that installing something fixes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import subprocess
 
 ENGLISH = {"LC_ALL": "C"}
-"""Variables of the builder's process: `may_pass` reads what compilers print."""
+"""Environment variables of the build process: `may_pass` parses the output of compilers."""
 _TYPES = (OSError, MemoryError, ImportError, subprocess.TimeoutExpired)
 _TORCH_TYPES = ("InvalidCxxCompiler",)
 """By name: torch may not have been imported yet."""
@@ -26,16 +26,16 @@ _WORDS = (
     "not found",
     "cannot find",
 )
-"""As compilers, linkers and the system word it under `ENGLISH`."""
+"""Messages of compilers, linkers and the system under `ENGLISH`."""
 
 
 def may_pass(error: BaseException) -> bool:
-    """Whether another try may do better with the same code and the same versions.
+    """Whether a retry may succeed with the same code and the same versions.
 
     Parameters
     ----------
     error
-        With what it was raised from: torch wraps errors in its own.
+        The error with its causes: torch wraps errors in its own.
     """
     seen: set[int] = set()
     current: BaseException | None = error

@@ -1,4 +1,4 @@
-"""CUDA graphs as a tier: the calls that record them, and those that replay them."""
+"""CUDA graphs as a tier: the calls that record them, and the calls that replay them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from ..torch_api.inductor.graph_recording import (
 from .stage import ComparingStage
 
 LIMIT = 16
-"""Calls after which one has to be a replay: sizes or addresses that change at each are recorded
-again at each."""
+"""The number of calls within which one must be a replay: sizes or addresses that change in each
+call cause a recording in each call."""
 
 
 class Recorded(NamedTuple):
-    """What the calls came to that recorded."""
+    """The outcome of the recording calls."""
 
     seconds: float
-    """What they took until the first replay."""
+    """Their time until the first replay."""
     wrong: list[OutputError] | Exception | None = None
     is_replayed: bool = True
 
 
 class Recording(ComparingStage):
-    """Stands in for a graph's C++ wrapper until a replay gave what that gives.
+    """Replaces a graph's C++ wrapper until a replay agrees with it.
 
-    Each call runs the C++ wrapper first, on copies of what it may change, with the same random
-    numbers. Then torch warms up, records or replays, and the call gives that: recordings of other
-    graphs build on where these results lie. Whatever fails, the call gives what the C++ wrapper
-    gave, and changes in place what that changed.
+    Each call runs the C++ wrapper first, on copies of the inputs that it may change, with the same
+    random numbers. Then torch warms up, records or replays, and the call returns that result:
+    recordings of other graphs depend on its addresses. After any failure, the call returns the C++
+    wrapper's result with its in-place changes.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Recording(ComparingStage):
     leads
         Whether it may decide for a thread: a backward waits for its forward.
     changes, devices, undefined
-        As of `ComparingStage`.
+        As for `ComparingStage`.
     settle
         Called once, in the thread of the call.
     """
@@ -80,7 +80,7 @@ class Recording(ComparingStage):
 
     def _serve(self, inputs: list[Any]) -> Any:
         copies = self._copies(inputs)
-        # What was saved for a backward must be free to go while it is recorded.
+        # The tensors saved for a backward must be freeable while it is recorded.
         changed, expected_changed = self._changed(inputs), self._changed(copies)
         with torch.no_grad(), torch.random.fork_rng(self._devices):
             expected = self._wrapper(copies)
@@ -113,14 +113,14 @@ class Recording(ComparingStage):
 
 
 class Replays:
-    """Serves a graph by its recordings; other threads are served by the C++ wrapper.
+    """Calls a graph by its recordings; calls in other threads use the C++ wrapper.
 
     Parameters
     ----------
     recordable, home
-        As of the recording.
+        As for the recording.
     fail
-        Called with the exception of a call, which then is the user's.
+        Called with the exception of a call, which is then raised to the user.
     """
 
     def __init__(

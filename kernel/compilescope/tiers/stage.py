@@ -1,4 +1,4 @@
-"""What serves some calls of a graph in place of its wrapper, on the way to the next tier."""
+"""Stages that replace a graph's wrapper for some calls, during the switch to the next tier."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..torch_api.inductor.tensor_copies import copied
 class Stage(ABC):
     """Serves one call at a time, until it is settled.
 
-    Calls beside it in other threads take the wrapper, as do calls that are captured into a CUDA
+    Concurrent calls in other threads use the wrapper, as do calls that are captured into a CUDA
     graph, and all calls once it is settled.
 
     Parameters
     ----------
     wrapper
-        The wrapper that serves those calls.
+        The wrapper for those calls.
     """
 
     def __init__(self, wrapper: Inner) -> None:
@@ -44,7 +44,7 @@ class Stage(ABC):
             self._turn.release()
 
     def after_fork(self) -> None:
-        """Forget the call of a thread that is not in this process."""
+        """Forget the call of a thread that does not exist in this process."""
         self._turn = threading.Lock()
 
     def _may_serve(self) -> bool:
@@ -57,21 +57,21 @@ class Stage(ABC):
 
 
 class ComparingStage(Stage):
-    """Compares what a new tier gives with what the wrapper gives.
+    """Compares the results of a new tier with those of the wrapper.
 
     Parameters
     ----------
     wrapper
-        The wrapper that serves.
+        The current wrapper.
     changes
         The inputs that the graph changes in place, by number; None if it may write to any: a
-        backward takes over the memory of what was saved for it.
+        backward reuses the memory of its saved tensors.
     devices
         The GPUs whose random numbers it may draw.
     undefined
-        The outputs, by number, that torch leaves uninitialised: they are not compared.
+        The indices of the outputs that torch leaves uninitialised: they are not compared.
     kernels
-        How many kernels of the graph may round otherwise than those of the wrapper.
+        How many kernels of the graph may round differently from those of the wrapper.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class ComparingStage(Stage):
         return [copied(value) if place in changes else value for place, value in enumerate(inputs)]
 
     def _changed(self, inputs: Sequence[Any]) -> list[Any]:
-        """Those of the inputs that the graph changes for its caller."""
+        """The inputs that the graph changes for its caller."""
         return [inputs[place] for place in self._changed_places]
 
     def _differences(
         self, expected: Sequence[Any], actual: Sequence[Any]
     ) -> list[OutputError] | None:
-        """What is off in results that should be equal; None if nothing is."""
+        """The deviation of results that should be equal; None if they agree."""
         with torch.no_grad():
             if len(expected) != len(actual):
                 errors = compare(list(expected), list(actual))
@@ -120,7 +120,7 @@ class ComparingStage(Stage):
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
-    """Whether they are equal bit by bit, which is the rule: both run the same kernels."""
+    """Whether they are bitwise equal, as usual: both run the same kernels."""
     if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
         like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
         return like and expected.device == actual.device and torch.equal(expected, actual)

@@ -1,4 +1,4 @@
-"""Warns of a tier that could not be had."""
+"""Warns of a tier that is not available."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _warned: dict[str, Problem] = {}
 
 
 class TierWarning(UserWarning):
-    """A tier that could not be had. Your calls are served by the one before it."""
+    """A tier that is not available. Calls use the tier before it."""
 
 
 def warn_once(problem: Problem) -> None:
-    """Warn of a problem, unless another graph had one of the same cause."""
-    # A compiler that is missing fails each graph in the same way.
+    """Warn of a problem, unless another graph had one with the same cause."""
+    # A missing compiler fails each graph in the same way.
     if _warned.setdefault(problem.why, problem) is not problem:
         return
     text = " ".join(part for part in (problem.what, problem.why, problem.remedy) if part)

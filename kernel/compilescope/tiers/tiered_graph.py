@@ -43,10 +43,10 @@ _log = logging.getLogger(__name__)
 
 
 class TieredGraph:
-    """A graph, what serves it, and what is to serve it.
+    """A graph, its current tier, and its next tier.
 
-    Everything that happens to it is an assignment: calls of the graph take no lock, but for the
-    one that ends the check.
+    Each change is a single assignment: calls of the graph take no lock, except the one that ends
+    the check.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class TieredGraph:
         self.files = CachedFiles(noticed.key)
         self.partners = partners
         self._compiled = weakref.ref(noticed.compiled)
-        # Where torch had the graph in its caches, only an earlier process has seen it.
+        # If the graph came from torch's caches, only an earlier process has seen it.
         self.traits = noticed.traits or self.files.traits()
         self._ready = time.monotonic()
         self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
@@ -83,22 +83,22 @@ class TieredGraph:
 
     @property
     def compiled(self) -> Any:
-        """Torch's object; None if nobody can call it any more."""
+        """Torch's object; None if it can no longer be called."""
         return self._compiled()
 
     @property
     def is_alive(self) -> bool:
-        """Whether anybody can still call it."""
+        """Whether it can still be called."""
         return self.compiled is not None
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more will happen to it, or only at a call."""
+        """Whether its state is final, or changes only at a call."""
         return self._second.state not in ("waits", "builds")
 
     @property
     def number(self) -> int:
-        """Tells the graphs of this process apart."""
+        """Identifies the graph within this process."""
         return self.report_now.number
 
     @property
@@ -106,13 +106,13 @@ class TieredGraph:
         return self.partners.lock
 
     def report(self) -> GraphTiers:
-        """How it stands now."""
+        """Its current state."""
         now: GraphTiers = msgspec.convert(msgspec.to_builtins(self.report_now), GraphTiers)
         add_tier_words(now)
         return now
 
     def pin(self, tier: TierName | None) -> None:
-        """Has no tier after this one serve; or, if None, the latest that there is."""
+        """Uses no tier after this one; if None, the latest available tier."""
         with self._lock:
             if tier == self.report_now.pinned_to or not self.is_alive:
                 return
@@ -124,13 +124,13 @@ class TieredGraph:
             graph.end_step()
 
     def end_step(self) -> None:
-        """Has torch wait for no recorded backward that will not come."""
+        """Stops torch from waiting for a recorded backward that will not run."""
         wrappers = wrappers_of(self.compiled)
         if wrappers is not None and wrappers.graphs is not None:
             end_step(wrappers.recordable.device)
 
     def install(self) -> None:
-        """Has the tier serve that is to serve."""
+        """Switches to the tier that should serve."""
         with self._lock:
             compiled = self.compiled
             wrappers = wrappers_of(compiled)
@@ -164,19 +164,19 @@ class TieredGraph:
         self.cuda_graphs.note_serving(wrappers, current, time.monotonic() - self._ready)
 
     def tell(self) -> None:
-        """Passes on that it has changed."""
+        """Notifies observers of a change."""
         if observers.is_observed():
             observers.notify(self.report())
 
     def refuse(self, why: str) -> None:
-        """There is no second tier, as is right."""
+        """There is no second tier, as intended."""
         self._second.state, self._second.why = "unwanted", why
         self.files.settle()
         self.cuda_graphs.refuse(_NO_WRAPPER)
         self.tell()
 
     def fail(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
-        """There is no second tier, though there should be one: says so once."""
+        """There is no second tier, though there should be one: warns once."""
         problem = Problem(severity="warning", what=what, why=why, remedy=remedy, detail=detail)
         self._second.state, self._second.problem = "failed", problem
         self.files.settle()
@@ -185,7 +185,7 @@ class TieredGraph:
         warn_once(problem)
 
     def prepare(self) -> None:
-        """Does now, as the graph is compiled, what would hold up calls beside a load or a check."""
+        """Does work at compile time that would otherwise delay calls during a load or a check."""
         prepare_load(self.compiled)
         for device in gpus(self.compiled):
             background_runs.prepare(device)
@@ -196,7 +196,7 @@ class TieredGraph:
         self.tell()
 
     def serve_cached(self) -> bool:
-        """Has what an earlier process built and checked serve at once; whether that worked."""
+        """Uses the result of an earlier process that checked it; returns whether that worked."""
         start = time.perf_counter()
         compiled = self.compiled
         try:
@@ -217,7 +217,7 @@ class TieredGraph:
         return True
 
     def take(self, seconds: float | None) -> None:
-        """Loads what was built, and has it compared with the first tier on the next inputs."""
+        """Loads the built result, and compares it with the first tier on the next inputs."""
         compiled = self.compiled
         self._second.seconds = seconds
         if compiled is None:
@@ -252,7 +252,7 @@ class TieredGraph:
         self.tell()
 
     def _is_checked_in_background(self, compiled: Any) -> bool:
-        """Whether both wrappers can be compared beside the user's calls.
+        """Whether both wrappers can be compared in the background.
 
         A forward keeps much for its backward, which takes over that memory, and then parameters
         change. Calls that record CUDA graphs compare, too.
@@ -292,7 +292,7 @@ class TieredGraph:
         )
 
     def _check_in_a_call(self) -> None:
-        """Has the next call compare: the background could not decide."""
+        """Makes the next call compare: the background check could not decide."""
         compiled = self.compiled
         wrappers = wrappers_of(compiled)
         if wrappers is None or not isinstance(wrappers.next, BackgroundCheck):
@@ -311,7 +311,7 @@ class TieredGraph:
         return None if is_backward else frozenset(self.compiled.mutated_input_idxs)
 
     def after_fork(self) -> None:
-        """In a child of the process that builds: the tier that it has stays."""
+        """In a child of the build process: it keeps its current tier."""
         self.partners.lock = threading.RLock()
         compiled = self.compiled
         wrappers = wrappers_of(compiled)
@@ -369,18 +369,18 @@ class TieredGraph:
             if gain is not None:
                 self.keep(lambda: self.files.note_gain("cpp", gain))
 
-        # Writing a file takes longer than many a call.
+        # Writing a file takes longer than many calls.
         if not background.run(keep):
             keep()
 
     def keep(self, note: Callable[[], None]) -> None:
-        """Notes something for later processes, if they look for it."""
+        """Records something for later processes, if they look for it."""
         if not self.files.is_lasting:
             return
         try:
             note()
         except OSError as error:
-            # The next process finds it out once more.
+            # The next process determines it again.
             _log.info("a note on %s is not kept: %s", self.name, error)
 
     def _serve(self, compiled: Any, wrappers: Wrappers, second: Callable[[list[Any]], Any]) -> None:
@@ -390,32 +390,32 @@ class TieredGraph:
 
     @property
     def name(self) -> str:
-        """What messages call it: ``0/0 inference``."""
+        """Its name in messages: ``0/0 inference``."""
         return f"{self.report_now.compilation} {self.report_now.kind}"
 
     def _what(self, what: str) -> str:
         return f"The C++ wrapper of graph {self.name} {what}; its Python wrapper goes on serving."
 
     def fail_to_send(self, why: str) -> None:
-        """Says that no other process can build it."""
+        """Reports that no other process can build it."""
         remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
         self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
 
     def fail_to_build(self, why: str, detail: str = "", *, may_pass: bool = True) -> None:
-        """Says that building failed; if it cannot pass by itself, to later processes too."""
+        """Reports that the build failed; if the error is not transient, also to later processes."""
         if may_pass:
             self.fail(self._what(_NOT_BUILT), why, remedy=_DOCTOR, detail=detail)
         else:
             self.reject(_NOT_BUILT, why, remedy=_DOCTOR, detail=detail)
 
     def reject(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
-        """Says that there is no C++ wrapper to be used, to later processes too."""
+        """Reports that there is no usable C++ wrapper, also to later processes."""
         rejection = Rejection(what=what, why=why, detail=detail, decided_by=decided_by())
         self.keep(lambda: self.files.note_rejected(rejection))
         self.fail(self._what(what), why, remedy=remedy, detail=detail)
 
     def fail_as_before(self) -> bool:
-        """Says what an earlier process found, if it would be the same in this one."""
+        """Reports what an earlier process found, if it also applies to this one."""
         rejection = self.files.rejection()
         if rejection is None or rejection.decided_by != decided_by():
             return False
@@ -430,7 +430,7 @@ class TieredGraph:
 
 
 def decided_by() -> list[str]:
-    """What a rejection depends on beside the graph."""
+    """Everything that a rejection depends on besides the graph."""
     here = environment()
     return [
         here.compilescope,

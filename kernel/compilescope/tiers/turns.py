@@ -1,4 +1,4 @@
-"""The calls after a swap, served by both tiers in turns and timed: what the swap gained."""
+"""The calls after a swap, which alternate between both tiers and are timed, for the gain."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ..torch_api.inductor.graph_recording import Inner
 from .stage import Stage
 
 CALLS = 15
-"""Of each tier, after one that does not count: it is slower."""
+"""Calls of each tier, after a first one that does not count because it is slower."""
 _LEAST = 5
 """Calls of a follower, which may have fewer."""
 
 
 class Turns(Stage):
-    """Serves calls by both tiers in turns and times them, until there are enough.
+    """Alternates calls between both tiers and times them, until there are enough.
 
-    Each call runs once, as it would anyway: both give the same results. In turns they meet the
-    same load of the machine.
+    Each call runs once, as it would anyway: both return the same results. Alternating exposes both
+    to the same load.
 
     Parameters
     ----------
     first, second
-        What was replaced, and what replaced it.
+        The replaced tier, and its replacement.
     is_host_time
         Whether the graph runs on a device that a call does not wait for.
     settle
-        Called once, in the thread of the last call, with what was measured; None if there were too
+        Called once, in the thread of the last call, with the measurement; None if there were too
         few calls.
     leader
         The turns of the forward, for a backward: it is served as its forward was.
@@ -48,7 +48,7 @@ class Turns(Stage):
         super().__init__(second)
         self.second = second
         self.latest = 0
-        """Which served the latest call."""
+        """The tier that served the latest call."""
         self._wrappers = (first, second)
         self._is_host_time = is_host_time
         self._settle = settle

@@ -10,7 +10,7 @@ _ATTRIBUTE = "_compilescope_wrappers"
 
 
 class Wrappers:
-    """The wrappers of a graph, kept on torch's object: nothing else may keep that alive.
+    """The wrappers of a graph, stored on torch's object: nothing else may keep it alive.
 
     torch may pickle its object, and functions that it compiled cannot be pickled.
 
@@ -23,12 +23,12 @@ class Wrappers:
     def __init__(self, first: Any = None) -> None:
         self.first = first
         self.next: Any = None
-        """What serves when the graph is not pinned: the check (in the background or in a call),
-        then both wrappers in turns, then the C++ wrapper."""
+        """The callable when the graph is not pinned: the check (in the background or in a call),
+        then both wrappers alternating, then the C++ wrapper."""
         self.recordable: Recordable | None = None
         """The C++ wrapper with its CUDA graphs, if they may be recorded."""
         self.graphs: Any = None
-        """What serves in place of the C++ wrapper: the recording, then both in turns, then the
+        """The callable in place of the C++ wrapper: the recording, then both alternating, then the
         replays."""
 
     def __reduce__(self) -> Any:
@@ -36,7 +36,7 @@ class Wrappers:
 
 
 def wrappers_of(compiled: Any, *, new: bool = False) -> Any:
-    """The wrappers that are kept of a graph, or None; ``new`` begins with what serves it now."""
+    """The stored wrappers of a graph, or None; ``new`` starts with its current callable."""
     if new and compiled is not None:
         setattr(compiled, _ATTRIBUTE, Wrappers(compiled.current_callable))
     return getattr(compiled, _ATTRIBUTE, None)

@@ -1,4 +1,4 @@
-"""A line for each compilation as it is recorded, and counts of all."""
+"""One line for each recorded compilation, and the counts of all."""
 
 from __future__ import annotations
 

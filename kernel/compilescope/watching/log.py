@@ -1,4 +1,4 @@
-"""What a watch has recorded: collects records, reads compilations, and bounds memory."""
+"""The log of a watch: collects records, reads compilations, and bounds memory."""
 
 from __future__ import annotations
 

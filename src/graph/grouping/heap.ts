@@ -1,5 +1,5 @@
 /**
- * Numbers, the smallest first.
+ * A min-heap of numbers.
  */
 export class Heap {
   push(value: number): void {

@@ -1,5 +1,5 @@
 /**
- * What the layout needs to know of a graph. Made to be posted to a worker.
+ * The input of the layout, which can be posted to a worker.
  */
 export interface ILayoutGraph {
   /**

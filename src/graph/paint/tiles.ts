@@ -1,6 +1,6 @@
 /**
- * What can be seen: the point of the layout in the upper left corner, and how
- * many pixels of the screen one of the layout takes.
+ * The visible area: the layout point in the upper left corner, and the number of
+ * screen pixels per layout pixel.
  */
 export interface IViewport {
   readonly x: number;

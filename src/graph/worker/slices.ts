@@ -1,7 +1,7 @@
 /**
- * Run a generator in slices, with room for other work in between.
+ * Run a generator in slices, and let other work run in between.
  *
- * @param isCancelled - Asked between slices; stops it.
+ * @param isCancelled - Called between slices; true stops it.
  * @returns Its result; null if it was stopped.
  */
 export async function runInSlices<T>(

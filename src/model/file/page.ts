@@ -1,5 +1,5 @@
 /**
- * A saved page without its report: what stands before and after it.
+ * A saved page without its report: the text before and after it.
  */
 export interface IPage {
   readonly before: string;

@@ -1,5 +1,5 @@
 /**
- * Whether a key is of a line of a kernel, which the code view alone knows of: not of a launch or a
+ * Whether a key is of a line of a kernel, which only the code view uses, not of a launch or a
  * buffer.
  */
 export function isLineKey(key: string): boolean {

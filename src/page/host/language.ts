@@ -1,5 +1,5 @@
 /**
- * What the texts of the views are written in. JupyterLab's module of this brings the
- * connection to its server, which a page has none of.
+ * The language of the views' texts. JupyterLab's own module would bundle the
+ * connection to its server, which a page does not have.
  */
 export const DEFAULT_LANGUAGE_CODE = 'en';

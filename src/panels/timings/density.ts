@@ -1,5 +1,5 @@
 /**
- * How densely values lie along a line.
+ * The density of values along a line.
  */
 export interface IDensity {
   readonly x: readonly number[];

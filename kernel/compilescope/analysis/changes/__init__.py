@@ -1,1 +1,1 @@
-"""What differs between variants, reports and ranks."""
+"""Differences between variants, reports and ranks."""

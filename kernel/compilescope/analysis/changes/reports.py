@@ -1,4 +1,4 @@
-"""What differs between two reports: before and after a change of code, or of torch's version."""
+"""Differences between two reports: before and after a change of code, or of torch's version."""
 
 from __future__ import annotations
 

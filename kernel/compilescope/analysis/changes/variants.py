@@ -1,4 +1,4 @@
-"""What each variant of a report changed, against the variant that is most like it."""
+"""Differences between each variant of a report and the variant that is most similar to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts that a kernel was compiled to."""
+"""The compiled forms of a kernel, as texts."""
 
 from __future__ import annotations
 

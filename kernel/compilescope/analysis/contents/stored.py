@@ -1,4 +1,4 @@
-"""What a report's file holds for a panel without a kernel."""
+"""The contents of a report's file for a panel without a kernel."""
 
 from __future__ import annotations
 

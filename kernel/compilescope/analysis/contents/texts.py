@@ -1,4 +1,4 @@
-"""The texts of a compilation, as artifacts, and where the compilation has them."""
+"""The texts of a compilation, as artifacts, and their positions in the compilation."""
 
 from __future__ import annotations
 

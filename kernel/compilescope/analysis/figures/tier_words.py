@@ -1,4 +1,4 @@
-"""What became of each tier of a graph, in words: for the panel, saved files and a terminal."""
+"""The state of each tier of a graph, in words: for the panel, saved files and a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a watch has recorded, in words: for the panel and a terminal."""
+"""The compilations of a watch, in words: for the panel and a terminal."""
 
 from __future__ import annotations
 

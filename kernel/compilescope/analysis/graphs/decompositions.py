@@ -1,4 +1,4 @@
-"""Which operator became which: through dispatch, Inductor's table, autograd, or a pass."""
+"""Decomposed operators: through dispatch, Inductor's table, autograd, or a pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads records of symbols: what is dynamic, and what stopped being dynamic."""
+"""Reads records of symbols: dynamic sizes, and sizes that became static."""
 
 from __future__ import annotations
 

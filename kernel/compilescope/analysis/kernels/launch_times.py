@@ -1,4 +1,4 @@
-"""What the times of launches say: the peak that limits them, the sums of a kernel, and words."""
+"""Evaluates launch times: the peak rate that limits them, the sums of a kernel, and words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device can do at best, and at which of its rates a kernel computes."""
+"""The peak rates of a device, and the rate that applies to a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where kernels' measured times and a call's latency cannot both be right."""
+"""Conflicts between kernels' measured times and a call's latency."""
 
 from __future__ import annotations
 

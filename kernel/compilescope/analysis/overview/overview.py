@@ -1,4 +1,4 @@
-"""Works out a report's overview, once for every view."""
+"""Computes a report's overview, once for every view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a call's time goes, as one set of figures for the bar, the headline and the evidence."""
+"""The time breakdown of a call, as one set of figures for the bar, headline and evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a sweep is, in words, the same in the panel, in a cell and in a terminal."""
+"""The progress of a sweep, in the same words in the panel, in a cell and in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adds ahead-of-time code to a compilation as a third artifact beside its wrappers."""
+"""Adds ahead-of-time code to a compilation as a third artifact next to its wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package contains, and how its results compare, in words: for the panel and a terminal."""
+"""A package's contents and the comparison of its results, in words: for panel and terminal."""
 
 from __future__ import annotations
 

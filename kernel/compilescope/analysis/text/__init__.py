@@ -1,1 +1,1 @@
-"""Reading generated text: brackets, sizes, stacks, marks in comments."""
+"""Parses generated text: brackets, sizes, stacks, marks in comments."""

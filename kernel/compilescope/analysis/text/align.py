@@ -1,4 +1,4 @@
-"""Two texts side by side: which lines face each other."""
+"""Aligns the lines of two texts for a side-by-side view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading generated text: brackets that balance, lists at the top level, names in an expression."""
+"""Parses generated text: matching brackets, top-level lists, names in an expression."""
 
 from __future__ import annotations
 

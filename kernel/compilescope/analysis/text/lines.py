@@ -1,4 +1,4 @@
-"""Lines of texts."""
+"""Helpers for the lines of texts."""
 
 from __future__ import annotations
 

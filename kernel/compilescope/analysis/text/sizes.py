@@ -1,4 +1,4 @@
-"""Sizes as torch writes them, symbols among them, as numbers."""
+"""Converts sizes as torch writes them, including symbols, to numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scanners of both wrappers share: the marks they leave and the comments they read."""
+"""Code shared by the scanners of both wrappers: the marks they insert, the comments they read."""
 
 from __future__ import annotations
 

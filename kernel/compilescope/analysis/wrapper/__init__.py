@@ -1,1 +1,1 @@
-"""Generated wrappers: regions, statements, steps, launches, and which pair up."""
+"""Generated wrappers: regions, statements, steps, launches, and their pairs."""

@@ -1,4 +1,4 @@
-"""What the entry function of the C++ wrapper does, statement by statement."""
+"""Reads the entry function of the C++ wrapper, statement by statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The syntax of a Python wrapper's statements, by Python's own parser."""
+"""Parses a Python wrapper's statements with Python's own parser."""
 
 from __future__ import annotations
 

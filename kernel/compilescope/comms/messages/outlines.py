@@ -1,4 +1,4 @@
-"""The outlines of reports that the panel gets before it asks for their parts."""
+"""The outlines of reports that the panel gets before it requests their parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about the tiers of what the backend ``compilescope`` compiled."""
+"""Messages about the tiers of graphs that the backend ``compilescope`` compiled."""
 
 from __future__ import annotations
 

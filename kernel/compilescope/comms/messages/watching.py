@@ -1,4 +1,4 @@
-"""Messages to watch what the notebook compiles."""
+"""Messages to watch the notebook's compilations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What torch made in one compilation: graphs, code, kernels, guards, plans, wrapper steps."""
+"""The artifacts of one compilation: graphs, code, kernels, guards, plans, wrapper steps."""

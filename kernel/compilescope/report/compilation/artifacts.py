@@ -52,7 +52,7 @@ class Choice(Struct):
 
 
 class Autotuning(Struct):
-    """A choice that torch made, or would have made, by measuring."""
+    """A choice that torch makes, or would make, by measuring."""
 
     operator: str
     kind: Literal["algorithm", "config"] = "algorithm"
@@ -106,7 +106,7 @@ class Compilation(Struct, weakref=True):
     id: str
     """torch's compile id: ``0/0``, after a recompile ``0/1``."""
     attempt: int = 0
-    """How often Dynamo restarted the analysis of the frame before this attempt."""
+    """The number of times that Dynamo restarted the analysis of the frame before this attempt."""
     frame: SourceLine | None = None
     """The first line of the compiled function."""
     graphs: dict[str, Graph] = {}
@@ -179,7 +179,7 @@ class Compilation(Struct, weakref=True):
     symbols: Annotated[list[ShapeSymbol], Part("shapes")] = []
     """The symbolic sizes, with their values and ranges."""
     shape_decisions: Annotated[list[ShapeDecision], Part("shapes")] = []
-    """What torch decided about them, in its order: a specialization, a guard, a range."""
+    """torch's decisions about them, in order: a specialization, a guard, a range."""
     expressions: Annotated[list[ShapeExpression], Part("shapes")] = []
     """Expressions of symbols, operands first. torch logs them only in ``draft_export``."""
     raw: list[RawEvent] = []

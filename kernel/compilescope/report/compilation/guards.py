@@ -118,7 +118,7 @@ class Recompile(Struct):
     became_dynamic: list[str] = []
     """The sizes and numbers that are symbolic from here on: ``L['x'].size()[0] → s0``."""
     count: int | None = None
-    """How often the frame had been compiled by then, including this time."""
+    """The number of compilations of the frame so far, including this one."""
     limit: int | None = None
     """torch's ``recompile_limit`` at the time."""
     advice: list[Advice] = []
@@ -160,7 +160,7 @@ CONDITIONS_TITLE = "Any change to these makes the call recompile"
 """The heading of a compilation's conditions in every view."""
 
 STACK_VALUE = "a value that was on the stack at the graph break"
-"""What ``___stack0`` is called: torch's name for a value that Python had no name for."""
+"""The display name of ``___stack0``, torch's name for a value without a Python name."""
 
 CONDITION_FAILED = "has failed"
-"""Said of a `Condition` whose guard failed."""
+"""The note on a `Condition` whose guard failed."""

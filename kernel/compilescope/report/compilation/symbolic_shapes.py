@@ -1,4 +1,4 @@
-"""The sizes that torch left open in a compilation, and what it decided about them."""
+"""The symbolic sizes of a compilation, and torch's decisions about them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class ShapeExpression(Struct):
     arguments: list[str] = []
     """As text, in order."""
     operands: list[int] = []
-    """Places in `Compilation.expressions` of those arguments that torch computed too."""
+    """Indices in `Compilation.expressions` of the arguments that torch also computed."""
     stack: list[SourceLine] = []
     """Innermost frame last."""
 
 
 class ShapeDecision(Struct):
-    """Something that a compilation takes for granted about its symbols."""
+    """An assumption of a compilation about its symbols."""
 
     kind: Literal["guard", "specialization", "assumption"]
     """guard: checked at every call. specialization: a symbol became a constant. assumption: torch
@@ -55,4 +55,4 @@ class ShapeDecision(Struct):
     locals: dict[str, str] = {}
     """Local variables of the user's line, as torch describes them."""
     provenance: int | None = None
-    """Place of its expression in `Compilation.expressions`; operands lead to what it came of."""
+    """Index of its expression in `Compilation.expressions`; the operands show its origin."""

@@ -129,7 +129,7 @@ class Route(Struct):
     function. inlined: a kernel of the generated code."""
     lines: list[int] = []
     gil: int = 0
-    """How often one call of the wrapper takes the GIL for it."""
+    """The number of times that one call of the wrapper takes the GIL for it."""
     us: float | None = None
     """The overhead of calling it in one call of the wrapper, without the operator's own work, if
     measured."""
@@ -191,8 +191,8 @@ class LoadSpan(Struct):
 
     step: LoadStep
     start_us: float
-    """On the axis of the first call's phases: since the earliest of them began, or, where there is
-    none, since the call began. Of a later run: since the first launch of that later call began."""
+    """On the axis of the first call's phases: since the earliest phase began, or, if there is none,
+    since the call began. For a later run: since the first launch of that later call began."""
     us: float
     background: bool = False
     """Whether it ran on another thread in parallel."""

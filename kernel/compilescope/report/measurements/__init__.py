@@ -1,1 +1,1 @@
-"""What was measured: timings, ways to deploy, sweeps, and what is recommended because of them."""
+"""Measurements: timings, ways to deploy, sweeps, and the recommendations that follow from them."""

@@ -15,7 +15,7 @@ WAYS_UNDECIDED = (
     "No compiled way is clearly faster than eager: the measurement is too noisy or too short. "
     "Measure again on a quiet machine."
 )
-"""What is said instead of a recommendation if noise hides whether a way is faster than eager."""
+"""The text in place of a recommendation if noise hides whether a way is faster than eager."""
 
 PRELUDE = "import functools\nfrom pathlib import Path\n\nimport torch\n"
 """The beginning of every way's code."""

@@ -73,7 +73,7 @@ class Recommendation(msgspec.Struct, frozen=True):
 def recommend(
     ways: Iterable[tuple[str, DeployWay]], objective: Objective, memory_gb: float | None
 ) -> Recommendation:
-    """The way to take; see `Report.best`.
+    """The recommended way; see `Report.best`.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def recommend(
         )
     # Eager always has the shortest first call, so a compiled way must be faster in later calls.
     faster = [(variant, way) for variant, way in fits if way.ship_code and _is_faster(way)]
-    # Among ways that only may be faster, noise would choose.
+    # Among ways that only may be faster, the choice would be noise.
     eager = [(variant, way) for variant, way in fits if not way.ship_code]
     variant, way = _choose(faster or eager or fits, objective)
     reason = _reason(way, objective, faster=bool(faster), undecided=_undecided(fits))
@@ -198,7 +198,7 @@ def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tupl
 
 
 def _undecided(ways: Sequence[tuple[str, DeployWay]]) -> list[str]:
-    """The names of the ways that may be faster than eager, if none certainly is."""
+    """The names of the ways that may be faster than eager, if none clearly is."""
     if any(way.ship_code and _is_faster(way) for _, way in ways):
         return []
     return [way.name for _, way in ways if way.ship_code and _may_be_faster(way)]

@@ -96,7 +96,7 @@ class Sweep(Struct, kw_only=True):
     """The cells of a sweep, in the order requested."""
 
     id: str = ""
-    """Tells the sweeps of a process apart."""
+    """Identifies a sweep within its process."""
     cells: list[SweepCell] = []
     """The cells: by shape, and then by variant."""
     state: Literal["waiting", "running", "done", "cancelled", "failed"] = "waiting"
@@ -116,14 +116,14 @@ class Sweep(Struct, kw_only=True):
     took_s: float | None = None
     """How long it took (s)."""
     left: str = ""
-    """About how long the cells that are left take, in words; empty if unknown."""
+    """The estimated time of the remaining cells, in words; empty if unknown."""
     cell_s: float | None = None
-    """About how long a cell takes, by the cells of this sweep or of earlier ones."""
+    """The estimated time of a cell, from the cells of this sweep or of earlier ones."""
     status: str = ""
     """The state of the sweep and the number of finished cells: ``Sweeping: 2 of 6 cells``."""
     status_detail: str = ""
-    """Which cells run, the time that is left or that it took, and how many cells have no result or
-    are reused."""
+    """The running cells, the remaining or elapsed time, and how many cells have no result or are
+    reused."""
     fraction: float = 0.0
     """The part of the cells that have ended and were not cancelled, from 0 to 1."""
     winner: str = ""
@@ -137,7 +137,7 @@ class Sweep(Struct, kw_only=True):
     codes: dict[str, str] = {}
     """Shape → its winner as code to paste."""
     verdicts: dict[str, str] = {}
-    """Shape → which cell is fastest, in words, as far as the intervals allow a statement."""
+    """Shape → the fastest cell, in words, as far as the intervals allow a statement."""
     overall: str = ""
     """The variant that is fastest over all shapes, in words; empty if there is only one shape."""
     problems: list[Problem] = []

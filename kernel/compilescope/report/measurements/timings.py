@@ -60,9 +60,9 @@ class CompileTime(Struct):
 
 
 class Speedup(Struct):
-    """How fast a variant is compared with another, as far as the measurement allows a statement.
+    """The speed of a variant compared with another, as far as the measurement allows a statement.
 
-    Every view shows this for a pair; none computes it again.
+    Every view shows this for a pair and does not compute it again.
     """
 
     ratio: float
@@ -235,7 +235,7 @@ class KernelTime(Struct):
     """As in `LaunchTime`."""
     peak_share: float | None = None
     text: str = ""
-    """The figures in words: of the only launch, or of what the sum is."""
+    """The figures in words: of the only launch, or of the sum."""
 
 
 class Peaks(Struct):
@@ -311,7 +311,7 @@ class Startup(Struct):
 
 
 class Payback(Struct):
-    """The number of calls after which a variant has made up for its compile time."""
+    """The number of calls after which the saved time exceeds a variant's compile time."""
 
     cache: Literal["cold", "warm"]
     compile_s: float
@@ -390,5 +390,5 @@ class ColdSwitch(Struct):
     call_more_us: float | None = None
     how: str = ""
     why: str = ""
-    """Why there is no figure, or what the setting does not do here."""
+    """Why there is no figure, or why the setting has no effect here."""
     problem: Problem | None = None

@@ -3,9 +3,9 @@
 All floats are removed except a few common ones, whoever wrote them, because torch also derives
 constants from the user's. Strings are removed, except the modes that torch's own operators know.
 
-Whole numbers of two and more digits are the user's if an operator, a guard, a symbol or an argument
-has them and no tensor has them as a size or a stride. They are removed wherever they stand, in
-sentences too. Dimensions, indices and steps have one digit, so those numbers stay.
+Integers of two and more digits are the user's if an operator, a guard, a symbol or an argument
+has them and no tensor has them as a size or a stride. They are removed everywhere, also in
+sentences. Dimensions, indices and steps have one digit, so those numbers stay.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _FLOAT = re.compile(
 )
 _TELLS_NOTHING = (0.0, 0.5, 1.0, 2.0)
 _WHOLE = re.compile(r"(?<![\w.])(?<!:)(?<!\bline )\d{2,}(?=[uUlL]*(?:\W|$))(?!\.\d)")
-"""A whole number that is not a line's."""
+"""An integer that is not a line number."""
 _SIZES = re.compile(r"(?:size|stride)=\[[^\]]*\]|\.(?:size|stride)\(\)\[\d+\] == \d+")
-"""The sizes that a guard holds fast."""
+"""The sizes that a guard requires."""
 _DIGITS = re.compile(r"\d+")
 _NO_END = (str(2**63 - 1), str(2**31 - 1))
 """The end of a slice without a limit."""
@@ -77,7 +77,7 @@ class Constants:
         self._numbers = numbers - sizes
 
     def numbers_left_out(self, text: str) -> str:
-        """A text without the user's whole numbers."""
+        """A text without the user's integers."""
         if not self._numbers:
             return text
         return _WHOLE.sub(self._out, text)
@@ -86,11 +86,11 @@ class Constants:
         return _OUT if match.group() in self._numbers else match.group()
 
     def left_out(self, text: str) -> str:
-        """A graph's text or generated code without the constants with a point."""
+        """A graph's text or generated code without float constants."""
         return _FLOAT.sub(_plain_or_out, text)
 
     def left_out_of_assembly(self, text: str) -> str:
-        """Assembly without the constants, which are written as bits there."""
+        """Assembly without the constants, which it contains as bits."""
         return self.left_out(_BITS.sub(_OUT, text))
 
     def without(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -131,8 +131,8 @@ _NUMBER_FIELDS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (frozenset({"expression", "provenance", "locals"}), ("expression", "result")),
     (frozenset({"device", "arguments"}), ("arguments",)),
 )
-"""Fields that identify one of the report's structs → its fields where the user's whole numbers
-stand: as an operator's argument, in a comparison, as a value."""
+"""Fields that identify one of the report's structs → its fields where the user's integers appear:
+as an operator's argument, in a comparison, as a value."""
 
 
 def _texts(values: Iterable[Any]) -> Iterator[str]:

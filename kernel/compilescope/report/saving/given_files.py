@@ -88,9 +88,9 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file, or leaves what was there as it was: a full disk must not cost the old file.
+    """Writes a file, or keeps the old one: a full disk must not destroy it.
 
-    The text goes into a file beside it, which then takes its place.
+    The text is written to a temporary file in the same folder, which then replaces the old one.
 
     Raises
     ------

@@ -33,7 +33,7 @@ _TRACEBACK_FRAME = re.compile(r"\s*File ")
 _TRACEBACK_LINE = re.compile(r", line \d+(?:$|, in )")
 _LEFT_OUT = "(left out)"
 _NOT_THE_USERS = ("created", "environment", "shape", "stride")
-"""Fields without a text of the user's."""
+"""Fields without text from the user."""
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
@@ -42,7 +42,7 @@ _TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mk
 
 
 def redact(report: dict[str, Any]) -> dict[str, Any]:
-    """Leave paths and source code out.
+    """Remove paths and source code.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a report stands in a saved page: as JSON, or packed if it is large."""
+"""The report in a saved page: as JSON, or packed if it is large."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unpacked(text: str | bytes) -> str:
     Raises
     ------
     ValueError
-        The text is damaged, or what it holds is too large.
+        The text is damaged, or its contents are too large.
     """
     decompressor = zlib.decompressobj(_GZIP)
     try:

@@ -30,7 +30,7 @@ class _Version(msgspec.Struct):
 
 
 _first_use = threading.Lock()
-"""msgspec crashes where two threads use a type for the first time at once."""
+"""msgspec crashes if two threads use a type for the first time at once."""
 
 
 @cache
@@ -84,7 +84,7 @@ def load(path: str | Path) -> Report:
 def from_json(text: str | bytes, name: str = "The text") -> Report:
     """The report that `Report.to_json` wrote, or the one in a saved page.
 
-    ``name`` stands in the error messages.
+    ``name`` appears in error messages.
     """
     if text[:_START].lstrip()[:1] in ("<", b"<"):
         page = text if isinstance(text, bytes) else text.encode()

@@ -22,7 +22,7 @@ class PackageFile(Struct):
 
 
 class Constant(Struct):
-    """A tensor that the package carries: a weight, a buffer, a folded value."""
+    """A tensor that the package contains: a weight, a buffer, a folded value."""
 
     name: str
     original: str = ""

@@ -55,7 +55,7 @@ class LostTime(Struct):
 
 
 class RankDivergence(Struct):
-    """Something that some ranks compiled differently from the rest."""
+    """An artifact that some ranks compiled differently from the rest."""
 
     kind: DivergenceKind
     what: str

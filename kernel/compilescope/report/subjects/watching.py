@@ -20,7 +20,7 @@ class WatchedCompilation(Struct):
     recompile: str = ""
     """The first guard that failed; empty for a frame's first compilation."""
     failed: str = ""
-    """Why torch gave up, if it did."""
+    """Why torch stopped compiling, if it did."""
     cell: str | None = None
     cell_number: int | None = None
     call: SourceLine | None = None
@@ -51,4 +51,4 @@ class WatchState(Struct):
     latest: list[WatchedCompilation] = []
     """The last few, newest first."""
     counts: list[str] = []
-    """What was recorded, in short phrases: ``2 recompiles``, ``1.5 s of compiling``."""
+    """The recorded compilations, in short phrases: ``2 recompiles``, ``1.5 s of compiling``."""

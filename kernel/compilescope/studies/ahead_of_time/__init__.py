@@ -1,1 +1,1 @@
-"""The studies of what AOTInductor makes of a subject."""
+"""The studies of a subject compiled with AOTInductor."""

@@ -1,4 +1,4 @@
-"""A subject compiled ahead of time in a process of its own, which leaves nothing of it here."""
+"""Compiles a subject ahead of time in a separate process, which leaves no state in this one."""
 
 from __future__ import annotations
 

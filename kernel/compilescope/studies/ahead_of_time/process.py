@@ -1,4 +1,4 @@
-"""The process of a package: exports a call, compiles it ahead of time and, if asked, times it."""
+"""The process of a package: exports a call, compiles it ahead of time and, on request, times it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The study of the ways to deploy a compiled call, each in processes of its own."""
+"""The study of the ways to deploy a compiled call, each in separate processes."""

@@ -1,4 +1,4 @@
-"""Compares the ways there are to deploy a call, each in processes of its own."""
+"""Compares the ways to deploy a call, each in separate processes."""
 
 from __future__ import annotations
 

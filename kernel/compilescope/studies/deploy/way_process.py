@@ -145,7 +145,7 @@ def _time(
     device: str,
     result: WayResult,
 ) -> None:
-    """How long a call takes now, in turns with eager; each from the same state."""
+    """The latency of a call, interleaved with eager; each from the same state."""
     from ...analysis.figures.speedups import over_baseline
     from ...builds.repeatable_state import begin_of
     from ...isolation.state_changes import changes_of

@@ -1,4 +1,4 @@
-"""The ways there are to deploy a call, as the code that makes them."""
+"""The ways to deploy a call, as code."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The studies of first calls, each call in a process of its own."""
+"""The studies of first calls, each call in a separate process."""

@@ -1,7 +1,7 @@
-"""What torch's settings change in a first call's time, each in processes of its own.
+"""The effect of torch's settings on a first call's time, each in separate processes.
 
-With empty caches, C++ headers not precompiled either, and with the caches that this has filled;
-then how long a call takes. As it is, first and last: what those two differ by is chance.
+Measured cold, also without precompiled C++ headers, and with the caches that this run filled; then
+the latency. The unchanged settings run first and last: their difference is noise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process of a first call under other settings: the call itself, then how long others take."""
+"""The process of a first call under other settings: the call itself, then later calls."""
 
 from __future__ import annotations
 

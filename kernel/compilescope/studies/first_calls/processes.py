@@ -1,4 +1,4 @@
-"""First calls in processes of their own: the subject on its way there, and how they end."""
+"""First calls in separate processes: transferring the subject, and the outcome."""
 
 from __future__ import annotations
 

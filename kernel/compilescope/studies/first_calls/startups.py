@@ -1,7 +1,7 @@
-"""First calls in processes of their own: with empty caches, then with those that this has filled.
+"""First calls in separate processes: with empty caches, then with the caches that this filled.
 
-The C++ wrapper's once more without precompiled headers, which are built within the first call in an
-empty cache otherwise.
+For the C++ wrapper, once more without precompiled headers; otherwise the first call with empty
+caches builds them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""A target's process: what it becomes, and how it answers the kernel."""
+"""A target's process: device emulation, and answers to the kernel."""

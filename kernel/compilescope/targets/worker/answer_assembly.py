@@ -1,7 +1,7 @@
-"""Triton kernels compiled for the target, in the target's process: each in a fork of it.
+"""Compiles Triton kernels for the target, each in a fork of the target's process.
 
-What was compiled is kept in a folder of its own (`assembly_cache`), by all that decides what Triton
-makes of it: a second look compiles nothing.
+The results are cached in a separate folder (`assembly_cache`), keyed by everything that determines
+Triton's output: a second request compiles nothing.
 """
 
 from __future__ import annotations

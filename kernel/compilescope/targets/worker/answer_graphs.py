@@ -1,6 +1,6 @@
-"""The graphs of a variant for a target with their Python wrappers, whatever wrapper it asks for.
+"""The graphs of a variant for a target with Python wrappers, even if it requests the C++ wrapper.
 
-A C++ wrapper cannot be run where there is no device; its kernels are those of the Python wrapper.
+A C++ wrapper cannot run without the device; its kernels are those of the Python wrapper.
 """
 
 from __future__ import annotations

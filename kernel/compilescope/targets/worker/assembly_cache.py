@@ -1,4 +1,4 @@
-"""The folder of what was compiled, which all targets' processes share: bounded, the oldest go."""
+"""The cache folder of compiled kernels, shared by all targets' processes: bounded, LRU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work in forks of this process, some at a time: what aborts there aborts nothing here."""
+"""Runs work in forks of this process, several at a time: an abort in a fork does not affect it."""
 
 from __future__ import annotations
 

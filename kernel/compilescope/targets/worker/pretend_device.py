@@ -1,4 +1,4 @@
-"""What a target's process has become: a torch that takes the target for its GPU."""
+"""Device emulation in a target's process: torch treats the target as its GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target's process between two questions: torch's settings and modes as they were at first."""
+"""Resets a target's process between two requests to torch's initial settings and modes."""
 
 from __future__ import annotations
 

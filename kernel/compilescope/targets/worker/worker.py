@@ -1,4 +1,4 @@
-"""A target's process: it becomes what it is told first, and answers questions until it is ended.
+"""A target's process: emulates the device of its first message, then answers requests.
 
 Started as ``python -m compilescope.targets.worker.worker`` by `targets.worker_process`.
 """

@@ -1,6 +1,6 @@
 """``torch.compile``, called with a variant's settings.
 
-Stands on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and
+Relies on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and
 the attributes by which a compiled callable names its original.
 """
 

@@ -1,6 +1,6 @@
 """Which code objects Dynamo compiled, by compile id.
 
-Stands on ``torch._dynamo.convert_frame.register_bytecode_hook`` and
+Relies on ``torch._dynamo.convert_frame.register_bytecode_hook`` and
 ``torch._guards.CompileContext``; the same from 2.11 to 2.15.
 """
 

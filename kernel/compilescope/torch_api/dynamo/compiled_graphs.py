@@ -1,6 +1,6 @@
 """Keeps the graphs that Inductor compiles and the frames that Dynamo compiles.
 
-Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its argument with the
+Relies on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its argument with the
 key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of the functions in
 which Inductor wraps a generated wrapper (``model`` in ``align_inputs_from_check_idxs``,
 ``original_callable`` where regions are wrapped), on

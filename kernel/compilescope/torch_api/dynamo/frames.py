@@ -1,6 +1,6 @@
 """Finds calls of compiled frames and autograd nodes on the stack, and repeats them.
 
-Stands on ``torch._C._dynamo.eval_frame`` (set_eval_frame, whose ``False`` runs compiled code and
+Relies on ``torch._C._dynamo.eval_frame`` (set_eval_frame, whose ``False`` runs compiled code and
 compiles nothing new; set_eval_frame_isolate_recompiles_id from 2.13 on), on the globals
 ``__compiled_fn_…`` through which Dynamo's bytecode calls a graph, on ``_torchdynamo_orig_callable``
 of the result of ``torch._dynamo.disable``, and on ``torch.autograd.function.BackwardCFunction``

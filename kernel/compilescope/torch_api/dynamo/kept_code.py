@@ -2,7 +2,7 @@
 
 Between two blocks of `process_state.isolated` the compilations stay on the code objects, which
 nothing else runs; the globals that Dynamo installed for them in the user's modules
-(``__compiled_fn_…``, ``__resume_at_…``) are removed until the next block. Stands on
+(``__compiled_fn_…``, ``__resume_at_…``) are removed until the next block. Relies on
 ``torch._dynamo.resume_execution`` (ContinueExecutionCache.generated_code_metadata) and
 ``torch._dynamo.utils`` (CleanupHook).
 """

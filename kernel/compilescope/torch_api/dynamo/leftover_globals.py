@@ -1,7 +1,7 @@
 """Removes globals that Dynamo leaves in the user's modules when it restarts a frame.
 
 An attempt that ends in a graph break has already installed names (``__builtins_dict___7``); Dynamo
-removes them together with code that it then never creates. Stands on
+removes them together with code that it then never creates. Relies on
 ``torch._dynamo.utils.CleanupHook`` and ``CleanupManager``; the same from 2.11 to 2.15.
 """
 

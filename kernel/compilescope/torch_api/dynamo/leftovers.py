@@ -2,7 +2,7 @@
 
 Each compilation of one subject adds to it: finalizers on the objects that guards match by identity,
 the source of each graph module in ``linecache``, memos whose keys hold whole compilations, a
-traceback for each metric that was set, a weak reference to code that no longer exists. Stands on
+traceback for each metric that was set, a weak reference to code that no longer exists. Relies on
 ``torch._dynamo.guards`` (CheckFunctionManager.id_ref, ``guard_manager.cache_entry``, which torch
 sets to None when it drops the compilation), ``torch.fx.graph_module`` (_loader.cache,
 ``eval_cache``), ``torch._dynamo.utils`` (get_metrics_context, its ``_edits``),

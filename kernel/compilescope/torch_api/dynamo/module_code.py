@@ -1,6 +1,6 @@
 """Code that a way to deploy installs in the model's modules; removed while eager is called.
 
-Stands on ``Module._compiled_call_impl``, in which ``module.compile()`` keeps the compiled call; the
+Relies on ``Module._compiled_call_impl``, in which ``module.compile()`` keeps the compiled call; the
 same from 2.11 to 2.15.
 """
 

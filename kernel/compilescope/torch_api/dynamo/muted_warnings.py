@@ -1,10 +1,10 @@
-"""Keeps Dynamo's warnings of one thread from being printed: a report says what they say.
+"""Suppresses the printing of one thread's Dynamo warnings, which the report contains.
 
-They are of graph breaks, recompile limits and ignored profiler ranges. Errors are printed. Where
-the user chose what torch logs (``TORCH_LOGS``, ``torch._logging.set_logs``), all is, and handlers
-that the user added are left alone.
+They concern graph breaks, recompile limits and ignored profiler ranges. Errors are printed. If the
+user configured torch's logs (``TORCH_LOGS``, ``torch._logging.set_logs``), everything is printed;
+handlers that the user added are not changed.
 
-Stands on the logger ``torch._dynamo``, on ``torch._logging._internal.handlers``, which are torch's
+Relies on the logger ``torch._dynamo``, on ``torch._logging._internal.handlers``, which are torch's
 own, and on ``log_state`` there, which is empty unless the user chose.
 """
 

@@ -4,7 +4,7 @@ A graph runs for the code that follows it, and because the subject may fail on t
 tensors: an index out of range. If no code of the user follows, the operations after the last one
 that may fail on values are skipped: the state is restored in any case.
 
-Stands on ``GraphModule.compile_subgraph_reason`` (set by Dynamo), on Dynamo calling a backend
+Relies on ``GraphModule.compile_subgraph_reason`` (set by Dynamo), on Dynamo calling a backend
 before it runs any of the frame, on the names of the functions through which torch calls a compiled
 frame (``eval_frame.compile_wrapper``, ``OptimizedModule.__call__``, ``Module._call_impl``,
 ``convert_frame.*.__call__``) and on ``torch.nn.modules.module._has_any_global_hook``. Where torch

@@ -4,7 +4,7 @@ Compiling a function leaves marks: cache entries on code objects (which count to
 limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. With `isolated`
 an inspection leaves none of them.
 
-Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
+Relies on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
 cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
 CleanupManager, orig_code_map) and ``torch._inductor.metrics`` (its counts and lists). Names that a

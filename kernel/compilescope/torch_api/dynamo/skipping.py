@@ -1,6 +1,6 @@
-"""What besides guards decides whether a call runs compiled code: wrapper, stance, skipped frames.
+"""Whether a call runs compiled code, apart from guards: wrapper, stance, skipped frames.
 
-Stands on ``torch._dynamo.eval_frame`` (``_stance``, ``innermost_backend``, the ``self`` in the
+Relies on ``torch._dynamo.eval_frame`` (``_stance``, ``innermost_backend``, the ``self`` in the
 closure of ``torch.compile``'s result, ``OptimizedModule.dynamo_ctx``) and
 ``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``) and
 ``trace_rules.check``, as read in 2.13.

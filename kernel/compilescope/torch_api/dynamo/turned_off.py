@@ -1,6 +1,6 @@
-"""What keeps torch.compile from compiling: a variable, a setting, a stance or a mode.
+"""Finds what disables torch.compile: a variable, a setting, a stance or a mode.
 
-Stands on ``torch.utils._python_dispatch``: ``_get_current_dispatch_mode_stack``, and of the modes
+Relies on ``torch.utils._python_dispatch``: ``_get_current_dispatch_mode_stack``, and of the modes
 ``is_infra_mode`` and ``ignore_compile_internals``, as read in 2.13.
 """
 

@@ -1,6 +1,6 @@
 """Reads the settings that the user passed to ``torch.compile`` from the callable that it returned.
 
-Stands on the context that ``torch.compile`` creates: ``OptimizedModule.dynamo_ctx``, else ``self``
+Relies on the context that ``torch.compile`` creates: ``OptimizedModule.dynamo_ctx``, else ``self``
 in the closure of the function that it returns; its ``callback`` (whose innermost backend is one of
 torch's ``_TorchCompile…Wrapper``), ``_dynamic``, ``fullgraph``, ``_hooks`` and ``_shapes_spec``.
 """

@@ -1,6 +1,6 @@
 """Errors that a backend other than Inductor raised, as problems.
 
-Stands on ``torch._dynamo.exc.BackendCompilerFailed`` (backend_name, inner_exception).
+Relies on ``torch._dynamo.exc.BackendCompilerFailed`` (backend_name, inner_exception).
 """
 
 from __future__ import annotations

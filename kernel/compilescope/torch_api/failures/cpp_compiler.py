@@ -2,7 +2,7 @@
 
 No compiler was found, the machine stopped it, it crashed, or it refused the generated code.
 
-Stands on ``torch._inductor.exc`` (``CppCompileError``: output, cmd).
+Relies on ``torch._inductor.exc`` (``CppCompileError``: output, cmd).
 """
 
 from __future__ import annotations

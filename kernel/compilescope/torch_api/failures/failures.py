@@ -1,6 +1,6 @@
 """Turns exceptions of a compilation into problems: what happened, why, what to do.
 
-Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception of neither family is
+Relies on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception of neither family is
 attributed to compilescope if its code raised it, to torch.compile if the call works without it, and
 otherwise to the subject.
 """

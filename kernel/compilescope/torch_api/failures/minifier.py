@@ -1,6 +1,6 @@
 """torch's minifier: a smaller graph that still fails in the same way.
 
-Stands on ``torch._functorch.fx_minifier``, ``torch.fx.experimental.proxy_tensor``, and
+Relies on ``torch._functorch.fx_minifier``, ``torch.fx.experimental.proxy_tensor``, and
 ``torch._inductor.utils`` for a copy with the same layout.
 """
 

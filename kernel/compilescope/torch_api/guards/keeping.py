@@ -1,6 +1,6 @@
 """Keeps guard managers as Dynamo creates them, or finds them on code that it compiled.
 
-Stands on ``torch._dynamo.guards`` (``CheckFunctionManager.__init__(self, f_code, output_graph)``,
+Relies on ``torch._dynamo.guards`` (``CheckFunctionManager.__init__(self, f_code, output_graph)``,
 its ``guard_manager`` and ``output_graph.local_scope``, as read in 2.13; if its arguments differ, no
 guards are kept), ``GuardManagerWrapper`` (``root``, ``id_matched_objs``, ``global_scope``,
 ``closure_vars``), ``_debug_get_cache_entry_list`` (an entry's ``code``) and the names that

@@ -4,7 +4,7 @@ If a live tree is evaluated and fails, it counts the failure and reorders its no
 only reads it. A clone has its own nodes; it shares the leaf guards, which hold their values as
 constants. A clone must not outlive its tree, from which leaf guards read the thread's state.
 
-Stands on ``torch._C._dynamo.guards``: ``get_child_managers``, ``get_accessors``,
+Relies on ``torch._C._dynamo.guards``: ``get_child_managers``, ``get_accessors``,
 ``get_key_value_managers``, ``get_leaf_guards``, ``get_epilogue_lambda_guards`` and
 ``RootGuardManager.clone_manager(filter)``, which calls the filter for every node before the nodes
 below it; the same from 2.11 to 2.15.

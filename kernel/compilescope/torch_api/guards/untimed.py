@@ -1,7 +1,7 @@
 """Turns off Dynamo's timing of new guards.
 
 Dynamo times every new guard tree once and flushes the caches for it: some 30 ms, a good part of a
-small capture, for a figure that a capture does not need. Stands on
+small capture, for a figure that a capture does not need. Relies on
 ``torch._dynamo.guards.profile_guard_manager``; the same from 2.11 to 2.15.
 """
 

@@ -1,6 +1,6 @@
 """Looks up the value that a guard manager checks, as its accessor does.
 
-Stands on what the accessors of ``torch._C._dynamo.guards`` print: ``GetAttrGuardAccessor(name)``,
+Relies on what the accessors of ``torch._C._dynamo.guards`` print: ``GetAttrGuardAccessor(name)``,
 ``DictGetItemGuardAccessor('key')`` …; the same from 2.11 to 2.15. An unknown accessor, or one that
 fails, gives no value.
 """

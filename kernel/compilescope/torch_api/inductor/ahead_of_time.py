@@ -1,6 +1,6 @@
 """Exports a call, compiles it into a package with AOTInductor, and loads and calls the package.
 
-Stands on ``torch.export`` (export, ShapesCollection, Dim), on ``torch._inductor``
+Relies on ``torch.export`` (export, ShapesCollection, Dim), on ``torch._inductor``
 (aoti_compile_and_package, aoti_load_package, ``AOTICompiledModel.loader``; ``package.package_aoti``
 and ``cpp_builder.CppBuilder.build``, to time them) and on ``torch._inductor.cpu_vec_isa``
 (valid_vec_isa_list, supported_vec_isa_list, VecISA): the same in 2.11 to 2.15.

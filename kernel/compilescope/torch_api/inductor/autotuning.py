@@ -5,7 +5,7 @@ a matrix product or a convolution, while it compiles. A Triton kernel's autotune
 configurations, at the kernel's first call. Both are logged as artifacts of the trace
 (`torch_api.trace.artifact_names.AUTOTUNING`); `analysis.settings.autotune` reads them.
 
-Stands on ``torch._inductor.select_algorithm`` (AlgorithmSelectorCache.__call__ and
+Relies on ``torch._inductor.select_algorithm`` (AlgorithmSelectorCache.__call__ and
 feedback_saver_fns, whose functions are called with the timings also where these come from a cache;
 ChoiceCaller.name, .description, .info_dict) and
 ``torch._inductor.runtime.triton_heuristics.CachingAutotuner`` (benchmark_all_configs,

@@ -1,6 +1,6 @@
-"""What it takes to run a wrapper in a thread of its own, beside calls of the user's.
+"""Support for running a wrapper in a separate thread, concurrently with the user's calls.
 
-Stands on ``Tensor._version``, and on the CUDA driver's ``cuThreadExchangeStreamCaptureMode``.
+Relies on ``Tensor._version``, and on the CUDA driver's ``cuThreadExchangeStreamCaptureMode``.
 """
 
 from __future__ import annotations

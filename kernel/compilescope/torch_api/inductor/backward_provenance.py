@@ -1,10 +1,10 @@
-"""Has torch log which nodes the kernels of a backward come from, when it is compiled on its own.
+"""Makes torch log the source nodes of a backward's kernels when it is compiled separately.
 
 torch compiles a backward at its first call. By then it has forgotten the graph that the forward was
 compiled from, and logs an empty mapping, though it has all of it. The generated code is not
 affected.
 
-Stands on ``torch._inductor.compile_fx.create_mapping_pre_post_grad_nodes`` and, of
+Relies on ``torch._inductor.compile_fx.create_mapping_pre_post_grad_nodes`` and, of
 ``torch._inductor.debug``, on dump_inductor_provenance_info, create_node_mapping_kernel_to_post_grad
 and _inductor_triton_kernel_to_post_grad_node_info. If a version lacks one of them, the mapping
 stays empty.

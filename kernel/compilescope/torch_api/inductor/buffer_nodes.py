@@ -2,7 +2,7 @@
 
 Logged as an artifact of the trace (`torch_api.trace.artifact_names.BUFFERS`).
 
-Stands on ``torch._inductor.graph.GraphLowering`` (codegen, name_to_buffer) and on methods of
+Relies on ``torch._inductor.graph.GraphLowering`` (codegen, name_to_buffer) and on methods of
 Inductor's buffers (get_origin_node, maybe_get_layout, and get_mutation_names of those that write to
 another buffer).
 """

@@ -1,6 +1,6 @@
 """Generates the code of many variants from one Dynamo capture, without a build.
 
-Stands on ``torch._guards`` (TracingContext, CompileContext),
+Relies on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
 ``torch._inductor.graph.get_donated_idxs``, ``AsyncCompile`` (use_process_pool, wait),
 ``torch._inductor.codecache.CodeCacheFuture``,

@@ -1,6 +1,6 @@
 """The settings that change the cost of a first call, as far as the installed torch has them.
 
-Stands on ``torch._inductor.config`` and ``torch._functorch.config``, and on
+Relies on ``torch._inductor.config`` and ``torch._functorch.config``, and on
 ``codecache.CppCodeCache.load_async``: 2.11 builds the C++ wrapper at ``-O3`` unless it is built
 separately from the kernels; 2.13 always builds it at ``-O1`` on a GPU. And on
 ``compile_fx.get_cpp_wrapper_config``, which says whether the C++ wrapper's kernels are tuned while

@@ -1,6 +1,6 @@
 """Records why torch skips CUDA graphs, and how often it records and replays them.
 
-Stands on the logger of ``torch._inductor.cudagraph_utils``, on ``CUDAGraphTreeManager`` with its
+Relies on the logger of ``torch._inductor.cudagraph_utils``, on ``CUDAGraphTreeManager`` with its
 methods ``record_function``, ``execute_node`` and ``run_eager``, on
 ``CUDAGraphNode.check_invariants`` and on ``get_cudagraph_segments``; the same from 2.11 to 2.15.
 """

@@ -3,7 +3,7 @@
 torch decides in the process that builds the wrapper whether the graph can be recorded, and wraps it
 here: its calls warm up, record, and replay from then on.
 
-Stands on ``torch._inductor.output_code.cudagraph_post_compile``, ``CompiledFxGraph``
+Relies on ``torch._inductor.output_code.cudagraph_post_compile``, ``CompiledFxGraph``
 (cudagraph_info, disabled_cudagraphs_reason, mutated_input_idxs, fx_kwargs), and
 ``torch._inductor.cudagraph_trees`` (get_manager, local with tree_manager_containers and
 tree_manager_locks, which threads of autograd find under the same names, get_cudagraph_segments, the

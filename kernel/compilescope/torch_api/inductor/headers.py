@@ -1,9 +1,9 @@
 """The C++ headers that Inductor precompiles, once on a machine for each compiler and set of flags.
 
-They live outside the cache folder, so an empty cache finds them; a process that must start without
-them keeps them elsewhere.
+They are outside the cache folder, so a process with an empty cache finds them; a process that must
+start without them uses another folder.
 
-Stands on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR,
+Relies on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR,
 _precompile_header) and
 ``torch._inductor.config.cpp_cache_precompile_headers``: the same in 2.11 to 2.15.
 """

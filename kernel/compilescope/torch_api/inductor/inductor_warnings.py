@@ -1,6 +1,6 @@
 """Inductor's settings in force, and the warnings that it logs.
 
-Stands on ``torch._inductor.config`` and on the source of the functions in `_FUSIONS`: whether they
+Relies on ``torch._inductor.config`` and on the source of the functions in `_FUSIONS`: whether they
 check ``cpp_wrapper`` differs between 2.11 and 2.15, and is read from the source. The warnings are
 those that torch logs under ``torch._inductor``.
 """

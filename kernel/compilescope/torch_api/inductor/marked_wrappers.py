@@ -4,7 +4,7 @@ A Python wrapper's functions are compiled again from marked text, beside the ori
 their globals. A C++ wrapper is built with its marks, which record nothing until they are switched
 on.
 
-Stands on ``torch._inductor.codecache.CppPythonBindingsCodeCache.load_pybinding`` (argument
+Relies on ``torch._inductor.codecache.CppPythonBindingsCodeCache.load_pybinding`` (argument
 ``main_code``), which the Python around a C++ wrapper calls on ``CppWrapperCodeCache``, on the
 function that it returns being one of an extension module and held in the closure of the wrapper,
 and on the names ``Runner``, ``runner`` and ``call`` in a Python wrapper's module; the same from

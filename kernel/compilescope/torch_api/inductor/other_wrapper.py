@@ -10,11 +10,11 @@ and generates again. It gives up on anything that may make an unknown difference
 CUDA graphs, templates, graphs in the graph, operators that torch does not know, a kernel of the
 processor that was not generated before); the C++ wrapper is then generated from the start.
 
-Stands on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
+Relies on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
 ``_update_scheduler``), ``torch._inductor.scheduler.Scheduler``,
 ``torch._inductor.ir.ExternKernel.set_cpp_kernel_name``,
 ``torch._inductor.compile_fx.get_cpp_wrapper_config``, ``torch._inductor.debug`` (provenance, which
-torch numbers through a compilation) and what `equal_kernels` stands on.
+torch numbers through a compilation) and what `equal_kernels` relies on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a graph can run once more beside the user's calls without anybody noticing."""
+"""Whether a graph can run again concurrently with the user's calls without side effects."""
 
 from __future__ import annotations
 

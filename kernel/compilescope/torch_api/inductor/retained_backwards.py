@@ -1,6 +1,6 @@
 """Which backwards are compiled, or taken from torch's cache, for a call that keeps the graph.
 
-Such a backward may be called again: it must not overwrite what the forward saved. Stands on
+Such a backward may be called again: it must not overwrite what the forward saved. Relies on
 ``CompiledFxGraph.post_compile``, and on ``bw_donated_idxs`` of the tracing context's metadata,
 which torch empties for such a call.
 """

@@ -1,4 +1,4 @@
-"""Tensors of a call, copied with their layout."""
+"""Copies the tensors of a call with their layout."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The tools that Inductor would use, and the commands that it would run.
 
-Stands on ``torch._inductor.cpp_builder`` (get_cpp_compiler, CppTorchOptions,
+Relies on ``torch._inductor.cpp_builder`` (get_cpp_compiler, CppTorchOptions,
 CppTorchDeviceOptions, CppBuilder), ``torch._inductor.cpu_vec_isa.pick_vec_isa``,
 ``torch._inductor.codecache`` (_get_cpp_wrapper_header, _precompile_header),
 ``torch._dynamo.eval_frame.check_if_dynamo_supported`` and where Triton's package keeps its tools;

@@ -1,6 +1,6 @@
 """Compiles a kernel with Triton for an H100, which need not be present. Run it as a program.
 
-Stands on ``triton.compile``, ``triton.compiler.ASTSource`` and ``GPUTarget``: Triton 3.6 to 3.9.
+Relies on ``triton.compile``, ``triton.compiler.ASTSource`` and ``GPUTarget``: Triton 3.6 to 3.9.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Outputs of a graph that no code reads, as torch leaves them uninitialised."""
+"""Finds outputs of a graph that torch leaves uninitialised because no code reads them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Ends Inductor's compile workers that were not running before.
 
-Stands on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
+Relies on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
 _pool_set, after_fork).
 """
 

@@ -1,6 +1,6 @@
 """Records the launches of a Python wrapper in one run, and repeats them without the wrapper.
 
-Stands on what Inductor's Python wrappers look like: kernels are globals of the wrapper's module (a
+Relies on what Inductor's Python wrappers look like: kernels are globals of the wrapper's module (a
 function for C++, an object with ``run`` for Triton), library calls go through the globals
 ``extern_kernels``, ``aten``, ``inductor_ops``, ``_quantized`` and ``torch.ops``; the same from 2.11
 to 2.15.

@@ -1,6 +1,6 @@
 """Measures the host's launch overhead within a wrapper on a GPU: the driver's calls.
 
-Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()``), as `timers`.
+Relies on ``torch.profiler.profile`` (``.profiler.kineto_results.events()``), as `timers`.
 Under the profiler such a call takes a little longer than without.
 """
 

@@ -3,7 +3,7 @@
 While `watched` is on, the steps below are logged as artifacts of the trace (`KERNEL_LOAD`), which
 `analysis.kernels.loads` reads. Outside of it nothing is patched, so there is no overhead.
 
-Stands on ``torch._inductor.codecache`` (_worker_compile_cpp; CppCodeCache and
+Relies on ``torch._inductor.codecache`` (_worker_compile_cpp; CppCodeCache and
 CppPythonBindingsCodeCache._load_library_inner, whose libraries carry their ``key``;
 PyCodeCache.load_by_key_path) and on ``torch._inductor.runtime.triton_heuristics.CachingAutotuner``
 (_precompile_worker, _make_launchers, autotune_to_one_config, run, inductor_meta, compile_results,

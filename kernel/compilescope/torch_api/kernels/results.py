@@ -5,7 +5,7 @@ buffers that it wrote are available as local variables. Before that, the graph t
 compiled is interpreted with the same inputs, together with the same computation in double
 precision.
 
-Stands on ``GraphLowering`` (``codegen``, ``module``, ``name_to_buffer``),
+Relies on ``GraphLowering`` (``codegen``, ``module``, ``name_to_buffer``),
 ``Buffer.get_origin_node`` and ``get_mutation_names``: the node whose value a buffer has, and the
 inputs that it aliases; on ``ir.NopKernel``, which writes nothing; and on ``CompiledFxGraph``
 (``__call__``, ``source_code``), through which a compiled graph is called in all versions.

@@ -5,7 +5,7 @@ kernel opens a range of the profiler in its first line, and the C++ wrapper open
 library call. Operators that a Python wrapper calls always have ranges. On a GPU the driver times
 each kernel on the device and reports the host call that launched it.
 
-Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events' ``name,
+Relies on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events' ``name,
 start_ns, duration_ns, start_thread_id, device_type, correlation_id, linked_correlation_id``;
 ``activity_type`` and ``is_user_annotation`` where a version has them),
 ``torch._C._profiler._RecordFunctionFast``, ``torch.autograd.profiler._is_profiler_enabled``,

@@ -1,6 +1,6 @@
 """Keeps torch's table of the user's Triton kernels, to whose indices graphs refer.
 
-Stands on ``torch._higher_order_ops.triton_kernel_wrap.kernel_side_table`` (id_to_kernel,
+Relies on ``torch._higher_order_ops.triton_kernel_wrap.kernel_side_table`` (id_to_kernel,
 kernel_to_id, constant_args): the same from 2.11 to 2.15.
 """
 

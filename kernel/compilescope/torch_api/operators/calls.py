@@ -3,7 +3,7 @@
 A Python wrapper calls ``torch.ops``; a C++ wrapper calls ``aoti_torch_call_dispatcher``, which is
 called here through ctypes, which releases the GIL as a C++ wrapper does.
 
-Stands on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
+Relies on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
 ``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
 ``aoti_torch_delete_tensor_object`` and its packing of values into 64 bits; on
 ``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the

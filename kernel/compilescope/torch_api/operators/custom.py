@@ -1,6 +1,6 @@
 """Transfers operators that the user defined into another process.
 
-Stands on ``torch._library.custom_ops`` (OPDEFS, and the definition that a CustomOpDef stores), on
+Relies on ``torch._library.custom_ops`` (OPDEFS, and the definition that a CustomOpDef stores), on
 ``torch._library.simple_registry`` (the functions given to ``torch.library.register_fake``), on
 ``torch._C`` (_dispatch_has_kernel_for_dispatch_key, parse_schema), and on
 ``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.

@@ -5,7 +5,7 @@ program's behaviour does not change: it keeps its types, branches, random number
 in-place writes. Afterwards `DoublePrecision.of` returns, for any computed tensor, its value without
 rounding.
 
-Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
+Relies on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
 autograd runs, ``torch.multiprocessing.reductions.StorageWeakRef``, ``FunctionSchema.is_mutable``
 and ``Argument.alias_info`` of operators, and on names of ``aten``'s operators that draw random
 numbers.

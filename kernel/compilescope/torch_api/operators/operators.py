@@ -1,6 +1,6 @@
 """Finds where an operator's kernel for a device is defined: in C++ or Python.
 
-Stands on ``torch._C._dispatch_dump``, which lists where each kernel was registered, and on
+Relies on ``torch._C._dispatch_dump``, which lists where each kernel was registered, and on
 ``torch._library.custom_ops.OPDEFS``, which knows the functions behind ``torch.library.custom_op``:
 the same from 2.11 to 2.15.
 """

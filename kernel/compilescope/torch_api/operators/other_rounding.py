@@ -9,7 +9,7 @@ result of a long sum is changed by more: eager adds in pairs, generated code one
 other in each lane of a vector, whose error grows with the number of terms (N. Higham, *Accuracy and
 Stability of Numerical Algorithms*, section 4.2).
 
-Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
+Relies on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
 autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
 """
 

@@ -1,6 +1,6 @@
 """Models sharded over ranks: FSDP's modules and distributed tensors.
 
-Stands on public names alone, and imports none of them: a process with such a model has already
+Relies on public names alone, and imports none of them: a process with such a model has already
 imported them.
 """
 

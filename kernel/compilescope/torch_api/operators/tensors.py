@@ -1,6 +1,6 @@
 """Reads and restores tensors without autograd or a subclass noticing.
 
-Stands on ``torch._C.DisableTorchFunctionSubclass``, ``_autograd._unsafe_set_version_counter``,
+Relies on ``torch._C.DisableTorchFunctionSubclass``, ``_autograd._unsafe_set_version_counter``,
 ``Tensor._backward_hooks`` and ``Tensor._post_accumulate_grad_hooks``: the same in 2.11 to 2.15.
 """
 

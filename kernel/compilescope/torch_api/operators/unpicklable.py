@@ -1,6 +1,6 @@
 """Pickles objects of torch and Triton that refuse to be pickled.
 
-Stands on ``triton.runtime.jit.JITFunction`` (fn, version, do_not_specialize,
+Relies on ``triton.runtime.jit.JITFunction`` (fn, version, do_not_specialize,
 do_not_specialize_on_alignment, debug, noinline, launch_metadata: the same from 3.6 to 3.9) and on
 ``torch.nn.utils.parametrize``, whose modules have classes that forbid it.
 """

@@ -1,1 +1,1 @@
-"""What belongs to the whole process: patches, settings, variables, devices."""
+"""Process-wide state: patches, settings, variables, devices."""

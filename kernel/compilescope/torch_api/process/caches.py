@@ -1,6 +1,6 @@
 """Switches Inductor's caches to a separate folder for a block, and back to the user's.
 
-Stands on ``torch._inductor.runtime.cache_dir_utils`` (cache_dir, default_cache_dir; and the
+Relies on ``torch._inductor.runtime.cache_dir_utils`` (cache_dir, default_cache_dir; and the
 TORCHINDUCTOR_CACHE_DIR and TRITON_CACHE_DIR variables, which torch and Triton read at each call)
 and on the in-memory caches of
 ``torch._inductor.utils._registered_caches``, and on ``codecache.CacheBase.get_local_cache_path``

@@ -1,6 +1,6 @@
 """The GPU of this machine, as torch describes it.
 
-Stands on ``torch.cuda.get_device_properties``, whose names are the same from 2.11 to 2.15; ROCm's
+Relies on ``torch.cuda.get_device_properties``, whose names are the same from 2.11 to 2.15; ROCm's
 builds of torch use them too.
 """
 

@@ -1,6 +1,6 @@
 """Describes where a report is made: versions, processors, and Inductor's C++ compiler.
 
-Stands on ``torch._inductor.cpp_builder.get_cpp_compiler``: the same in 2.11 to 2.15.
+Relies on ``torch._inductor.cpp_builder.get_cpp_compiler``: the same in 2.11 to 2.15.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A patch is seen by the whole process, so a replacement must ask a context variable whether the call
 is its own and else do what the original does. Several contexts may hold the same patch at once, and
-several patches of one attribute: the later one's original is then the earlier one. The original
-comes back when the last one lets go.
+several patches of one attribute: the later one's original is then the earlier one. The original is
+restored when the last patch is removed.
 """
 
 from __future__ import annotations

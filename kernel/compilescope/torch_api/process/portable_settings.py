@@ -1,6 +1,6 @@
 """Transfers torch's state to another process: changed settings, operators by name.
 
-Stands on ``get_config_copy``, ``load_config`` and ``_config`` of torch's config modules, and on
+Relies on ``get_config_copy``, ``load_config`` and ``_config`` of torch's config modules, and on
 ``torch._ops`` (OpOverload, OpOverloadPacket), whose ``str`` is ``aten.add.Tensor``.
 """
 

@@ -1,6 +1,6 @@
 """Compiles Inductor's Triton kernels for a device that this machine lacks.
 
-Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs,
+Relies on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs,
 _precompile_config, which calls ``triton.compile`` and would then load the result;
 _dynamic_scale_rblock, which calls _make_launchers and reloads a kernel with _reload_kernel;
 compile_by_disabling_pipelining, which _make_launchers calls), on

@@ -4,7 +4,7 @@ Each rule is torch's own fallback without measurements: no padding, and the firs
 the algorithms. Decisions are logged as an artifact of the trace (`DECISION`), which
 `analysis.target.decisions` reads; algorithms are logged by `torch_api.inductor.autotuning`.
 
-Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
+Relies on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
 ``torch._inductor.select_algorithm.AlgorithmSelectorCache`` (__call__, do_autotuning,
 make_precompile_fn), and ``torch._dynamo.repro.after_aot.save_graph_repro``: the same from 2.11 to
 2.15.

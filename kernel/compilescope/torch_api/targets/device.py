@@ -4,7 +4,7 @@ Use it in a separate process: the replacements are permanent. It must run before
 are imported, since both read functions of ``torch.cuda`` and the versions of ``torch.version`` at
 import.
 
-Stands on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
+Relies on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
 `_MISSING`), and Triton's own hook for another driver (``triton.runtime.driver.set_active``); the
 same from 2.11 to 2.15.
 """

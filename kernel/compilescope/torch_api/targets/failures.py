@@ -1,6 +1,6 @@
 """Explains exceptions that the subject raises only because the device is missing.
 
-Stands on the names of ``torch._subclasses.fake_tensor``'s exceptions for tensors without data, and
+Relies on the names of ``torch._subclasses.fake_tensor``'s exceptions for tensors without data, and
 on torch's message for a build without a kernel for the device; the same from 2.11 to 2.15.
 """
 

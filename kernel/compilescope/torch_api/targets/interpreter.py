@@ -10,7 +10,7 @@ kernels need:
 - a check of every address: a kernel that accesses memory outside its arguments raises an error
   instead of ending the process.
 
-Stands on ``triton.runtime.interpreter`` (InterpreterBuilder, InterpretedFunction, ReduceOps,
+Relies on ``triton.runtime.interpreter`` (InterpreterBuilder, InterpretedFunction, ReduceOps,
 ScanOps, TensorHandle), ``triton.language.extra.libdevice`` and
 ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner, GridExpr); the same from Triton 3.6
 to 3.7.

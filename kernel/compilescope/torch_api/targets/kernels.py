@@ -4,7 +4,7 @@ torch 2.11's C++ wrapper, and AOTInductor's of any version, contain each kernel'
 warps, shared memory and launch grid. torch obtains them by running every kernel on the device while
 it generates the wrapper; here each kernel is compiled and none runs.
 
-Stands on ``PythonWrapperCodegen.generate_and_run_autotune_block`` (kernel_autotune_defs),
+Relies on ``PythonWrapperCodegen.generate_and_run_autotune_block`` (kernel_autotune_defs),
 ``AsyncCompile.triton``, ``codecache._load_triton_kernel_from_source``, ``CachingAutotuner``
 (_precompile_config, whose result has make_launcher with the arguments; save_gpu_kernel) and
 Triton's ``CompiledKernel._init_handles``, which would load the kernel.

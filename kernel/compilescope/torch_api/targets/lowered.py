@@ -4,7 +4,7 @@ The description has the post-grad graph, its wrapper, and the node that each buf
 holds. Symbolic sizes become the numbers that torch compiled with. It contains none of the user's
 tensors, because a target has none.
 
-Stands on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), on
+Relies on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), on
 ``origin_node`` and ``origins`` of Inductor's buffers, and on the values that a shape environment
 keeps (``backed_var_to_val``, before 2.12 ``var_to_val``).
 """

@@ -1,6 +1,6 @@
 """Triton kernels that compute Inductor's random numbers with Philox.
 
-Stands on ``torch._inductor.runtime.triton_helpers``.
+Relies on ``torch._inductor.runtime.triton_helpers``.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"

@@ -5,7 +5,7 @@ without which its engine finds no accelerator; and kernels for the constants tha
 the device while it compiles. ``target_runtime.cpp`` replaces all of these. It is built once for
 each torch and cached in torch's cache folder.
 
-Stands on ``torch._inductor.cpp_builder.get_cpp_compiler`` and the symbols that the C++ file names.
+Relies on ``torch._inductor.cpp_builder.get_cpp_compiler`` and the symbols that the C++ file names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tensors without data on a device that this machine lacks.
 
-Stands on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context), on fake tensors
+Relies on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context), on fake tensors
 sharing a storage by ``set_`` and keeping their mode when they are copied, and on
 ``torch.UntypedStorage.clone``, which torch calls to copy a graph's constants; the same from 2.11 to
 2.15.

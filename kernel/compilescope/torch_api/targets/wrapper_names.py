@@ -1,6 +1,6 @@
 """The globals of a generated Python wrapper's module, as far as a CPU build has them.
 
-Stands on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels``,
+Relies on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels``,
 ``torch._inductor.runtime.runtime_utils`` and ``torch._inductor.lowering``, which adds Inductor's
 own library functions there.
 """

@@ -1,6 +1,6 @@
 """Reads graphs, code and guards from the result of ``torch.compile(...).aot_compile(...)``.
 
-Stands on ``torch._dynamo.aot_compile`` (``AOTCompiledFunction``: ``_artifacts``, ``fn``,
+Relies on ``torch._dynamo.aot_compile`` (``AOTCompiledFunction``: ``_artifacts``, ``fn``,
 ``_extra_globals``, ``guard_check``, ``prepare_f_locals``; ``AOTCompiledModel``: ``model``,
 ``compiled_results``) as read in 2.13. Of ``_artifacts``: ``original_code``, ``backend_name``,
 ``guard_manager``, ``runtime_env`` (``closure``, ``argdefs``, ``kwdefaults``), and ``compiled_fn``.

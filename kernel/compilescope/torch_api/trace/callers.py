@@ -5,7 +5,7 @@ call itself (2.11 to 2.15). If torch would skip a callable's file, such as that 
 module, it wraps the callable in its own function and names only that. While torch sends the event,
 the whole stack can be inspected.
 
-Stands on the name ``fn`` that ``torch._dynamo.eval_frame`` uses for the wrapped callable (2.11 to
+Relies on the name ``fn`` that ``torch._dynamo.eval_frame`` uses for the wrapped callable (2.11 to
 2.15).
 """
 

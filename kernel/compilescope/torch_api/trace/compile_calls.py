@@ -1,6 +1,6 @@
 """Finds the call of ``torch.compile`` that a frame is compiled for.
 
-Stands on ``torch._dynamo.eval_frame``: ``_TorchDynamoContext.__call__``, which every way to compile
+Relies on ``torch._dynamo.eval_frame``: ``_TorchDynamoContext.__call__``, which every way to compile
 calls in the end (``torch.compile`` as a call and as a decorator, ``nn.Module.compile``, a library's
 own), and the function that it wraps around a callable: ``compile_wrapper`` from 2.12 on, ``_fn``
 before. Both have the context as ``self`` in their closure.

@@ -1,6 +1,6 @@
 """Finds the original callable inside the one that ``torch.compile`` returned.
 
-Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile`` returns),
+Relies on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile`` returns),
 ``OptimizedModule._orig_mod`` and ``Module._compiled_call_impl`` / ``_call_impl``
 (``module.compile()``): the same in 2.11 to 2.15.
 """

@@ -1,6 +1,6 @@
 """Collects FX graphs at the moment when torch prints them for its trace.
 
-Stands on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
+Relies on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
 the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``, and
 those that `node_origins` reads.
 """

@@ -1,6 +1,6 @@
 """Reads from an FX node the nodes that it was derived from.
 
-Stands on keys of ``Node.meta``, the same from 2.11 to 2.15: ``source_fn_stack`` (Dynamo's names of
+Relies on keys of ``Node.meta``, the same from 2.11 to 2.15: ``source_fn_stack`` (Dynamo's names of
 the calls that a node was traced under; AOTAutograd copies it to what it traces),
 ``fwd_source_fn_stack`` (on a backward node: the stack of its forward node, which torch finds by
 autograd's sequence numbers), ``original_aten`` (the operator whose decomposition produced it),

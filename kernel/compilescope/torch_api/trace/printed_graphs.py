@@ -4,7 +4,7 @@ With its trace on, torch prints a graph before and after most of its passes. Man
 change it, and printing is most of the overhead of tracing. So the last text is kept together with
 everything that it depends on: if none of that has changed, the text is the same.
 
-Stands on what ``torch.fx.graph.CodeGen._gen_python_code`` reads (as read in 2.13): of each node its
+Relies on what ``torch.fx.graph.CodeGen._gen_python_code`` reads (as read in 2.13): of each node its
 name, operation, target, arguments, type, and the keys of ``Node.meta`` below. Where it is uncertain
 whether two values print the same, above all for symbolic sizes, torch prints the graph.
 """

@@ -6,9 +6,9 @@ all the user's threads. It installs nothing before and leaves nothing behind.
 Most of the overhead of tracing is avoidable: torch creates descriptions that nothing reads, and
 writes every event as JSON and as a log record. So while there is no other listener, events are
 intercepted at their source. Unread events are skipped, and spans and figures are serialized only
-when needed. That stands on the name and the arguments of
-``torch._logging._internal.trace_structured``, from 2.11 to 2.15; where it is called in another way,
-torch does what it always does.
+when needed. It relies on the name and the arguments of
+``torch._logging._internal.trace_structured``, from 2.11 to 2.15; if it is called in another way,
+torch's behaviour is unchanged.
 """
 
 from __future__ import annotations

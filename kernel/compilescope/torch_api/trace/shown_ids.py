@@ -3,7 +3,7 @@
 Torch begins its log lines with a compile id, ``[0/1]``. An inspection uses frame numbers far from
 the user's (`trace.FIRST_FRAME`), which would confuse a reader.
 
-Stands on ``torch._guards.TraceId``, which only torch's log formatter converts to text, and
+Relies on ``torch._guards.TraceId``, which only torch's log formatter converts to text, and
 ``CompileContext.current_compile_id``; the same from 2.11 to 2.15.
 """
 

@@ -4,7 +4,7 @@ torch times its stages, but not its caches, the individual runs of the C++ compi
 compile threads. While `timed` is on, the functions below are timed too, and their spans join
 torch's own in the trace. Outside of it nothing is patched, so there is no overhead.
 
-Stands on ``torch._inductor.cpp_builder.CppBuilder`` (build, _preprocessing, _precompiling,
+Relies on ``torch._inductor.cpp_builder.CppBuilder`` (build, _preprocessing, _precompiling,
 _compile_only, _name), ``torch._inductor.async_compile.AsyncCompile.submit`` and the cache methods
 in `_FUNCTIONS`. Functions that a version lacks are not timed.
 """

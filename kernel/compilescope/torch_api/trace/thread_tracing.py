@@ -1,7 +1,7 @@
 """Lets one thread trace a graph while other threads call compiled code.
 
 While ``torch.fx`` traces, it sets a flag of the whole process, and compiled callables raise an
-error when any thread calls them. Stands on ``torch.fx._symbolic_trace`` (``_is_fx_tracing_flag``,
+error when any thread calls them. Relies on ``torch.fx._symbolic_trace`` (``_is_fx_tracing_flag``,
 which ``Tracer.trace`` sets and ``is_fx_symbolic_tracing`` reads); without the flag nothing is
 changed.
 """

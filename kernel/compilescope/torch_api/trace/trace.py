@@ -1,6 +1,6 @@
 """Torch's structured trace, live.
 
-Stands on ``torch._logging._internal`` (``trace_log``) and ``torch._logging.structured``
+Relies on ``torch._logging._internal`` (``trace_log``) and ``torch._logging.structured``
 (``INTERN_TABLE``); the same from 2.11 to 2.15.
 """
 

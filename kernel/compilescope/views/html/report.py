@@ -1,4 +1,4 @@
-"""The report as HTML: in a cell, in nbconvert and on GitHub, or as a page of its own."""
+"""The report as HTML: in a cell, in nbconvert and on GitHub, or as a standalone page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inductor's plans, in a line each: memory, changes of layout, fusion."""
+"""Inductor's plans, one line each: memory, layout changes, fusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of results: what was measured of each variant, as a table that is a chart too."""
+"""The table of results: the measurements of each variant, with bars."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /**
- * The stretch of time that is in sight, in µs.
+ * The visible time range, in µs.
  */
 export interface IWindow {
   readonly start: number;
@@ -7,7 +7,7 @@ export interface IWindow {
 }
 
 /**
- * The shortest stretch that can be looked at, in µs.
+ * The shortest time range that can be shown, in µs.
  */
 const SHORTEST = 1;
 

@@ -1,5 +1,5 @@
 /**
- * What the pointer does, in pixels of the element.
+ * Callbacks for pointer gestures, in pixels of the element.
  */
 export interface IGestures {
   onPan: (dx: number, dy: number) => void;

@@ -1,6 +1,6 @@
 /**
- * The address of torch's page about a break, if it is one that may be opened: a
- * report from elsewhere may say anything.
+ * The address of torch's page about a graph break, if it is safe to open: a foreign
+ * report may contain any text.
  */
 export function documentationOf(link: string): string | null {
   try {

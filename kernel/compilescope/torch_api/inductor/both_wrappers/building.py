@@ -1,6 +1,6 @@
-"""In the other process: a graph that was packed, compiled under the C++ wrapper.
+"""Runs in the other process: compiles a packed graph with the C++ wrapper.
 
-Stands on ``torch._inductor.compile_fx`` (codegen_and_compile), on
+Relies on ``torch._inductor.compile_fx`` (codegen_and_compile), on
 ``torch._inductor.compile_fx_ext`` and ``compile_fx_subproc`` (_run_in_child, the wire's input),
 ``CompiledFxGraph`` (guards_expr, prepare_for_serialization) and ``cpu_vec_isa.valid_vec_isa_list``.
 """

@@ -1,6 +1,6 @@
-"""What torch compiles under the Python wrapper for the backend, noticed graph by graph.
+"""Intercepts the graphs that torch compiles with the Python wrapper for the backend.
 
-Stands on ``torch._inductor.compile_fx`` (compile_fx and its ``inner_compile``, compile_fx_inner,
+Relies on ``torch._inductor.compile_fx`` (compile_fx and its ``inner_compile``, compile_fx_inner,
 and their defaults), ``CompiledFxGraph`` (post_compile, guards_expr, fx_kwargs, the key of torch's
 cache) and the backends' registry.
 """

@@ -1,6 +1,6 @@
-"""The C++ wrapper of a graph that another process built, loaded: nothing is compiled here.
+"""Loads a graph's C++ wrapper that another process built, without compiling.
 
-Stands on ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
+Relies on ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
 mutated_input_idxs, fx_kwargs, after_deserialization), ``CppBuilder.build``, ``codecache``
 (_precompile_header), ``cpp_builder.get_cpp_compiler``, ``cpu_vec_isa`` (valid_vec_isa_list,
 x86_isa_checker) and ``convert_frame.compile_lock``.

@@ -1,6 +1,6 @@
-"""A graph and all that compiling it takes, packed here and unpacked in the process that builds it.
+"""Packs a graph with all inputs of its compilation, and unpacks it in the build process.
 
-Stands on ``torch._inductor.compile_fx`` (get_cpp_wrapper_config, get_input_idxs_to_check), on
+Relies on ``torch._inductor.compile_fx`` (get_cpp_wrapper_config, get_input_idxs_to_check), on
 ``torch._inductor.compile_fx_subproc`` (serialize_compile), ``FxGraphCache`` (_check_for_hop),
 ``GraphPickler`` and ``TracingContext`` (params_flat, output_strides).
 """

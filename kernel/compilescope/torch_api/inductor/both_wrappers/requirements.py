@@ -1,6 +1,6 @@
-"""What the two wrappers need of torch, beside what an inspection needs.
+"""The torch features that the two wrappers need in addition to those of an inspection.
 
-Stands on ``torch._inductor.compile_fx_ext``, ``torch._inductor.compile_fx_subproc``,
+Relies on ``torch._inductor.compile_fx_ext``, ``torch._inductor.compile_fx_subproc``,
 ``torch.fx._graph_pickler``, and on ``torch._inductor.codecache`` (_precompile_header).
 """
 

@@ -1,6 +1,6 @@
-"""The guards on a graph's sizes, which its two wrappers have to share.
+"""The guards on a graph's sizes, which its two wrappers must share.
 
-Stands on ``FxGraphCache`` (_get_shape_env, _filter_backed_symints), and on the shape environment
+Relies on ``FxGraphCache`` (_get_shape_env, _filter_backed_symints), and on the shape environment
 (get_pruned_guards, produce_guards_expression).
 """
 

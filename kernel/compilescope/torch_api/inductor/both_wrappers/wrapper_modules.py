@@ -1,6 +1,6 @@
-"""The Python module that holds a C++ wrapper: compiled in the build, not where it is loaded.
+"""The Python module of a C++ wrapper: compiled during the build, not when it is loaded.
 
-Stands on ``codecache.get_path``, and on ``runtime.compile_tasks`` (where a wrapper's module is
+Relies on ``codecache.get_path``, and on ``runtime.compile_tasks`` (where a wrapper's module is
 compiled).
 """
 

@@ -10,7 +10,7 @@ the tests compare both.
 
 `linear_strides` makes a kernel that has to be generated cheaper.
 
-Stands on ``torch._inductor.codegen.cpp`` (CppScheduling.codegen_node, CppKernelProxy.codegen_nodes,
+Relies on ``torch._inductor.codegen.cpp`` (CppScheduling.codegen_node, CppKernelProxy.codegen_nodes,
 KernelGroup, WorkSharing, stride_at_vec_range), ``torch._inductor.codegen.common`` (KernelArgs,
 InplacedBuffer, DeferredLine), ``torch._inductor.loop_body.LoopBody`` and
 ``torch._inductor.scheduler`` (users, mutation_real_name, decide_inplace_update, mark_run). What a

@@ -6,7 +6,7 @@ with ``sympy.simplify``. If the index is a sum of integers and of integer multip
 as most are, simplifying changes the form and not the value, and the difference is the variable's
 coefficient. Of any other index torch computes the stride itself.
 
-Stands on ``torch._inductor.codegen.cpp.stride_at_vec_range``.
+Relies on ``torch._inductor.codegen.cpp.stride_at_vec_range``.
 """
 
 from __future__ import annotations
