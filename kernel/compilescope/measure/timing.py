@@ -27,6 +27,7 @@ def time_calls(
     cancelled: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] | None = None,
     device: str | None = None,
+    longest_s: float | None = None,
 ) -> dict[str, Timing]:
     """Times calls interleaved after a warm-up, with a `Sampler`.
 
@@ -46,6 +47,8 @@ def time_calls(
         Called with the fraction done.
     device
         Where the calls run, as for `Sampler`.
+    longest_s
+        How long eleven rounds may take, if that is more than four times ``budget_s``.
 
     Returns
     -------
@@ -66,7 +69,8 @@ def time_calls(
         sampler.warm_up(name, share_s * _WARM_SHARE, cancelled)
     start_ns = time.perf_counter_ns()
     spent = 0.0
-    while spent < (1 if sampler.rounds >= _FEWEST else OVERTIME):
+    overtime = OVERTIME if longest_s is None else max(OVERTIME, longest_s / budget_s)
+    while spent < (1 if sampler.rounds >= _FEWEST else overtime):
         if not sampler.round(cancelled):
             break
         taken_s = (time.perf_counter_ns() - start_ns) / 1e9

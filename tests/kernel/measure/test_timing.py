@@ -105,6 +105,18 @@ def test_a_call_longer_than_the_budget_is_run_once_more(
     assert clock.now == 10e9
 
 
+def test_slow_calls_may_take_longer_than_the_budget(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "OVERTIME", 4)
+    calls = {"eager": clock.call(5e5), "b": clock.call(4e5)}
+    assert time_calls(calls, budget_s=0.6)["b"].few
+    slow = time_calls(calls, budget_s=0.6, longest_s=20.0)["b"]
+    assert not slow.few
+    assert len(slow.samples_us) == 11
+    assert slow.ratio == pytest.approx(1.25)
+
+
 def test_a_round_that_is_cancelled_does_not_count(clock: Clock) -> None:
     assert time_calls({"a": lambda: None}, cancelled=lambda: True) == {}
     runs = itertools.count(1)

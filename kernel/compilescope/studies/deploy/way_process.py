@@ -25,6 +25,9 @@ COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; 
 """What the process runs; torch is loaded before the time counts."""
 SECONDS = 0.6
 """How long later calls are timed, eager's share included."""
+LONGEST_S = 20.0
+"""The longest that may take for slow calls: fewer than eight rounds cannot be judged, and the first
+calls of a slow model take longer."""
 
 Phase = Literal["cold", "cached", "shipped"]
 
@@ -169,6 +172,7 @@ def _time(
                 "call": lambda: compiled(*call.args, **call.kwargs),
             },
             budget_s=SECONDS,
+            longest_s=LONGEST_S,
             before_each=before_each if begin is not None or module_code.differs else None,
             device=device,
         )
