@@ -452,6 +452,14 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       return connection.request('add_variant', { subject, variant });
     },
     onAnswer: answer => this._onAnswer(answer),
+    onLeft: ({ job, code }) => {
+      // Nobody would run the code that the job waits for.
+      if (job && code) {
+        this._connection
+          ?.request('cancel', { job: job.id })
+          .catch(() => undefined);
+      }
+    },
     onError: error => {
       this.fail(error);
       this._requestedVariants.followShown(this._report);
