@@ -36,6 +36,7 @@ export function Chart(props: {
   React.useEffect(() => {
     const created = new Plot(host.current!, {
       onClick: data => click.current?.(data),
+      onDrawn: () => setError(''),
       onError: reason =>
         setError(reason instanceof Error ? reason.message : String(reason))
     });

@@ -143,6 +143,7 @@ export class Plot implements IDisposable {
         });
       }
     }
+    this._options.onDrawn?.();
   }
 
   private _make: MakeFigure | null = null;
@@ -180,6 +181,11 @@ export namespace Plot {
      * Told the `customdata` of a point that is clicked.
      */
     onClick?: (data: string | number) => void;
+
+    /**
+     * Told each time it was drawn.
+     */
+    onDrawn?: () => void;
 
     /**
      * Takes why it could not be drawn.

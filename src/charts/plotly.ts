@@ -60,10 +60,14 @@ export interface IPlotElement extends HTMLElement {
 }
 
 /**
- * Get Plotly. It is large: loaded once, when the first plot is drawn.
+ * Get Plotly. It is large: loaded once, when the first plot is drawn, or with the
+ * next one if that failed.
  */
 export function loadPlotly(): Promise<IPlotly> {
-  loading ??= load();
+  loading ??= load().catch(error => {
+    loading = null;
+    throw error;
+  });
   return loading;
 }
 

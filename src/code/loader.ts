@@ -1,4 +1,5 @@
 import { ISignal, Signal } from '@lumino/signaling';
+import { RequestError } from '../protocol/client';
 import { sameAddress, type IChoice } from './artifacts';
 import { problemOf } from './explain';
 import type { ArtifactResult, Problem } from './types';
@@ -44,6 +45,11 @@ export class SideLoader {
     return this._state;
   }
 
+  /** Whether the last text did not come because the connection was lost. */
+  get isLost(): boolean {
+    return this._isLost;
+  }
+
   /** Emitted whenever the state is another. */
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -51,19 +57,19 @@ export class SideLoader {
 
   /** Show nothing, and say why. */
   clear(problem: Problem): void {
-    this._ticket++;
+    this._restart();
     this._set({ kind: 'empty', problem });
   }
 
   /** Say why there is nothing. */
   refuse(choice: IChoice, problem: Problem): void {
-    this._ticket++;
+    this._restart();
     this._set({ kind: 'missing', choice, problem });
   }
 
   /** Forget what is shown: the next text is of another subject. */
   forget(): void {
-    this._ticket++;
+    this._restart();
     this._state = { kind: 'empty', problem: null };
   }
 
@@ -73,7 +79,7 @@ export class SideLoader {
    * @returns Resolves when the answer has come, or has been found stale.
    */
   async load(choice: IChoice): Promise<void> {
-    const ticket = ++this._ticket;
+    const ticket = this._restart();
     const { variant, compilation, artifact } = choice.address;
     const old = this._state;
     this._set(
@@ -82,6 +88,7 @@ export class SideLoader {
         : { kind: 'loading', choice }
     );
     let next: SideState;
+    let isLost = false;
     try {
       const result = await this._fetch(variant, compilation, artifact);
       next = {
@@ -92,10 +99,18 @@ export class SideLoader {
       };
     } catch (reason) {
       next = { kind: 'missing', choice, problem: problemOf(reason) };
+      isLost = reason instanceof RequestError && reason.kind === 'closed';
     }
     if (ticket === this._ticket) {
+      this._isLost = isLost;
       this._set(next);
     }
+  }
+
+  /** Drop what is on its way. */
+  private _restart(): number {
+    this._isLost = false;
+    return ++this._ticket;
   }
 
   private _set(state: SideState): void {
@@ -105,6 +120,7 @@ export class SideLoader {
 
   private _fetch: Fetch;
   private _state: SideState = { kind: 'empty', problem: null };
+  private _isLost = false;
   private _ticket = 0;
   private _changed = new Signal<this, void>(this);
 }

@@ -34,7 +34,7 @@ export class Sides implements IDisposable {
       right: new SideLoader(fetch)
     };
     for (const side of SIDES) {
-      this._loaders[side].changed.connect(() => this._changed.emit());
+      this._loaders[side].changed.connect(() => this._reload(side), this);
     }
     model.reportChanged.connect(this.refresh, this);
     model.selectedVariantsChanged.connect(this.refresh, this);
@@ -181,10 +181,32 @@ export class Sides implements IDisposable {
     };
   }
 
-  /** Without a report the kernel's state is all there is to say; with one it changes nothing. */
+  /**
+   * Without a report the kernel's state is all there is to say. With one it changes nothing, but for
+   * what was lost with the connection: that is fetched again once there is another.
+   */
   private _restate(): void {
-    if (!this._model.report) {
+    const { report, status } = this._model;
+    const lost = SIDES.filter(side => this._loaders[side].isLost);
+    const isReady = status.kind === 'ready';
+    if (isReady) {
+      this._retried.clear();
+      lost.forEach(side => (this._seen[side] = ''));
+    }
+    if (!report || (isReady && lost.length > 0)) {
       this.refresh();
+    }
+  }
+
+  /** Tell of a side's state; what was lost only shortly after the connection is back, is fetched. */
+  private _reload(side: Side): void {
+    const isBack = this._model.status.kind === 'ready';
+    if (this._loaders[side].isLost && isBack && !this._retried.has(side)) {
+      this._retried.add(side);
+      this._seen[side] = '';
+      this.refresh();
+    } else {
+      this._changed.emit();
     }
   }
 
@@ -222,6 +244,8 @@ export class Sides implements IDisposable {
     left: null,
     right: null
   };
+  /** The sides that were fetched again since the connection is back. */
+  private _retried = new Set<Side>();
   private _seen: Record<Side, string> = { left: '', right: '' };
   private _changed = new Signal<this, void>(this);
 }

@@ -37,6 +37,26 @@ function newerJob(known: JobState | null, update: JobState): JobState {
 }
 
 /**
+ * The job of which the news of its end was missed.
+ *
+ * @param before - What was known.
+ * @param job - What the kernel does now.
+ */
+function endedSince(
+  before: JobState | null,
+  job: JobState | null
+): JobState | null {
+  if (before === null || !isActive(before)) {
+    return null;
+  }
+  if (before.id !== job?.id) {
+    // How it ended is not told; the report says what it made.
+    return { ...before, state: 'done' };
+  }
+  return isActive(job) ? null : job;
+}
+
+/**
  * How long a cancel request may take before the kernel is interrupted all the
  * same, in milliseconds.
  */
@@ -80,7 +100,12 @@ export class Jobs {
    * Take the kernel's account of what it does, whatever was known before.
    */
   reset(job: JobState | null): void {
+    const before = this._current;
     this._take(job);
+    const ended = endedSince(before, job);
+    if (ended) {
+      this._options.onEnd(ended);
+    }
     this._options.onChange(job);
   }
 
@@ -99,6 +124,9 @@ export class Jobs {
    * The kernel went away, and its work with it.
    */
   end(): void {
+    this._ends++;
+    // The next kernel counts its jobs from 1 again.
+    this._cancelled.clear();
     if (this._current && isActive(this._current)) {
       this.update({ ...this._current, state: 'cancelled' });
     }
@@ -114,6 +142,7 @@ export class Jobs {
     if (!code) {
       return;
     }
+    const ends = this._ends;
     const isWanted = () => !this._cancelled.has(job.id);
     connection
       .execute(code, isWanted)
@@ -122,7 +151,8 @@ export class Jobs {
         await sleep(NEWS_PATIENCE);
         const isTold =
           this._current?.id === job.id && this._current.error !== null;
-        if (isWanted() && !isTold && !connection.isDisposed) {
+        const isGone = connection.isDisposed || ends !== this._ends;
+        if (isWanted() && !isTold && !isGone) {
           this._options.onError(error);
           this._options.onLost();
         }
@@ -187,6 +217,12 @@ export class Jobs {
   private _current: JobState | null = null;
   private _since = 0;
   private _cancelled = new Set<string>();
+
+  /**
+   * How often a kernel went away: what its code raises by that is no problem of
+   * the job.
+   */
+  private _ends = 0;
 }
 
 /**

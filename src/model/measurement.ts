@@ -56,6 +56,7 @@ export class MeasurementKeeper {
   clear(): void {
     this._ticket++;
     this._asking = null;
+    this._late = [];
     this._set(null);
   }
 
@@ -70,9 +71,13 @@ export class MeasurementKeeper {
     const whole = complete(this._current, update);
     if (whole) {
       this._set(whole);
-    } else {
-      void this.load();
+      return;
     }
+    if (this._asking) {
+      // The answer that is on its way may be older.
+      this._late.push(update);
+    }
+    void this.load();
   }
 
   /**
@@ -93,15 +98,26 @@ export class MeasurementKeeper {
         answer = await this._options.ask(0);
       }
       if (ticket === this._ticket) {
-        this._asking = null;
-        this.take(answer);
+        this._settle(answer);
       }
     } catch (error) {
       if (ticket === this._ticket) {
         this._asking = null;
+        this._late = [];
         this._options.onError(error);
       }
     }
+  }
+
+  private _settle(answer: Measurement): void {
+    const late = this._late;
+    this._asking = null;
+    this._late = [];
+    this.take(answer);
+    // What was told of an earlier measurement is of no use.
+    late
+      .filter(({ id }) => id === this._current?.id)
+      .forEach(update => this.take(update));
   }
 
   private _set(measurement: Measurement | null): void {
@@ -113,6 +129,12 @@ export class MeasurementKeeper {
 
   private _current: Measurement | null = null;
   private _asking: Promise<void> | null = null;
+
+  /**
+   * What was told while an answer was on its way, and does not follow on what is
+   * known.
+   */
+  private _late: Measurement[] = [];
 
   /**
    * Changes with the subject: an answer about another one is dropped.

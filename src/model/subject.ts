@@ -274,13 +274,13 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     this.jobs.reset(state.job);
     this.setWatchState(state.watching);
     this.setTiers(state.tiers);
-    const known = this._known.find(this._subject);
     const missed = missedSubject(this._known.list, state.subjects);
     this._setLive(state.subjects, this.awaitsInspection ? missed : null);
     const now = state.subjects.find(
       ({ subject }) => subject.id === this._subject
     );
-    if (now && (!this._report || now.revision !== known?.revision)) {
+    // Not that of the list, which may be newer than the report that is shown.
+    if (now && now.revision !== this._report?.revision) {
       this.reader.invalidate(now.subject.id, null);
       void this._loadReport();
     }
@@ -301,9 +301,6 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
         break;
       case 'job_changed':
         this.jobs.update(data.job);
-        if (!isActive(this.job)) {
-          this._known.retry();
-        }
         break;
       case 'watch_changed':
         this.setWatchState(data.watch);
@@ -357,7 +354,8 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   private async _loadReport(): Promise<void> {
-    if (this._connection && this._subject !== null) {
+    const id = this._subject;
+    if (id !== null && (this._connection || this._known.answersOf(id))) {
       const { connection, subject } = this.source();
       await this._loader.load(connection, subject);
     }
@@ -405,6 +403,9 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       void this._requestedVariants.endCell(() => this._loadReport());
     }
     this._keep();
+    if (!isActive(this.job)) {
+      this._known.retry();
+    }
   }
 
   private _connection: IConnection | null = null;
@@ -452,6 +453,14 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       return connection.request('add_variant', { subject, variant });
     },
     onAnswer: answer => this._onAnswer(answer),
+    onLeft: ({ job, code }) => {
+      // Nobody would run the code that the job waits for.
+      if (job && code) {
+        this._connection
+          ?.request('cancel', { job: job.id })
+          .catch(() => undefined);
+      }
+    },
     onError: error => {
       this.fail(error);
       this._requestedVariants.followShown(this._report);

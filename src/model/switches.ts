@@ -72,9 +72,11 @@ export class Switches {
 
   private async _ask(pending: IPending): Promise<void> {
     const isStale = () => this._pending !== pending;
+    const asked = this._requested;
     try {
-      const answer = await this._options.ask(this._requested);
+      const answer = await this._options.ask(asked);
       if (isStale()) {
+        this._leave(asked, answer);
         return;
       }
       pending.job = answer.job?.id ?? null;
@@ -89,6 +91,16 @@ export class Switches {
         this._options.onError(error);
         this._options.onChange();
       }
+    }
+  }
+
+  /**
+   * Give up what was asked for, unless it is asked for again: that is answered by
+   * the same job.
+   */
+  private _leave(asked: Variant, answer: AddVariantResult): void {
+    if (!this._pending || !isSameVariant(asked, this._requested)) {
+      this._options.onLeft(answer);
     }
   }
 
@@ -115,9 +127,14 @@ export namespace Switches {
     ask: (variant: Variant) => Promise<AddVariantResult>;
 
     /**
-     * Takes the answer to what was asked last; older answers are dropped.
+     * Takes the answer to what was asked last.
      */
     onAnswer: (answer: AddVariantResult) => Promise<void>;
+
+    /**
+     * Takes the answer to what is not requested any more.
+     */
+    onLeft: (answer: AddVariantResult) => void;
 
     /**
      * Takes what went wrong.

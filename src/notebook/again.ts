@@ -3,6 +3,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISubjectModel } from '../interfaces/subject';
+import { WAITING } from './outputs';
 
 /**
  * The place of the cell that a model's report is of; -1 where it is gone.
@@ -32,6 +33,9 @@ export async function runAgain(
   if (model.status.kind === 'dead') {
     await sessionContext.restartKernel();
   }
+  if (isNew) {
+    await answered(model);
+  }
   if (isNew && model.status.kind === 'unloaded') {
     // The cell that does so need not be above it.
     await model.load();
@@ -50,5 +54,20 @@ export async function runAgain(
       ),
       { autoClose: 8000 }
     );
+  }
+}
+
+/**
+ * Wait until the kernel has said whether it has the extension.
+ */
+async function answered(model: ISubjectModel): Promise<void> {
+  while (WAITING.includes(model.status.kind)) {
+    await new Promise<void>(resolve => {
+      const changed = () => {
+        model.statusChanged.disconnect(changed);
+        resolve();
+      };
+      model.statusChanged.connect(changed);
+    });
   }
 }

@@ -51,4 +51,4 @@ export function selectSubject(
 /**
  * States in which the kernel has not said yet what it knows.
  */
-const WAITING: readonly ConnectionKind[] = ['connecting', 'busy'];
+export const WAITING: readonly ConnectionKind[] = ['connecting', 'busy'];

@@ -2,6 +2,8 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import { Dialog, showDialog } from '@jupyterlab/apputils';
 import {
   closeIcon,
   downloadIcon,
@@ -12,7 +14,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { compilescopeIcon } from '../icons';
 import { isActive } from '../model/jobs';
 import { download } from '../download';
+import { renderMessage } from '../panels/common/states/message';
 import { showDoctor } from '../panels/doctor';
+import { problemOf } from '../protocol/client';
 import type { ISubjectModel } from '../interfaces/subject';
 import type { ICompilescope } from '../tokens';
 
@@ -130,12 +134,16 @@ export function addModelCommands(
       isEnabled: args =>
         args.redact === true ? isLive() : isReady() || model()?.isKept === true,
       execute: async args => {
-        const file = await model()?.save(
-          args.format === 'html' ? 'html' : 'json',
-          args.redact === true
-        );
-        if (file) {
-          download(file.filename, file.text);
+        try {
+          const file = await model()?.save(
+            args.format === 'html' ? 'html' : 'json',
+            args.redact === true
+          );
+          if (file) {
+            download(file.filename, file.text);
+          }
+        } catch (error) {
+          await showWhyUnsaved(error, trans);
         }
       }
     })
@@ -170,6 +178,21 @@ export function addModelCommands(
   );
   disposables.add(new Notifier(commands, service));
   return disposables;
+}
+
+/**
+ * Say why a report was not saved, and what to do: in a dialog, as notifications
+ * cut off what is longer than 140 characters.
+ */
+async function showWhyUnsaved(
+  error: unknown,
+  trans: TranslationBundle
+): Promise<void> {
+  await showDialog({
+    title: trans.__('The report was not saved'),
+    body: new Widget({ node: renderMessage(problemOf(error), trans) }),
+    buttons: [Dialog.okButton({ label: trans.__('Close') })]
+  });
 }
 
 /**

@@ -60,7 +60,7 @@ export class ReportWidget extends MainAreaWidget<ReportShell> {
     this.toolbar.addItem('pickers', bar(this.content.pickers));
     add('sidebar', CommandIDs.showSidebar);
     notebook.context.pathChanged.connect(this._setTitle, this);
-    notebook.disposed.connect(() => this.dispose());
+    notebook.disposed.connect(this.dispose, this);
     this.content.viewChanged.connect(this._setTitle, this);
     this._setTitle();
   }

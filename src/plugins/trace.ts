@@ -76,12 +76,7 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         ? items[0].path
         : null;
     };
-    const open = async (path: string) => {
-      const opened = tracker.find(widget => paths.get(widget) === path);
-      if (opened) {
-        shell.activateById(opened.id);
-        return opened;
-      }
+    const create = async (path: string) => {
       const { ReportPanel } = await import('./reportPanel');
       const revealer = new Revealer({
         commands,
@@ -129,6 +124,18 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         )
       );
       return widget;
+    };
+    // By path: the layout and the address may ask for one at the same time.
+    const opening = new Map<string, ReturnType<typeof create>>();
+    const open = async (path: string) => {
+      const opened = tracker.find(widget => paths.get(widget) === path);
+      if (opened) {
+        shell.activateById(opened.id);
+        return opened;
+      }
+      const created = opening.get(path) ?? create(path);
+      opening.set(path, created);
+      return created.finally(() => opening.delete(path));
     };
     commands.addCommand(CommandIDs.openTrace, {
       label: trans.__('Open with Compilescope'),

@@ -119,8 +119,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           void tracker.save(widget);
         }
       };
-      notebook.context.pathChanged.connect(save);
-      widget.content.viewChanged.connect(save);
+      // They go with the widget: the notebook lasts longer.
+      notebook.context.pathChanged.connect(save, widget);
+      widget.content.viewChanged.connect(save, widget);
       const inspected = model.subjects.find(
         subject => subject.subject.id === model.subject
       );

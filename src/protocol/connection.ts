@@ -109,6 +109,9 @@ export class Connection extends BaseConnection {
   }
 
   async open(isExpected = false): Promise<void> {
+    if (this._kernel.isDisposed) {
+      return;
+    }
     const attempt = ++this._attempt;
     const isStale = () => this.isDisposed || attempt !== this._attempt;
     if (!this._requests?.isOpen || !this._events?.isOpen) {

@@ -166,6 +166,12 @@ describe('Chart', () => {
     draw(figure('a'));
     await React.act(frame);
     expect(page.text()).toContain('no canvas');
+    await React.act(frame);
+    draw(figure('b'));
+    await jest.advanceTimersByTimeAsync(3000);
+    await React.act(frame);
+    expect(drawn().at(-1)).toBe('b');
+    expect(page.text()).toBe('');
   });
 
   it('leaves nothing behind', async () => {

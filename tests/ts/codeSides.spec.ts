@@ -4,6 +4,7 @@ import { compare, lineCount, marksOf } from '../../src/code/comparison';
 import { SideLoader, type SideState } from '../../src/code/loader';
 import { modesFor } from '../../src/code/mode';
 import { Sides } from '../../src/code/sides';
+import { problem, RequestError } from '../../src/protocol/client';
 import type {
   ArtifactResult,
   Region,
@@ -195,6 +196,34 @@ describe('Sides', () => {
     model.status = { kind: 'connecting' };
     model.statusChanged.emit(model.status);
     expect(what()).toContain('Waiting');
+  });
+
+  it('fetches again what was lost with the connection, once for each time it is back', async () => {
+    const { model, sides } = make();
+    await settle();
+    const lost = new RequestError(problem({ what: 'lost' }), 'closed');
+    let isLost = true;
+    const fetch = model.getArtifact.bind(model);
+    model.getArtifact = async (...address) => {
+      const text = await fetch(...address);
+      if (isLost) {
+        throw lost;
+      }
+      return text;
+    };
+    model.asked = [];
+    sides.pick('left', { compilation: '0/1' });
+    await settle();
+    // The answer was given up while the connection was back already.
+    expect(model.asked).toEqual(Array(2).fill('python 0/1 python'));
+    expect(sides.loader('left').state.kind).toBe('missing');
+    isLost = false;
+    model.statusChanged.emit(model.status);
+    await settle();
+    expect(model.asked).toHaveLength(3);
+    expect(sides.loader('left').state.kind).toBe('data');
+    model.statusChanged.emit(model.status);
+    expect(model.asked).toHaveLength(3);
   });
 
   it('asks only for what changed', () => {

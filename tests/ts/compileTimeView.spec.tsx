@@ -480,6 +480,13 @@ describe('CompileTimeView', () => {
     expect(ids[0]).toBe('0/0');
     expect(ids[1]).toBe('0/30');
     expect(omitted).toBe(29);
+    const reload = jest.spyOn(view as never, 'reload');
+    model.compilation = '0/99';
+    model.compilationChanged.emit();
+    expect(reload).not.toHaveBeenCalled();
+    model.compilation = '0/7';
+    model.compilationChanged.emit();
+    expect(reload).toHaveBeenCalledTimes(1);
     view.dispose();
   });
 });

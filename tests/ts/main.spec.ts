@@ -16,6 +16,7 @@ describe('ReportWidget', () => {
     const notebook = new Widget() as NotebookPanel;
     const context = { path: 'a/b.ipynb', pathChanged: new Signal({}) };
     Object.assign(notebook, { context });
+    const connect = jest.spyOn(notebook.disposed, 'connect');
     const model = new SubjectModel();
     const widget = new ReportWidget({
       notebook,
@@ -31,6 +32,8 @@ describe('ReportWidget', () => {
     parts.forEach(part =>
       part.disposed.connect(sender => disposed.push(sender))
     );
+    // The notebook holds nothing of it once it is closed.
+    expect(connect.mock.calls.map(call => call[1])).toContain(widget);
     widget.close();
     expect(disposed).toHaveLength(parts.length);
     expect(disposed).toEqual(expect.arrayContaining(parts));

@@ -107,6 +107,28 @@ describe('The work of a SubjectModel', () => {
       expect(model.requested.fullgraph).toBe(true);
     });
 
+    it('cancels the job of a setting that was left, unless it is set again', async () => {
+      const answer = (name: string, id: string) =>
+        connection.answer('add_variant', {
+          name,
+          revision: 1,
+          job: job({ id }),
+          code: 'go()'
+        });
+      const cancelled = () =>
+        connection.log.filter(([command]) => command === 'cancel');
+      await flip({ dynamic: true });
+      await flip({ dynamic: false });
+      await flip({ dynamic: true });
+      await answer('python dynamic', 'job-1');
+      expect(cancelled()).toEqual([]);
+      await answer('python static', 'job-2');
+      expect(cancelled()).toEqual([['cancel', { job: 'job-2' }]]);
+      await answer('python dynamic', 'job-1');
+      expect(connection.execute).toHaveBeenCalledTimes(1);
+      expect(model.job?.id).toBe('job-1');
+    });
+
     it('drops the error of a setting that was left again', async () => {
       await flip({ mode: 'max-autotune' });
       await flip({ mode: null });

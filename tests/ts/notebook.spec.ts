@@ -103,6 +103,43 @@ describe('runAgain', () => {
     above.mockRestore();
     run.mockRestore();
   });
+
+  it('loads the extension into a kernel that was restarted for it', async () => {
+    const above = jest
+      .spyOn(NotebookActions, 'runAllAbove')
+      .mockResolvedValue(true);
+    const run = jest.spyOn(NotebookActions, 'run').mockResolvedValue(true);
+    const statusChanged = new Signal<object, void>({});
+    const model = {
+      report: { subject: { cell: 'c1' } },
+      isLive: false,
+      status: { kind: 'dead' },
+      statusChanged,
+      load: jest.fn()
+    };
+    const become = (kind: string) => {
+      model.status = { kind };
+      statusChanged.emit();
+    };
+    const restartKernel = () => Promise.resolve(become('connecting'));
+    const done = runAgain(
+      {
+        content: { widgets: [{ model: { id: 'c1' } }], deselectAll: jest.fn() },
+        sessionContext: { restartKernel }
+      } as unknown as NotebookPanel,
+      model as unknown as ISubjectModel,
+      trans
+    );
+    await new Promise(resolve => setTimeout(resolve));
+    expect(above).not.toHaveBeenCalled();
+    become('busy');
+    become('unloaded');
+    await done;
+    expect(model.load).toHaveBeenCalledTimes(1);
+    expect(run).toHaveBeenCalledTimes(1);
+    above.mockRestore();
+    run.mockRestore();
+  });
 });
 
 describe('fileOf', () => {

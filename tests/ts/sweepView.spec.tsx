@@ -48,6 +48,12 @@ describe('SweepView', () => {
     await view['load']();
     expect(model.loadSweep).toHaveBeenCalledTimes(1);
     expect(view['whyEmpty']([])?.why).toContain('is gone');
+    Object.assign(model, {
+      isKept: false,
+      report: { trace: {}, variants: [] }
+    });
+    await view['load']();
+    expect(model.loadSweep).toHaveBeenCalledTimes(1);
     view.dispose();
   });
 });

@@ -109,6 +109,16 @@ describe('The measurement of a model', () => {
     expect(model.measurement?.series[0].samples_us).toEqual([1, 2, 3, 4]);
   });
 
+  it('takes the end that is told while what it missed is on its way', async () => {
+    push(of(0, [1]));
+    push(of(2, [3]));
+    push(of(3, [4], { state: 'done' }));
+    await connection.answer('get_measurement', of(1, [2, 3]));
+    expect(model.measurement).toMatchObject({ state: 'done', rounds: 4 });
+    expect(model.measurement?.series[0].samples_us).toEqual([1, 2, 3, 4]);
+    expect(connection.asked).toEqual([]);
+  });
+
   it('is asked for as a whole where another one began meanwhile', async () => {
     push(of(0, [1]));
     push(of(3, [4]));

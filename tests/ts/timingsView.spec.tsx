@@ -353,6 +353,9 @@ describe('The Timings view', () => {
           }
         ]
       }),
+      full('quick', {
+        paybacks: [{ cache: 'warm', compile_s: 1, saved_us: 2e6, calls: 0.5 }]
+      }),
       full('slow', {
         paybacks: [
           { cache: 'cold', compile_s: 8, saved_us: -4, calls: null },
@@ -363,6 +366,7 @@ describe('The Timings view', () => {
     expect(page.text()).toContain(
       'cpp pays for itself with cold caches (8.40 s) after 893,617 calls'
     );
+    expect(page.text()).toContain('after 1 call, saving 2.00 s each');
     expect(page.text()).toContain('slow never pays for itself: it saves');
     expect(cells('cpp').slice(0, 3)).toEqual(['cold', 'plain', '11.2 s']);
   });

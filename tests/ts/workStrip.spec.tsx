@@ -123,6 +123,15 @@ describe('WorkStrip', () => {
     expect(model.subject).toBe('w');
   });
 
+  it('says what became of the next kernel’s job of the same id', async () => {
+    const stopped = { state: 'cancelled' } as const;
+    await statusText(stopped);
+    click('Dismiss');
+    expect(await statusText(stopped)).toBe('');
+    await statusText({ state: 'running' });
+    expect(await statusText(stopped)).toContain('Cancelled.');
+  });
+
   it('says what a job failed by', async () => {
     const error = problem({ what: 'a fault of ours' });
     expect(await statusText({ state: 'failed', error })).toContain(

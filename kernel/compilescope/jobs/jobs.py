@@ -92,8 +92,8 @@ class Jobs:
 
     @property
     def shown(self) -> Job | None:
-        """The job that runs; the latest of those beside the main thread if that is free."""
-        return self.current or next(iter(self.aside[::-1]), None)
+        """The job that runs on the main thread; else the latest beside it; else the next to run."""
+        return self.current or next(iter([*self.aside[::-1], *self._queue]), None)
 
     def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         """A job that is about to run here."""

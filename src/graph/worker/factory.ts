@@ -13,8 +13,10 @@ const fromFile: WorkerFactory = () =>
  * The worker out of a text: for a page that is a single file.
  */
 export function fromText(script: string): WorkerFactory {
+  let url: string | null = null;
   return () => {
-    const url = URL.createObjectURL(
+    // Made once, as it holds the whole script until the page is closed.
+    url ??= URL.createObjectURL(
       new Blob([script], { type: 'text/javascript' })
     );
     return new Worker(url);

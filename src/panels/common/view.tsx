@@ -155,8 +155,15 @@ export abstract class ReportView<T> extends ReactWidget {
    * Load again what could not be loaded.
    */
   protected retry(): void {
-    this._key = null;
     this._place = '';
+    this.reload();
+  }
+
+  /**
+   * Load anew; what is shown stays until that is there.
+   */
+  protected reload(): void {
+    this._key = null;
     this.refresh();
   }
 

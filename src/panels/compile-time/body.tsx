@@ -209,7 +209,9 @@ export function CompileTimeBody(props: {
             )}
           </p>
         )}
-        {chart.lanes.length === 0 ? (
+        {shown.length === 0 && data.omitted > 0 ? (
+          <p className="jp-Compilescope-hint">{trans.__('Loading…')}</p>
+        ) : chart.lanes.length === 0 ? (
           <p className="jp-Compilescope-hint">
             {trans.__('torch logged no phases for this compilation.')}{' '}
             {shown[0]?.absent.phases ?? ''}

@@ -24,6 +24,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       isOfVariant: true
     });
     context.model.jobChanged.connect(this.update, this);
+    context.model.compilationChanged.connect(this._loadPicked, this);
   }
 
   protected override async load({ variant }: IShown): Promise<ICompileTime> {
@@ -37,14 +38,24 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       compilation =>
         longest.includes(compilation) || compilation.id === model.compilation
     );
+    this._omitted = outlines.filter(outline => !shown.includes(outline));
     const compilations = await Promise.all(
       shown.map(({ id }) => model.getCompilation(variant, id, ['phases']))
     );
     return {
       variant: report,
       compilations,
-      omitted: outlines.length - compilations.length
+      omitted: this._omitted.length
     };
+  }
+
+  /**
+   * One that was not among the longest is loaded once it is picked.
+   */
+  private _loadPicked(): void {
+    if (this._omitted.some(({ id }) => id === this.model.compilation)) {
+      this.reload();
+    }
   }
 
   protected override whyEmpty({
@@ -86,6 +97,11 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       />
     );
   }
+
+  /**
+   * The compilations that are not loaded.
+   */
+  private _omitted: VariantReport['compilations'] = [];
 }
 
 /** Why a variant has no phases, where the kernel does not say. */

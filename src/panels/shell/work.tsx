@@ -20,7 +20,7 @@ export class WorkStrip extends ReactWidget {
     super();
     this.addClass('jp-Compilescope-work');
     const { model } = _context;
-    model.jobChanged.connect(this.update, this);
+    model.jobChanged.connect(this._onJob, this);
     model.statusChanged.connect(this.update, this);
     model.subjectsChanged.connect(this.update, this);
     model.reportChanged.connect(this.update, this);
@@ -120,6 +120,17 @@ export class WorkStrip extends ReactWidget {
         {dismiss}
       </Line>
     ) : null;
+  }
+
+  /**
+   * What is new has not been dismissed: another kernel gives the same ids again.
+   */
+  private _onJob(): void {
+    const { job } = this._context.model;
+    if (!job || isActive(job)) {
+      this._dismissed = '';
+    }
+    this.update();
   }
 
   private _dismiss(job: JobState): void {

@@ -32,8 +32,8 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
           .filter(({ filled }) => filled.includes('ways'))
           .map(({ name }) => model.getVariant(name))
       ),
-      // A report from before a restart has no kernel to ask.
-      !model.isKept && model.loadSweep()
+      // A report from before a restart has no kernel to ask, and a trace no comparison.
+      !model.isKept && !model.report?.trace && model.loadSweep()
     ]);
     return deployed;
   }

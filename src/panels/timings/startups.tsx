@@ -77,14 +77,18 @@ function paybackTexts(
       cache === 'cold'
         ? trans.__('with cold caches (%1)', formatSeconds(compile_s))
         : trans.__('with warm caches (%1)', formatSeconds(compile_s));
-    return calls === null
-      ? trans.__('never pays for itself %1', when)
-      : trans.__(
-          'pays for itself %1 after %2 calls, saving %3 each',
-          when,
-          formatCount(Math.ceil(calls)),
-          formatMicroseconds(saved_us)
-        );
+    if (calls === null) {
+      return trans.__('never pays for itself %1', when);
+    }
+    const count = Math.ceil(calls);
+    return trans._n(
+      'pays for itself %2 after %3 call, saving %4 each',
+      'pays for itself %2 after %3 calls, saving %4 each',
+      count,
+      when,
+      formatCount(count),
+      formatMicroseconds(saved_us)
+    );
   });
 }
 

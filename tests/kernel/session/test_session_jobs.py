@@ -14,6 +14,7 @@ import torch
 from compilescope.inspection.code_generation import CodeGeneration
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
+from compilescope.jobs.runner import Work
 from compilescope.progress.progress import Progress
 from compilescope.report import VariantReport
 from compilescope.session import panel_jobs
@@ -472,3 +473,14 @@ def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
     notices = Notices(session)
     inspected(session)
     assert notices.states[-1] == ("job-1", "done")
+
+
+def test_a_panel_is_told_of_the_job_that_waits_where_none_runs() -> None:
+    session = Session()
+    subject = inspected(session)
+    assert session.jobs.shown is None
+    job = session.panel_jobs.run(subject)
+    session.panel_jobs.measure(subject, (), seconds=1, again=False)
+    assert session.jobs.shown is job
+    beside, _ = session.jobs.beside(subject, ["cpp"], Work(build=False))
+    assert session.jobs.shown is beside
