@@ -256,19 +256,20 @@ def test_a_failed_variant_says_why_and_is_not_compared() -> None:
     )
 
 
+WRONG = OutputError(
+    path="",
+    dtype="float32",
+    max_abs=1.0,
+    max_rel=1.0,
+    tolerance_abs=1e-5,
+    tolerance_rel=1e-5,
+    ok=False,
+)
+
+
 def test_a_wrong_result_is_never_the_best() -> None:
     report = make_report(eager=60.0, python=40.0, cpp=30.0)
-    report.variant("cpp").accuracy = [
-        OutputError(
-            path="",
-            dtype="float32",
-            max_abs=1.0,
-            max_rel=1.0,
-            tolerance_abs=1e-5,
-            tolerance_rel=1e-5,
-            ok=False,
-        )
-    ]
+    report.variant("cpp").accuracy = [WRONG]
     result = overview(report)
     assert result.headline.startswith(
         "Results of the C++ wrapper differ from eager's. Python wrapper is fastest"
@@ -278,6 +279,15 @@ def test_a_wrong_result_is_never_the_best() -> None:
         ("1 result differs from eager's", "cpp")
     ]
     assert not any(suggestion.variant == "cpp" for suggestion in result.suggestions)
+
+
+def test_a_wrong_variant_that_is_faster_is_not_called_slower() -> None:
+    report = make_report(eager=60.0, python=30.0)
+    report.variant("python").accuracy = [WRONG]
+    assert overview(report).headline == (
+        "Results of the Python wrapper differ from eager's. "
+        "No variant with correct results is measurably faster than eager."
+    )
 
 
 def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:

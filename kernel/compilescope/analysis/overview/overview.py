@@ -173,7 +173,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         if variant.timing is not None
         and variant.requested.backend is not None
         and not compiled_nothing(variant)
-        and all(error.ok for error in variant.accuracy)
+        and not _is_wrong(variant)
         and not always_recompiles(variant)
         and not _consumes_generator(variant)
         and (over := over_baseline(variant.timing)) is not None
@@ -184,6 +184,10 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
         default=None,
     )
+
+
+def _is_wrong(variant: VariantReport) -> bool:
+    return not all(error.ok for error in variant.accuracy)
 
 
 def _consumes_generator(variant: VariantReport) -> bool:
@@ -210,7 +214,7 @@ def _differing(shown: list[VariantReport]) -> str:
     wrong = [
         with_article(title(variant))
         for variant in shown
-        if any(not error.ok for error in variant.accuracy)
+        if _is_wrong(variant)
     ]
     if not wrong:
         return ""
@@ -284,6 +288,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
             return "Too noisy to judge which variant is fastest."
         if "few" in standings:
             return "Too few rounds to tell which variant is fastest."
+        if any(ratio.standing == "faster" and _is_wrong(variant) for variant, ratio in ratios):
+            return "No variant with correct results is measurably faster than eager."
         return "No variant is measurably faster than eager."
     if failed and all(
         variant.stage == "failed" for variant in shown if variant.requested.backend is not None
@@ -417,7 +423,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
-    wrong = [variant for variant in report.variants if not all(e.ok for e in variant.accuracy)]
+    wrong = [variant for variant in report.variants if _is_wrong(variant)]
     if wrong:
         number = sum(not error.ok for error in wrong[0].accuracy)
         text = f"{count(number, 'result differs', 'results differ')} from eager's"
