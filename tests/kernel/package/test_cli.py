@@ -40,6 +40,11 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
         (["diff", __file__, str(PYTHON)], "is not a trace"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
         (["trace", str(PYTHON), "--search", ""], "this one is empty"),
+        (
+            ["trace", str(PYTHON), "--search", "x", "-o", "x.html"],
+            "--search prints to the terminal",
+        ),
+        (["trace", str(PYTHON), "--stacks", "-o", "x.html"], "--stacks prints to the terminal"),
         (["trace", str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
         (["trace", str(PYTHON), "--follow"], "cannot be followed: it is compressed"),
         (["diff", str(PYTHON), str(PYTHON), "-o", "x.txt"], "Use .json or .html"),

@@ -211,11 +211,7 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 def _differing(shown: list[VariantReport]) -> str:
     """Names the variants whose results differ from eager's; empty if none do."""
-    wrong = [
-        with_article(title(variant))
-        for variant in shown
-        if _is_wrong(variant)
-    ]
+    wrong = [with_article(title(variant)) for variant in shown if _is_wrong(variant)]
     if not wrong:
         return ""
     names = " and ".join(wrong) if len(wrong) < _NAMED else f"{len(wrong)} variants"
