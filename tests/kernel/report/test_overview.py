@@ -16,8 +16,10 @@ from compilescope.analysis.figures.speedups import between, round_by_round, spee
 from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
+from compilescope.cli import files
 from compilescope.comms import summaries
 from compilescope.report import (
+    Compilation,
     Graph,
     Launch,
     Node,
@@ -339,6 +341,17 @@ def test_what_is_watched_is_counted() -> None:
     result = overview(report)
     assert result.headline == "1 compilation: 0 recompiles and 0 graph breaks."
     assert (result.results, result.wrapper, result.limit) == ([], None, None)
+
+
+def test_kernels_that_a_watch_dropped_are_counted() -> None:
+    report = make_report(eager=100.0, python=50.0)
+    report.subject.kind = "watch"
+    dropped = Compilation(id="0/1", counts={"kernels": 3, "guards": 5})
+    report.variant("python").compilations.append(dropped)
+    texts = {counted.view: counted.text for counted in overview(report).counts}
+    assert (texts["kernels"], texts["guards"]) == ("4 kernels", "5 guards")
+    saved = files.summary(report).variants[1]
+    assert (saved.kernels, saved.guards) == (4, 5)
 
 
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:

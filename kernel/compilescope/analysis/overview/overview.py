@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 from ...report import (
     PHASE_KINDS,
@@ -23,10 +22,11 @@ from ..figures.counts import (
     always_recompiles,
     break_count,
     compiled_nothing,
-    control_flow,
     counts,
     first_recompiles,
+    guard_count,
     has_graph,
+    kernel_counts,
     recompile_count,
 )
 from ..figures.intervals import interval_title
@@ -396,26 +396,13 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if cell_record is not None and len(cell_record.breaks) > len(breaks):
         broken.number, broken.warning = len(cell_record.breaks), True
         broken.text, broken.of = f"{break_count(cell_record.breaks)} in the cell", cell_record.name
-    kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
-    launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
-    languages = Counter(kernel.language for kernel in kernels)
-    by = [
-        f"{n:,} {_LANGUAGES[language]}"
-        for language, n in languages.items()
-        if language in _LANGUAGES
-    ]
-    guards = sum(
-        compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
-    )
+    kernels = kernel_counts(compilations)
+    guards = sum(map(guard_count, compilations))
     happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, again]
     if not broken.number and now is not None and _ended_at_break(now):
         happened.remove(broken)
-    if kernels:
-        summary = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
-        summary += f" ({', '.join(by)})" if by else ""
-        if runs := control_flow(compilations):
-            summary += f" in the code; {runs}"
-        happened.append(Count(number=launches, text=summary, view="kernels"))
+    if kernels.text:
+        happened.append(Count(number=kernels.number, text=kernels.text, view="kernels"))
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
@@ -465,7 +452,6 @@ def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
     ]
 
 
-_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
 _PARTS = {"inductor": "Inductor"} | {
     kind: PHASE_KINDS[kind]
     for kind in ("dynamo", "aot_autograd", "code_generation", "cpp_build", "triton")
