@@ -48,6 +48,7 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
         (["trace", str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
         (["trace", str(PYTHON), "--follow"], "cannot be followed: it is compressed"),
         (["diff", str(PYTHON), str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
+        (["sweep", "plan.json", "--out", "x.txt"], "Use .json or .html"),
         (["show", str(PYTHON), "--variant", "rank 7"], "no variant 'rank 7'"),
         (["show", str(PYTHON), "--guards", "--json"], "--json prints the summary or the list"),
         (["open", __file__, "--no-browser"], "is not a trace"),
