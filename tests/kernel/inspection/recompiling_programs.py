@@ -170,6 +170,11 @@ TO_RANK = Program(
     "def f(x):\n    return x.sin()",
     "for x in (torch.ones(3), torch.ones(4), torch.ones(4, 2)):\n    compiled(x)",
 )
+TO_EXCLUDED = Program(
+    "def f(x):\n    return x.sin() if x.shape[0] != 4 else x.cos()",
+    "for n in (5, 4):\n    x = torch.ones(n, 3)\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
 TO_ONE_UNNAMED = Program(
     "def f(*xs):\n    return xs[0].sin()",
     "for xs in ([torch.ones(8, 3)], [torch.ones(4, 3)], [torch.ones(1, 3)]):\n    compiled(*xs)",
