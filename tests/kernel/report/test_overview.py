@@ -419,6 +419,17 @@ def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
     assert "recompile" in filled(report.variant("python"))
 
 
+def test_a_variant_that_recompiles_in_every_call_is_named_where_another_does_not() -> None:
+    report = make_report(eager=60.0, python=20.0, cpp=30.0)
+    timing = report.variant("python").timing
+    assert timing is not None
+    timing.recompiles = "self.calls"
+    assert overview(report).headline.startswith(
+        "Every call of the Python wrapper recompiles: it changes self.calls, which a guard "
+        "compares. C++ wrapper is fastest: "
+    )
+
+
 @pytest.mark.parametrize(
     ("operator", "runs"),
     [

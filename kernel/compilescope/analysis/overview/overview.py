@@ -198,7 +198,7 @@ def _consumes_generator(variant: VariantReport) -> bool:
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
-    verdict = _differing(shown) + _verdict(report, shown, best)
+    verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best)
     record = _cell_record(report)
     if record is None or best is not None or all(variant.timing is None for variant in shown):
         return verdict
@@ -214,11 +214,29 @@ def _differing(shown: list[VariantReport]) -> str:
     wrong = [with_article(title(variant)) for variant in shown if _is_wrong(variant)]
     if not wrong:
         return ""
-    names = " and ".join(wrong) if len(wrong) < _NAMED else f"{len(wrong)} variants"
-    return f"Results of {names} differ from eager's. "
+    return f"Results of {_names(wrong)} differ from eager's. "
+
+
+def _recompiling(shown: list[VariantReport]) -> str:
+    """Names the variants that every call recompiles; empty if that is none or all of them."""
+    compiled = [
+        variant
+        for variant in shown
+        if variant.timing is not None and variant.requested.backend is not None
+    ]
+    again = [variant for variant in compiled if always_recompiles(variant)]
+    if not again or len(again) == len(compiled):
+        return ""
+    names = _names([with_article(title(variant)) for variant in again])
+    changed = always_recompiles(again[0])
+    return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
 
 
 _NAMED = 3
+
+
+def _names(titles: list[str]) -> str:
+    return " and ".join(titles) if len(titles) < _NAMED else f"{len(titles)} variants"
 
 
 def _cell_record(report: Report) -> VariantReport | None:
@@ -228,14 +246,20 @@ def _cell_record(report: Report) -> VariantReport | None:
 
 def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
-    if changed := next(filter(None, map(always_recompiles, timed)), ""):
+    again = [variant for variant in timed if always_recompiles(variant)]
+    compiled = [
+        variant
+        for variant in timed
+        if variant.requested.backend is not None and not always_recompiles(variant)
+    ]
+    if again and not compiled:
+        changed = always_recompiles(again[0])
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
             "compares. The latencies are for calls with restored state."
         )
     if any(map(_consumes_generator, timed)):
         return GENERATOR
-    compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)
         gain = f"{over.text} than {over.over}" if over is not None else ""
