@@ -11,7 +11,7 @@ from compilescope.analysis.changes.launches import launch_settings, launching
 from compilescope.analysis.changes.reports import report_difference
 from compilescope.analysis.changes.variants import baseline_of
 from compilescope.analysis.wrapper.kernel_bodies import body, body_lines
-from compilescope.report import Compilation, Kernel, Report, Subject, Timing, VariantReport
+from compilescope.report import Compilation, Kernel, Problem, Report, Subject, Timing, VariantReport
 
 HELPED = """
 @triton.jit
@@ -297,3 +297,19 @@ def test_few_samples_make_nothing_slower(few: bool) -> None:
     assert faster is not None
     assert (slower.is_slower, faster.is_faster) == (not few, not few)
     assert slower.text.endswith(": too few samples to tell" if few else ": slower")
+
+
+def test_a_variant_that_fails_now_is_named() -> None:
+    works = VariantReport(name="cpp", requested=cs.Variant(cpp_wrapper=True))
+    fails = VariantReport(
+        name="cpp",
+        requested=works.requested,
+        stage="failed",
+        problems=[Problem(severity="error", what="No compiler.\nmore")],
+    )
+    before, after = (
+        Report(subject=Subject(id="s", name="f"), variants=[variant]) for variant in (works, fails)
+    )
+    assert report_difference(before, after).variants[0].new == ["failed: No compiler."]
+    assert report_difference(after, before).variants[0].gone == ["failed: No compiler."]
+    assert not report_difference(after, after).variants[0].new

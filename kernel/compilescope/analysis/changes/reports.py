@@ -49,7 +49,7 @@ class VariantDifference(Struct):
     figures: list[FigureChange] = []
     latency: LatencyChange | None = None
     gone: list[str] = []
-    """Graph breaks, recompiles, functions and kernels that only the first report has."""
+    """Failures, graph breaks, recompiles, functions and kernels that only the first report has."""
     new: list[str] = []
     """The same, of the second report."""
     changed: list[str] = []
@@ -152,6 +152,10 @@ def _listed(labels: Counter[str]) -> list[str]:
 def _contents(variant: VariantReport) -> _Contents:
     """What a variant contains: a label of each thing, and the key that identifies it."""
     things: list[tuple[str, str]] = []
+    if variant.stage == "failed":
+        errors = [problem.what for problem in variant.problems if problem.severity == "error"]
+        first_line = errors[0].partition("\n")[0] if errors else "for an unknown reason"
+        things.append((f"failed: {first_line}", ""))
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
         if compilation.recompile is not None:
