@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..analysis.figures.counts import recompile_count
+from ..analysis.figures.counts import guard_count, kernel_count, recompile_count
 from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
 
@@ -119,7 +119,7 @@ def check_output(path: Path) -> None:
         )
     if not os.access(path.parent, os.W_OK):
         raise CompilescopeError(
-            f"{path.parent} is not a writable folder.", remedy="Give another with -o."
+            f"{path.parent} is not a writable folder.", remedy="Give a file in another folder."
         )
 
 
@@ -161,8 +161,8 @@ def summary(report: Report) -> Summary:
                 compilations=len(variant.compilations),
                 recompiles=recompile_count(variant.compilations),
                 graph_breaks=len(variant.breaks),
-                kernels=sum(len(compilation.kernels) for compilation in variant.compilations),
-                guards=sum(len(compilation.guards) for compilation in variant.compilations),
+                kernels=sum(map(kernel_count, variant.compilations)),
+                guards=sum(map(guard_count, variant.compilations)),
                 compile_time_s=sum(
                     compilation.duration_s or 0.0 for compilation in variant.compilations
                 ),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..readers.lazy_trace import ProcessLog, Trace
-from ..readers.log_files import is_log
+from ..readers.log_files import is_log, is_of_rank
 from ..readers.outlines import Events
 from ..readers.trace_summary import compilation_lines
 from ..report.errors import CompilescopeError
@@ -173,4 +173,4 @@ class _Follower:
         return len(processes) > 1 or any(log.origin.rank is not None for log in processes)
 
     def _is_followed(self, log: ProcessLog) -> bool:
-        return self._rank in (None, log.name.partition(",")[0])
+        return is_of_rank(log.name, self._rank)

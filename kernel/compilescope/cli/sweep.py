@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import files
+
 if TYPE_CHECKING:
     from ..report import Sweep, SweepCell
 
@@ -50,6 +52,8 @@ def command(options: argparse.Namespace) -> int:
     from ..sweep.wait import follow
     from ..views.progress import Line
 
+    if options.out is not None:
+        files.check_output(options.out)
     plan = plan_file.read(options.plan, options.shard)
     report = new_report(plan.subject)
     running = Running(plan, executor="gpus" if options.gpus else None, workers=options.workers)

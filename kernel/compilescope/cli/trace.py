@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..readers.lazy_trace import Trace
 from ..readers.trace_summary import compilation_lines, summary_of
-from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.subjects.traces import CompilationLine
 from . import files, trace_text
@@ -92,6 +91,12 @@ def command(options: argparse.Namespace) -> int:
     rank = None if options.rank is None else f"rank {options.rank}"
     if options.output is not None:
         files.check_output(options.output)
+    shown = "--search" if options.search else "--stacks" if options.stacks else ""
+    if options.output is not None and shown:
+        raise CompilescopeError(
+            f"{shown} prints to the terminal, and -o writes a page or a report.",
+            remedy="Give one of them.",
+        )
     if options.search == "":
         raise CompilescopeError("--search looks for a text, and this one is empty.")
     for path in options.paths:
@@ -124,7 +129,9 @@ def command(options: argparse.Namespace) -> int:
         elif not (options.follow and options.json):
             _summarize(trace, rank, options)
     if options.output is not None:
-        report = _whole(options.paths, rank)
+        from ..readers.trace import report_of
+
+        report = report_of(options.paths, rank)
         files.write(report, options.output, redact=options.redact)
     return 0
 
@@ -173,13 +180,12 @@ def _stacks(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
 
 
 def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
-    report = trace.report()
+    report = trace.report(rank)
     if options.redact:
         report = report.redacted()
     lines = [
         line
         for variant in report.variants
-        if rank in (None, variant.name.partition(",")[0])
         for line in compilation_lines(variant)
         if (options.only is None or _FILTERS[options.only](line))
         and _names(line, options.function)
@@ -192,7 +198,7 @@ def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
         return
     if not lines:
         files.print_note("no compilation matches")
-    for text in trace_text.compilations(lines, Paint(sys.stdout), scoped=len(report.variants) > 1):
+    for text in trace_text.compilations(lines, Paint(sys.stdout), scoped=len(trace.processes) > 1):
         print(text)
 
 
@@ -201,14 +207,3 @@ def _names(line: CompilationLine, text: str | None) -> bool:
     if not text:
         return True
     return line.frame is not None and (text in line.frame.function or text in line.frame.file)
-
-
-def _whole(paths: Sequence[Path], rank: str | None) -> Report:
-    from ..readers.trace import report_of
-
-    report = report_of(paths)
-    if rank is not None:
-        report.variants = [
-            variant for variant in report.variants if variant.name.partition(",")[0] == rank
-        ]
-    return report

@@ -20,6 +20,7 @@ from .log_files import (
     Origin,
     common_path,
     find_logs,
+    is_of_rank,
     names_of,
     origin,
     paths_of,
@@ -238,6 +239,10 @@ class Trace:
         """Those that logged a compilation: ranks by number, attempts by time."""
         return [log for log in self._logs if log.events]
 
+    def processes_of(self, rank: str | None) -> list[ProcessLog]:
+        """Those of one rank (``rank 1``), in all its attempts; None: all."""
+        return [log for log in self.processes if is_of_rank(log.name, rank)]
+
     @property
     def position(self) -> int:
         """How many bytes were read."""
@@ -284,26 +289,34 @@ class Trace:
     @property
     def problems(self) -> list[Problem]:
         """The parts of the files that cannot be read."""
+        return self._problems_of(None)
+
+    def _problems_of(self, rank: str | None) -> list[Problem]:
         problems = list(self._problems)
         for log in self._logs:
+            number = log.origin.rank
+            may_be = number is None and not log.events
+            if rank is not None and rank != f"rank {number}" and not may_be:
+                continue
             if log.damages and not log.events:
                 problems.append(no_trace(log.path.name))
             problems += log.damages
         return problems
 
     @gc_disabled()
-    def report(self) -> Report:
-        """Every compilation in outline, a variant for each process."""
+    def report(self, rank: str | None = None) -> Report:
+        """Every compilation in outline, a variant for each process; of one rank, or of all."""
+        processes = self.processes_of(rank)
         report = Report(
             created=written(max(self._opened, key=lambda file: file.stat().st_mtime)),
             subject=Subject(id=f"trace:{self.path.name}", name=self.path.name, kind="trace"),
-            problems=self.problems,
+            problems=self._problems_of(rank),
         )
         report.subject.device = ""
-        for process in self.processes:
+        for process in processes:
             report.variants.append(process.report())
             describe(report, process.outlines.environment, "")
-        report.subject.name += ranks_of([process.origin for process in self.processes])
+        report.subject.name += ranks_of([process.origin for process in processes])
         return report
 
     @gc_disabled()

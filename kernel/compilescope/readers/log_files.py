@@ -171,6 +171,11 @@ def names_of(origins: Sequence[Origin]) -> list[str]:
     return names
 
 
+def is_of_rank(name: str, rank: str | None) -> bool:
+    """Whether a process is of a rank (``rank 1``), in any attempt; None: of any."""
+    return rank in (None, name.partition(",")[0])
+
+
 def ranks_of(origins: Sequence[Origin]) -> str:
     """The ranks as a suffix of a trace's name: ``, ranks 0 to 7``; empty if none is known."""
     ranks = sorted({log_origin.rank for log_origin in origins if log_origin.rank is not None})

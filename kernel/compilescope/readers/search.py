@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..capture.heads import EVERY_HEAD, Block, Blocks
 from ..report.problem import Struct
 from .lazy_trace import ProcessLog, Trace
+from .log_files import is_of_rank
 
 MOST_HITS = 200
 _SHOWN = 300
@@ -50,7 +51,7 @@ def search(trace: Trace, text: str, *, rank: str | None = None) -> Matches:
     if not text:
         return matches
     for log in trace.processes:
-        if rank not in (None, log.name.partition(",")[0]):
+        if not is_of_rank(log.name, rank):
             continue
         for hit in _in_log(log, text.encode()):
             if len(matches.hits) == MOST_HITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ..analysis.assemble import assemble
 from ..analysis.packages.trace_header import device_of, environment_of
@@ -13,7 +14,7 @@ from ..analysis.wrapper.links import pair
 from ..capture.records import Record
 from ..capture.tracelog import read
 from ..measure.garbage_collection import gc_disabled
-from ..report import Report, Subject, VariantReport
+from ..report import Problem, Report, Subject, VariantReport
 from ..report.variant import Variant
 from .collectives import collective_problems
 from .epochs import distinguished
@@ -23,6 +24,7 @@ from .log_files import (
     Origin,
     common_path,
     find_logs,
+    is_of_rank,
     names_of,
     origin,
     paths_of,
@@ -34,8 +36,16 @@ from .trace_summary import for_report, summary_of
 
 
 @gc_disabled()
-def report_of(path: str | Path | Sequence[Path]) -> Report:
-    """See `compilescope.read_trace`; the logs may be at several paths."""
+def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Report:
+    """See `compilescope.read_trace`; the logs may be at several paths.
+
+    Parameters
+    ----------
+    path
+        A log or a folder of logs, or several.
+    rank
+        The only rank to include: ``rank 1``. None: all.
+    """
     paths = paths_of(path)
     path = common_path(paths)
     files, problems = find_logs(paths)
@@ -44,35 +54,45 @@ def report_of(path: str | Path | Sequence[Path]) -> Report:
         subject=Subject(id=f"trace:{path.name}", name=path.name, kind="trace", device=""),
         problems=problems,
     )
-    traces: list[tuple[Origin, list[Record]]] = []
+    traces: list[_Written] = []
     for file in files:
         try:
             log = read(file)
         except OSError as error:
             report.problems.append(unreadable(file, error))
             continue
-        report.problems += log.problems
         for process_log in (log, *log.others):
-            report.problems += process_log.problems if process_log is not log else []
-            if process_log.records:
-                traces.append(
-                    (
-                        origin(file, path, process_log.rank, process_log.records[0].time_s),
-                        process_log.records,
-                    )
-                )
-    traces.sort(key=lambda trace: trace[0].order)
-    origins = [written_by for written_by, _ in traces]
-    for (_, records), name in zip(traces, names_of(origins), strict=True):
-        report.variants.append(_variant(records, name))
-        describe(report, environment_of(records), device_of(records))
+            records = process_log.records
+            if not records:
+                report.problems += process_log.problems
+                continue
+            written_by = origin(file, path, process_log.rank, records[0].time_s)
+            traces.append(_Written(written_by, records, process_log.problems))
+    traces.sort(key=lambda trace: trace.origin.order)
+    origins = []
+    names = names_of([trace.origin for trace in traces])
+    for trace, name in zip(traces, names, strict=True):
+        if not is_of_rank(name, rank):
+            continue
+        origins.append(trace.origin)
+        report.problems += trace.problems
+        report.variants.append(_variant(trace.records, name))
+        describe(report, environment_of(trace.records), device_of(trace.records))
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
-    with Trace(paths) as trace:
-        report.trace = for_report(summary_of(trace, stacks=True))
+    with Trace(paths) as outlined:
+        report.trace = for_report(summary_of(outlined, rank=rank, stacks=True))
         report.problems += divergence_problems(report.trace.ranks)
-        report.problems += collective_problems(trace.processes)
+        report.problems += collective_problems(outlined.processes_of(rank))
     return report
+
+
+class _Written(NamedTuple):
+    """What one process wrote."""
+
+    origin: Origin
+    records: list[Record]
+    problems: list[Problem]
 
 
 def _variant(records: Sequence[Record], name: str) -> VariantReport:

@@ -39,8 +39,8 @@ def summary_of(
     stacks
         Include the call stacks that triggered compilations; a redacted summary has none.
     """
-    report = trace.report()
-    logs = {log.name: log for log in trace.processes if rank in (None, log.name.partition(",")[0])}
+    report = trace.report(rank)
+    logs = {log.name: log for log in trace.processes_of(rank)}
     comparison: RankComparison | None = None
     if len(trace.processes) > 1 and rank is None and not redact:
         from .rank_divergence import compare_ranks, divergence_problems

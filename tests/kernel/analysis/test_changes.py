@@ -8,9 +8,10 @@ import torch
 from compilescope.analysis.changes.kernel_pairs import pair_kernels
 from compilescope.analysis.changes.kernels import count_lines
 from compilescope.analysis.changes.launches import launch_settings, launching
+from compilescope.analysis.changes.reports import report_difference
 from compilescope.analysis.changes.variants import baseline_of
 from compilescope.analysis.wrapper.kernel_bodies import body, body_lines
-from compilescope.report import Compilation, Kernel, Report, VariantReport
+from compilescope.report import Compilation, Kernel, Problem, Report, Subject, Timing, VariantReport
 
 HELPED = """
 @triton.jit
@@ -275,3 +276,40 @@ def test_a_variant_that_failed_without_code_is_not_compared() -> None:
     assert baseline_of(cpp, variants) is python
     cpp.stage = "failed"
     assert baseline_of(cpp, variants) is None
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_few_samples_make_nothing_slower(few: bool) -> None:
+    timings = [
+        Timing(median_us=us, interval_us=(us - 1, us + 1), few=few and us == 20.0)
+        for us in (10.0, 20.0)
+    ]
+    reports = [
+        Report(
+            subject=Subject(id="s", name="f"),
+            variants=[VariantReport(name="python", requested=cs.Variant(), timing=timing)],
+        )
+        for timing in timings
+    ]
+    slower = report_difference(*reports).variants[0].latency
+    faster = report_difference(*reversed(reports)).variants[0].latency
+    assert slower is not None
+    assert faster is not None
+    assert (slower.is_slower, faster.is_faster) == (not few, not few)
+    assert slower.text.endswith(": too few samples to tell" if few else ": slower")
+
+
+def test_a_variant_that_fails_now_is_named() -> None:
+    works = VariantReport(name="cpp", requested=cs.Variant(cpp_wrapper=True))
+    fails = VariantReport(
+        name="cpp",
+        requested=works.requested,
+        stage="failed",
+        problems=[Problem(severity="error", what="No compiler.\nmore")],
+    )
+    before, after = (
+        Report(subject=Subject(id="s", name="f"), variants=[variant]) for variant in (works, fails)
+    )
+    assert report_difference(before, after).variants[0].new == ["failed: No compiler."]
+    assert report_difference(after, before).variants[0].gone == ["failed: No compiler."]
+    assert not report_difference(after, after).variants[0].new

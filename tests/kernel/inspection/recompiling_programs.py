@@ -43,6 +43,18 @@ NAMED = Program(
     "def f(x):\n    return x + 1",
     "for batch in (torch.ones(4, 3), torch.ones(5, 3)):\n    compiled(batch)",
 )
+SLICED = Program(
+    "def f(x):\n    return x + 1\ndata = torch.ones(9, 3)",
+    "for n in (4, 5):\n    compiled(data[:n])",
+)
+INDEXED = Program(
+    "def f(x):\n    return x + 1\ndata = [torch.ones(4, 3), torch.ones(5, 3)]",
+    "for n in (0, 1):\n    compiled(data[n])",
+)
+TRANSPOSED = Program(
+    "def f(x):\n    return x + 1",
+    "for batch in (torch.ones(3, 3).T, torch.ones(3, 3)):\n    compiled(batch.T)",
+)
 KEYWORD = Program(
     "def f(a, *, x):\n    return a + x['image'].sum()",
     "for n in (4, 5):\n    batch = {'image': torch.ones(n, 3)}\n    compiled(1.0, x=batch)",
@@ -157,6 +169,11 @@ LIMIT = Program(
 TO_RANK = Program(
     "def f(x):\n    return x.sin()",
     "for x in (torch.ones(3), torch.ones(4), torch.ones(4, 2)):\n    compiled(x)",
+)
+TO_EXCLUDED = Program(
+    "def f(x):\n    return x.sin() if x.shape[0] != 4 else x.cos()",
+    "for n in (5, 4):\n    x = torch.ones(n, 3)\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
 )
 TO_ONE_UNNAMED = Program(
     "def f(*xs):\n    return xs[0].sin()",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from compilescope.analysis.guards.advice import advise
+from compilescope.analysis.guards.frames import Caller
+from compilescope.report import Failure, SourceLine
 
 from .recompiling_programs import LENGTH, SIZES, Program, advice_of, run, suggestions_of
 
@@ -28,6 +31,8 @@ OPTIONS = Program(
     SIZES.calls,
     "options = {'backend': 'eager'}\ncompiled = torch.compile(f, **options)",
 )
+FRAME = SourceLine(file="<missing>", line=1, function="f")
+CALLER = Caller(SourceLine(file="<missing>", line=3, function="main", code="f(x)"))
 CURRIED = SIZES._replace(compile="compiled = torch.compile(backend='eager')(f)")
 
 
@@ -74,3 +79,19 @@ def test_calls_that_recompile_run_in_eager_only_after_the_compiled_ones() -> Non
     (suggestion,) = suggestions_of(ran)
     assert suggestion.place.startswith("after the calls that should be compiled")
     assert (suggestion.gain, suggestion.basis) == ("", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "mode"),
+    [("True", "False", "enable_grad"), ("", "False", "enable_grad"), ("", "True", "no_grad")],
+)
+def test_calls_keep_the_grad_mode_of_the_first_compilation(old: str, new: str, mode: str) -> None:
+    failure = Failure(guard="GLOBAL_STATE", kind="grad_mode", old=old, new=new)
+    (advice,) = advise([("", failure)], frame=FRAME, caller=CALLER, settings={})
+    assert advice.code == f"with torch.{mode}():\n    f(x)"
+
+
+def test_no_grad_mode_is_advised_if_none_is_known() -> None:
+    failure = Failure(guard="GLOBAL_STATE", kind="grad_mode")
+    (advice,) = advise([("", failure)], frame=FRAME, caller=CALLER, settings={})
+    assert advice.kind == "stance"

@@ -16,8 +16,10 @@ from compilescope.analysis.figures.speedups import between, round_by_round, spee
 from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
+from compilescope.cli import files
 from compilescope.comms import summaries
 from compilescope.report import (
+    Compilation,
     Graph,
     Launch,
     Node,
@@ -256,19 +258,20 @@ def test_a_failed_variant_says_why_and_is_not_compared() -> None:
     )
 
 
+WRONG = OutputError(
+    path="",
+    dtype="float32",
+    max_abs=1.0,
+    max_rel=1.0,
+    tolerance_abs=1e-5,
+    tolerance_rel=1e-5,
+    ok=False,
+)
+
+
 def test_a_wrong_result_is_never_the_best() -> None:
     report = make_report(eager=60.0, python=40.0, cpp=30.0)
-    report.variant("cpp").accuracy = [
-        OutputError(
-            path="",
-            dtype="float32",
-            max_abs=1.0,
-            max_rel=1.0,
-            tolerance_abs=1e-5,
-            tolerance_rel=1e-5,
-            ok=False,
-        )
-    ]
+    report.variant("cpp").accuracy = [WRONG]
     result = overview(report)
     assert result.headline.startswith(
         "Results of the C++ wrapper differ from eager's. Python wrapper is fastest"
@@ -278,6 +281,15 @@ def test_a_wrong_result_is_never_the_best() -> None:
         ("1 result differs from eager's", "cpp")
     ]
     assert not any(suggestion.variant == "cpp" for suggestion in result.suggestions)
+
+
+def test_a_wrong_variant_that_is_faster_is_not_called_slower() -> None:
+    report = make_report(eager=60.0, python=30.0)
+    report.variant("python").accuracy = [WRONG]
+    assert overview(report).headline == (
+        "Results of the Python wrapper differ from eager's. "
+        "No variant with correct results is measurably faster than eager."
+    )
 
 
 def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:
@@ -329,6 +341,17 @@ def test_what_is_watched_is_counted() -> None:
     result = overview(report)
     assert result.headline == "1 compilation: 0 recompiles and 0 graph breaks."
     assert (result.results, result.wrapper, result.limit) == ([], None, None)
+
+
+def test_kernels_that_a_watch_dropped_are_counted() -> None:
+    report = make_report(eager=100.0, python=50.0)
+    report.subject.kind = "watch"
+    dropped = Compilation(id="0/1", counts={"kernels": 3, "guards": 5})
+    report.variant("python").compilations.append(dropped)
+    texts = {counted.view: counted.text for counted in overview(report).counts}
+    assert (texts["kernels"], texts["guards"]) == ("4 kernels", "5 guards")
+    saved = files.summary(report).variants[1]
+    assert (saved.kernels, saved.guards) == (4, 5)
 
 
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
@@ -394,6 +417,17 @@ def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
     assert overview(noisy).longer_s == 0
     # The view that the count leads to has something to say.
     assert "recompile" in filled(report.variant("python"))
+
+
+def test_a_variant_that_recompiles_in_every_call_is_named_where_another_does_not() -> None:
+    report = make_report(eager=60.0, python=20.0, cpp=30.0)
+    timing = report.variant("python").timing
+    assert timing is not None
+    timing.recompiles = "self.calls"
+    assert overview(report).headline.startswith(
+        "Every call of the Python wrapper recompiles: it changes self.calls, which a guard "
+        "compares. C++ wrapper is fastest: "
+    )
 
 
 @pytest.mark.parametrize(

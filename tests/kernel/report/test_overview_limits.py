@@ -12,6 +12,7 @@ from compilescope.report import (
     CompileTime,
     Layer,
     Layers,
+    Problem,
     Report,
     Sweep,
     SweepCell,
@@ -51,6 +52,33 @@ def test_wrappers_are_compared_where_both_were_tried() -> None:
     assert answer is not None
     assert answer.headline.startswith("Yes: ")
     assert "These are python and cpp; as written was tried with one wrapper." in answer.text
+
+
+@pytest.mark.parametrize(
+    ("failed", "headline"),
+    [
+        ("cpp", "It could not be built."),
+        ("python", "The Python wrapper could not be built."),
+    ],
+)
+def test_a_wrapper_that_failed_is_not_called_generated(failed: str, headline: str) -> None:
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    for name in ("python", "cpp"):
+        report.variant(name).stage, report.variant(name).timing = "sources", None
+    report.variant(failed).stage = "failed"
+    report.variant(failed).problems = [Problem(severity="error", what="No compiler.")]
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.text) == (headline, "No compiler.")
+
+
+def test_a_wrapper_that_is_only_captured_is_not_called_generated() -> None:
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    for name, stage in (("python", "captured"), ("cpp", "sources")):
+        report.variant(name).stage, report.variant(name).timing = stage, None  # type: ignore[assignment]
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.text == "The Python wrapper is being generated."
 
 
 def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:

@@ -197,6 +197,24 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
     assert suggestion.gain == "saves 4.00 s of compile time"
 
 
+def test_the_same_code_at_two_calls_is_two_suggestions() -> None:
+    def again(compilation: str, line: int) -> Compilation:
+        where = SourceLine(file="train.py", line=line, function="main")
+        code = "torch._dynamo.mark_dynamic(x, 0)"
+        advice = Advice(kind="mark_dynamic", what="Symbols.", code=code, where=where)
+        recompile = Recompile(reasons=[], failures=[], advice=[advice])
+        return Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+
+    report = make_report(eager=60.0, python=40.0)
+    calls = [again("0/1", 3), again("1/1", 7), again("1/2", 7)]
+    report.variant("python").compilations += calls
+    suggestions = [item for item in overview(report).suggestions if item.what.startswith("Avoid")]
+    assert {(item.place, item.gain) for item in suggestions} == {
+        ("before the call (train.py:3)", "saves 2.00 s of compile time"),
+        ("before the call (train.py:7)", "saves 4.00 s of compile time"),
+    }
+
+
 def test_a_frame_without_operations_is_no_graph() -> None:
     report = cs.load(REPORTS / "breaks.compilescope.json")
     counted = overview(report).counts[0]

@@ -12,6 +12,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Advice,
     Break,
@@ -131,6 +132,30 @@ def test_advice_that_writes_the_call_anew_is_left_out() -> None:
         "torch._dynamo.mark_dynamic(x, 0)",
     ]
     assert left.advice[0].what == recompile.advice[0].what
+
+
+def test_advice_keeps_no_string_of_the_users() -> None:
+    result = report()
+    recompile = result.compilation("0/0").recompile
+    assert recompile is not None
+    stance = 'torch.compiler.set_stance("eager_on_recompile")'
+    recompile.advice = [
+        Advice(
+            kind="mark_dynamic",
+            what=f"Makes size 0 of batch['{SECRET}'] dynamic.",
+            code=f"torch._dynamo.mark_dynamic(batch['{SECRET}'], 0)",
+        ),
+        Advice(kind="stance", what="", code=stance),
+    ]
+    assert SECRET in "".join(item.why + item.code for item in overview(result).suggestions)
+    redacted = result.redacted()
+    assert SECRET not in redacted.to_json()
+    left = redacted.compilation("0/0").recompile
+    assert left is not None
+    assert [advice.code for advice in left.advice] == [
+        "torch._dynamo.mark_dynamic(batch['\u2026'], 0)",
+        stance,
+    ]
 
 
 def _stands_in(line: str, text: str) -> bool:

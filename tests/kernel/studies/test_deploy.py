@@ -353,6 +353,12 @@ def test_each_way_says_what_it_is_best_for() -> None:
     assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
 
 
+def test_files_with_wrong_results_are_not_in_the_code_to_paste() -> None:
+    judge([SOON, WRONG_SHIPPED])
+    assert "writes what is shipped" in SOON.paste_code
+    assert "writes what is shipped" not in WRONG_SHIPPED.paste_code
+
+
 def test_a_recommendation_compiles_and_shows_itself() -> None:
     best = report_of(EAGER, SOON).best("cold")
     assert best.apply(None) == "soon"

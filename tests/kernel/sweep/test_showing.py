@@ -133,6 +133,15 @@ def test_no_rival_that_is_wrong_counts() -> None:
     assert data[""].startswith("Only quick is measured")
 
 
+def test_a_wrong_variant_that_is_faster_than_eager_is_not_left_out() -> None:
+    eager = cell("eager", 10.0, variant=Variant(backend=None), compile_time=None)
+    assert verdicts(eager, cell("wrong", 5.0, accurate=False)) == {
+        "": "No variant with correct results is faster than eager: 10.0 \u00b5s per call."
+    }
+    failed = cell("dead", 5.0, state="crashed")
+    assert verdicts(eager, failed) == {"": "Only eager is measured: 10.0 \u00b5s per call."}
+
+
 def test_each_shape_has_its_own_verdict() -> None:
     cells = [cell("quick", 20.0, shape="small"), cell("quick", 40.0, shape="large", key="2")]
     text = str(shown(*cells))

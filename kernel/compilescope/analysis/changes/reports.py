@@ -27,16 +27,18 @@ class LatencyChange(Struct):
     before_interval_us: tuple[float, float]
     after_interval_us: tuple[float, float]
     text: str = ""
+    few: bool = False
+    """One of the two has too few samples for an interval: its interval is their range."""
 
     @property
     def is_slower(self) -> bool:
         """Whether the call is certainly slower: the intervals do not overlap."""
-        return self.after_interval_us[0] > self.before_interval_us[1]
+        return not self.few and self.after_interval_us[0] > self.before_interval_us[1]
 
     @property
     def is_faster(self) -> bool:
         """Whether the call is certainly faster."""
-        return self.after_interval_us[1] < self.before_interval_us[0]
+        return not self.few and self.after_interval_us[1] < self.before_interval_us[0]
 
 
 class VariantDifference(Struct):
@@ -47,7 +49,7 @@ class VariantDifference(Struct):
     figures: list[FigureChange] = []
     latency: LatencyChange | None = None
     gone: list[str] = []
-    """Graph breaks, recompiles, functions and kernels that only the first report has."""
+    """Failures, graph breaks, recompiles, functions and kernels that only the first report has."""
     new: list[str] = []
     """The same, of the second report."""
     changed: list[str] = []
@@ -122,9 +124,10 @@ def _latency(before: VariantReport, after: VariantReport) -> LatencyChange | Non
         after_us=after.timing.median_us,
         before_interval_us=before.timing.interval_us,
         after_interval_us=after.timing.interval_us,
+        few=before.timing.few or after.timing.few,
     )
     # Two runs, perhaps on two machines: a ratio would look more exact than it is.
-    verdict = "no clear difference"
+    verdict = "too few samples to tell" if change.few else "no clear difference"
     if change.is_slower or change.is_faster:
         verdict = "slower" if change.is_slower else "faster"
     change.text = f"{duration(change.before_us)} → {duration(change.after_us)}: {verdict}"
@@ -149,6 +152,10 @@ def _listed(labels: Counter[str]) -> list[str]:
 def _contents(variant: VariantReport) -> _Contents:
     """What a variant contains: a label of each thing, and the key that identifies it."""
     things: list[tuple[str, str]] = []
+    if variant.stage == "failed":
+        errors = [problem.what for problem in variant.problems if problem.severity == "error"]
+        first_line = errors[0].partition("\n")[0] if errors else "for an unknown reason"
+        things.append((f"failed: {first_line}", ""))
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
         if compilation.recompile is not None:

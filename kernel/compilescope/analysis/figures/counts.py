@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ...report import Compilation, DistinctBreak, VariantReport
 from .wording import count
@@ -99,6 +101,39 @@ def break_count(breaks: Sequence[DistinctBreak]) -> str:
 def kernel_count(compilation: Compilation) -> int:
     """How many kernels it has, or had before a watch dropped its texts to save memory."""
     return len(compilation.kernels) or compilation.counts.get("kernels", 0)
+
+
+class KernelCounts(NamedTuple):
+    """How many kernels some compilations have."""
+
+    number: int
+    """Of the launches; where a watch dropped the kernels to save memory, of the kernels."""
+    text: str
+    """Empty without kernels."""
+
+
+_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
+
+
+def kernel_counts(compilations: Sequence[Compilation]) -> KernelCounts:
+    """The launches and the kernels of some compilations, in words."""
+    number = sum(map(kernel_count, compilations))
+    kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
+    if not number or len(kernels) < number:
+        # The launches and languages of dropped kernels are unknown.
+        return KernelCounts(number, count(number, "kernel") if number else "")
+    launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
+    languages = Counter(kernel.language for kernel in kernels)
+    by = [
+        f"{n:,} {_LANGUAGES[language]}"
+        for language, n in languages.items()
+        if language in _LANGUAGES
+    ]
+    text = f"{count(launches, 'launch', 'launches')} of {count(number, 'kernel')}"
+    text += f" ({', '.join(by)})" if by else ""
+    if runs := control_flow(compilations):
+        text += f" in the code; {runs}"
+    return KernelCounts(launches, text)
 
 
 def guard_count(compilation: Compilation) -> int:

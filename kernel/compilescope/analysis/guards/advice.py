@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ...report import Advice, Failure, SourceLine
-from .advice_names import Names, names_of
+from .advice_names import Names, Passed, names_of
 from .compile_calls import with_dynamic
 from .frames import Caller
 
@@ -41,7 +41,8 @@ _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}
 _PLAIN = "torch.tensor({0})"
 _FLOAT = "torch.tensor(float({0}))"
 _FLOATED = re.compile(r"torch\.tensor\(float\((.*)\)\)")
-_ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
+_VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
+"""Attributes of a tensor that are a new tensor each time."""
 
 
 def advise(
@@ -316,9 +317,11 @@ class _Adviser:
             )
 
     def _grad_mode(self, reason: str, failure: Failure) -> Iterator[Advice]:
-        call = ast.unparse(self.names.call) if self.names.call else f"{self.names.callee}(...)"
-        mode = "enable_grad" if failure.old == "True" else "no_grad"
-        if self.names.call is not None:
+        # The global state of the earlier compilation may be unknown; there are only two modes.
+        old = failure.old or {"True": "False", "False": "True"}.get(failure.new, "")
+        if self.names.call is not None and old:
+            call = ast.unparse(self.names.call)
+            mode = "enable_grad" if old == "True" else "no_grad"
             yield Advice(
                 kind="grad_mode",
                 what="Every call is made in the same grad mode.",
@@ -348,7 +351,7 @@ class _Adviser:
         argument = None if self.resumed else self.names.expression(failure.source)
         if argument is None:
             return
-        named = _assignable(argument.expression)
+        named = _assignable(argument)
         target = (argument.expression if named else argument.name) + argument.rest
         lines = [code.format(target)]
         if not named:
@@ -367,7 +370,7 @@ class _Adviser:
         argument = None if self.resumed else self.names.expression(failure.source)
         if argument is None:
             return
-        named = _assignable(argument.expression)
+        named = _assignable(argument)
         target = (argument.expression if named else argument.name) + argument.rest
         if named or not argument.rest:
             lines = [f"{target} = {value.format(argument.expression + argument.rest)}"]
@@ -387,8 +390,29 @@ def _is_whole(number: str) -> bool:
     return number.lstrip("-").isdecimal()
 
 
-def _assignable(expression: str) -> bool:
+def _assignable(argument: Passed) -> bool:
+    """Whether the caller's expression is a place that keeps its object and can be assigned to.
+
+    ``x.T``, ``data[:n]`` and ``data[i]`` are a new tensor each time: a mark on it has no effect.
+    """
     try:
-        return isinstance(ast.parse(expression, mode="eval").body, _ASSIGNABLE)
+        node = ast.parse(argument.expression, mode="eval").body
     except SyntaxError:
         return False
+    # What has parts of its own is no tensor, so a number selects the same object each time.
+    if isinstance(node, ast.Subscript) and not argument.rest and not _is_key(node.slice):
+        return False
+    return _is_place(node)
+
+
+def _is_key(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and isinstance(index.value, str)
+
+
+def _is_place(node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr not in _VIEWS and _is_place(node.value)
+    if isinstance(node, ast.Subscript):
+        is_slice = any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+        return not is_slice and _is_place(node.value)
+    return isinstance(node, ast.Name)

@@ -30,6 +30,7 @@ _SIZE = re.compile(r"(?P<source>[^\s<>=]+)\.(?P<what>size|stride)\(\)\[(?P<index
 _EQUAL = re.compile(
     rf"{_SIZE.pattern} == (?P<other>[^\s<>=]+\.(?:size|stride))\(\)\[(?P<at>\d+)\]$"
 )
+_UNEQUAL = re.compile(rf"{_SIZE.pattern} != (?P<number>-?\d+)$")
 _RANGE = re.compile(r"(?:(?P<low>-?\d+) <= )?[^\s<>=]+(?: <= (?P<high>-?\d+))?$")
 _VALUE = re.compile(r"(?P<source>[^\s=]+) (?P<test>==|!=|is) (?P<old>.*)$", re.S)
 _KINDS = {
@@ -134,6 +135,8 @@ def _bounds(text: str) -> str:
     """The values that a symbolic relation allows, in words; relations of more parts unchanged."""
     if equal := _EQUAL.match(text):
         return f"the same as {equal['other']}({equal['at']})"
+    if unequal := _UNEQUAL.match(text):
+        return f"not {unequal['number']}"
     match = _RANGE.match(text)
     if match is None or not (match["low"] or match["high"]):
         return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -33,16 +33,13 @@ _SIZES = ("mark_dynamic", "dynamic")
 
 def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
     """Suggestions against recompiles: one for all recompiles that the same change removes."""
-    by_change: dict[str, list[tuple[Compilation, Recompile, Advice]]] = {}
-    group_by_guard: dict[tuple[str, str], str] = {}
+    by_change: dict[_Change, list[tuple[Compilation, Recompile, Advice]]] = {}
+    group_by_guard: dict[tuple[str, str], _Change] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
             advice = recompile.advice[0]
-            # Behind a graph break the code for the same change differs: the caller's name for the
-            # compiled function is unknown there.
-            change = _of_function(advice) if advice.kind == "dynamic" else advice.code
-            change = change or compilation.id
+            change = _change(compilation, recompile, advice)
             frame = compilation.id.partition("/")[0]
             guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
             if advice.kind != "stance":
@@ -80,6 +77,25 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
         )
 
 
+class _Change(NamedTuple):
+    """What identifies a change of the code: equal code in two places is two changes."""
+
+    code: str
+    file: str
+    line: int
+
+
+def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _Change:
+    file, line = (advice.where.file, advice.where.line) if advice.where is not None else ("", 0)
+    if advice.kind == "dynamic":
+        # Behind a graph break the code for the same change differs: the caller's name for the
+        # compiled function is unknown there.
+        return _Change(_of_function(advice), file, 0)
+    return _Change(
+        advice.code or compilation.id, file, 0 if _is_guarded_line(advice, recompile) else line
+    )
+
+
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     """Says that the recompile limit was hit; empty if it was not."""
     for _, recompile, _ in ended:
@@ -113,11 +129,15 @@ def _place(advice: Advice, recompile: Recompile) -> str:
         return ""
     if advice.kind == "dynamic":
         return _of_function(advice)
-    guarded_lines = [failure.where for failure in recompile.failures]
-    if advice.kind == "tensor" and advice.where in guarded_lines:
-        # That line is inside the compiled function.
+    if _is_guarded_line(advice, recompile):
         return "once, before the first call"
     return f"before the call ({place(advice.where)})"
+
+
+def _is_guarded_line(advice: Advice, recompile: Recompile) -> bool:
+    """Whether the line of the advice is inside the compiled function, where its code cannot go."""
+    guarded_lines = [failure.where for failure in recompile.failures]
+    return advice.kind == "tensor" and advice.where in guarded_lines
 
 
 def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 from ...report import (
     PHASE_KINDS,
@@ -23,10 +22,11 @@ from ..figures.counts import (
     always_recompiles,
     break_count,
     compiled_nothing,
-    control_flow,
     counts,
     first_recompiles,
+    guard_count,
     has_graph,
+    kernel_counts,
     recompile_count,
 )
 from ..figures.intervals import interval_title
@@ -173,7 +173,7 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
         if variant.timing is not None
         and variant.requested.backend is not None
         and not compiled_nothing(variant)
-        and all(error.ok for error in variant.accuracy)
+        and not _is_wrong(variant)
         and not always_recompiles(variant)
         and not _consumes_generator(variant)
         and (over := over_baseline(variant.timing)) is not None
@@ -186,6 +186,10 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
     )
 
 
+def _is_wrong(variant: VariantReport) -> bool:
+    return not all(error.ok for error in variant.accuracy)
+
+
 def _consumes_generator(variant: VariantReport) -> bool:
     """Whether the variant computes values that eager only would if they were consumed."""
     return any(problem.what == GENERATOR for problem in variant.problems)
@@ -194,7 +198,7 @@ def _consumes_generator(variant: VariantReport) -> bool:
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
-    verdict = _differing(shown) + _verdict(report, shown, best)
+    verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best)
     record = _cell_record(report)
     if record is None or best is not None or all(variant.timing is None for variant in shown):
         return verdict
@@ -207,18 +211,32 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 def _differing(shown: list[VariantReport]) -> str:
     """Names the variants whose results differ from eager's; empty if none do."""
-    wrong = [
-        with_article(title(variant))
-        for variant in shown
-        if any(not error.ok for error in variant.accuracy)
-    ]
+    wrong = [with_article(title(variant)) for variant in shown if _is_wrong(variant)]
     if not wrong:
         return ""
-    names = " and ".join(wrong) if len(wrong) < _NAMED else f"{len(wrong)} variants"
-    return f"Results of {names} differ from eager's. "
+    return f"Results of {_names(wrong)} differ from eager's. "
+
+
+def _recompiling(shown: list[VariantReport]) -> str:
+    """Names the variants that every call recompiles; empty if that is none or all of them."""
+    compiled = [
+        variant
+        for variant in shown
+        if variant.timing is not None and variant.requested.backend is not None
+    ]
+    again = [variant for variant in compiled if always_recompiles(variant)]
+    if not again or len(again) == len(compiled):
+        return ""
+    names = _names([with_article(title(variant)) for variant in again])
+    changed = always_recompiles(again[0])
+    return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
 
 
 _NAMED = 3
+
+
+def _names(titles: list[str]) -> str:
+    return " and ".join(titles) if len(titles) < _NAMED else f"{len(titles)} variants"
 
 
 def _cell_record(report: Report) -> VariantReport | None:
@@ -228,14 +246,20 @@ def _cell_record(report: Report) -> VariantReport | None:
 
 def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
-    if changed := next(filter(None, map(always_recompiles, timed)), ""):
+    again = [variant for variant in timed if always_recompiles(variant)]
+    compiled = [
+        variant
+        for variant in timed
+        if variant.requested.backend is not None and not always_recompiles(variant)
+    ]
+    if again and not compiled:
+        changed = always_recompiles(again[0])
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
             "compares. The latencies are for calls with restored state."
         )
     if any(map(_consumes_generator, timed)):
         return GENERATOR
-    compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)
         gain = f"{over.text} than {over.over}" if over is not None else ""
@@ -284,6 +308,8 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
             return "Too noisy to judge which variant is fastest."
         if "few" in standings:
             return "Too few rounds to tell which variant is fastest."
+        if any(ratio.standing == "faster" and _is_wrong(variant) for variant, ratio in ratios):
+            return "No variant with correct results is measurably faster than eager."
         return "No variant is measurably faster than eager."
     if failed and all(
         variant.stage == "failed" for variant in shown if variant.requested.backend is not None
@@ -394,30 +420,17 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if cell_record is not None and len(cell_record.breaks) > len(breaks):
         broken.number, broken.warning = len(cell_record.breaks), True
         broken.text, broken.of = f"{break_count(cell_record.breaks)} in the cell", cell_record.name
-    kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
-    launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
-    languages = Counter(kernel.language for kernel in kernels)
-    by = [
-        f"{n:,} {_LANGUAGES[language]}"
-        for language, n in languages.items()
-        if language in _LANGUAGES
-    ]
-    guards = sum(
-        compilation.counts.get("guards", len(compilation.guards)) for compilation in compilations
-    )
+    kernels = kernel_counts(compilations)
+    guards = sum(map(guard_count, compilations))
     happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, again]
     if not broken.number and now is not None and _ended_at_break(now):
         happened.remove(broken)
-    if kernels:
-        summary = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
-        summary += f" ({', '.join(by)})" if by else ""
-        if runs := control_flow(compilations):
-            summary += f" in the code; {runs}"
-        happened.append(Count(number=launches, text=summary, view="kernels"))
+    if kernels.text:
+        happened.append(Count(number=kernels.number, text=kernels.text, view="kernels"))
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
-    wrong = [variant for variant in report.variants if not all(e.ok for e in variant.accuracy)]
+    wrong = [variant for variant in report.variants if _is_wrong(variant)]
     if wrong:
         number = sum(not error.ok for error in wrong[0].accuracy)
         text = f"{count(number, 'result differs', 'results differ')} from eager's"
@@ -463,7 +476,6 @@ def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
     ]
 
 
-_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
 _PARTS = {"inductor": "Inductor"} | {
     kind: PHASE_KINDS[kind]
     for kind in ("dynamo", "aot_autograd", "code_generation", "cpp_build", "triton")

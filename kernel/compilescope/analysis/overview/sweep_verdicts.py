@@ -26,7 +26,11 @@ def add_verdicts(sweep: Sweep) -> None:
 
 def is_candidate(cell: SweepCell) -> bool:
     """Whether a cell can win: it was measured, and is not known to be wrong."""
-    return cell.state == "done" and cell.timing is not None and cell.accurate is not False
+    return _is_measured(cell) and cell.accurate is not False
+
+
+def _is_measured(cell: SweepCell) -> bool:
+    return cell.state == "done" and cell.timing is not None
 
 
 def latency_us(cell: SweepCell) -> float:
@@ -44,14 +48,18 @@ def _result(cell: SweepCell) -> str:
 
 
 def _verdict(winner: SweepCell, sweep: Sweep) -> str:
-    rivals = [
+    others = [
         cell
         for cell in sweep.cells
-        if cell is not winner and cell.shape == winner.shape and is_candidate(cell)
+        if cell is not winner and cell.shape == winner.shape and _is_measured(cell)
     ]
+    rivals = [cell for cell in others if is_candidate(cell)]
     latency = duration(latency_us(winner))
-    if winner.variant.backend is None:
-        sentence = f"No variant is faster than eager: {latency} per call."
+    if winner.variant.backend is None and others:
+        # Any cell that is faster than the winner has wrong results.
+        is_beaten = min(map(latency_us, others)) < latency_us(winner)
+        variant = "variant with correct results" if is_beaten else "variant"
+        sentence = f"No {variant} is faster than eager: {latency} per call."
     elif not rivals:
         sentence = f"Only {winner.name} is measured: {latency} per call."
     else:

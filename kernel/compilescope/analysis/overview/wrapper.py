@@ -42,6 +42,10 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         return None
     python, cpp = _pair(report, now)
     host = host_time(python or now)
+    if cpp is not None and cpp.stage == "failed":
+        return Answer("It could not be built.", _error(cpp), _VIEW)
+    if python is not None and python.stage == "failed":
+        return Answer("The Python wrapper could not be built.", _error(python), _VIEW)
     if python is None and cpp is not None and cpp.timing is not None:
         with_python = msgspec.structs.replace(cpp.requested, cpp_wrapper=False)
         text = "Only the C++ wrapper is in the report."
@@ -54,12 +58,13 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
         text = _never(host, "Only the Python wrapper is in the report.")
         return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
-    if cpp.stage == "failed":
-        why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
-        return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
         return _untimed(python, cpp, host)
     return _compared(report, now, python, python.timing, cpp, host)
+
+
+def _error(variant: VariantReport) -> str:
+    return next((problem.what for problem in variant.problems if problem.severity == "error"), "")
 
 
 def _untimed(
@@ -69,12 +74,15 @@ def _untimed(
 ) -> Answer:
     present = [variant for variant in (python, cpp) if variant is not None]
     timed = [variant for variant in present if variant.timing is not None]
-    if all(variant.stage == "captured" for variant in present):
+    captured = [variant for variant in present if variant.stage == "captured"]
+    if len(captured) == len(present):
         what = "Its code is being generated."
     elif timed:
         what = f"Only the {_KIND[timed[0].requested.cpp_wrapper]} wrapper is timed."
     elif len(present) == 1:
         what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is generated, but not timed."
+    elif captured:
+        what = f"The {_KIND[captured[0].requested.cpp_wrapper]} wrapper is being generated."
     else:
         what = "Both wrappers are generated, but not timed."
     return Answer("Not measured yet.", _never(host, what), _VIEW, unbuilt=True, remedy=REMEDY)

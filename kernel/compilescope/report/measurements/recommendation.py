@@ -134,7 +134,7 @@ def judge(ways: Sequence[DeployWay]) -> None:
 def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
     parts = [PRELUDE, way.code]
-    if way.shipped_s is not None:
+    if way.shipped_s is not None and way.shipped_accurate is not False:
         parts += [
             "",
             "# Once, after a first call: writes what is shipped.",

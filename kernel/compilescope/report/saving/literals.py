@@ -8,8 +8,8 @@ from typing import Any
 
 _OUT = "…"
 _STRING = re.compile(r"(?<!\w)[bru]{0,2}('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
-_KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ")
-"""The text before a quoted name of a local, a global or a part of a module."""
+_KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ", "set_stance(")
+"""The text before a quoted name of a local, a global, a part of a module or a stance of torch's."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[+-]?\d+)?j?(?!\w)")
 _COMPARED = re.compile(r"[=!<>]=?\s|\bin\b")
 _SHAPES = re.compile(
@@ -106,6 +106,7 @@ _FIELDS: tuple[tuple[frozenset[str], dict[str, Callable[[str], str]]], ...] = (
     ),
     (frozenset({"accessor", "value_type"}), {"accessor": strings, "source": strings}),
     (frozenset({"guard", "old", "new"}), {"guard": guard, "source": strings}),
+    (frozenset({"kind", "what", "code", "where"}), {"what": strings, "code": strings}),
     (frozenset({"reasons", "failures"}), {"reasons": guard, "became_dynamic": strings}),
     (
         frozenset({"severity", "what", "remedy"}),

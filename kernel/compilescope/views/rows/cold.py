@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Report, VariantReport
+from ...report import ColdSwitch, Report, VariantReport
 from .. import wording
 from .table import Column, Table
 
@@ -48,12 +48,17 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return a line for each setting that was not measured, and how the others were."""
-    unmeasured = [
-        f"{row.label}: {row.problem.what if row.problem is not None else row.why}"
-        for row in variant.cold
-        if row.cold_s is None or row.problem is not None
-    ]
+    unmeasured = [f"{row.label}: {reason}" for row in variant.cold if (reason := _unmeasured(row))]
     return [*unmeasured, variant.cold[0].how]
+
+
+def _unmeasured(row: ColdSwitch) -> str:
+    """Why a setting was not measured; empty if it was."""
+    if row.problem is not None:
+        return row.problem.what
+    if row.cold_s is not None:
+        return ""
+    return row.why or ("not measured" if row.warm_s is None else "")
 
 
 def _us(seconds: float | None) -> float | None:
