@@ -10,11 +10,13 @@ import functools
 import os
 import signal
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from compilescope.isolation.global_names import names_in
 from compilescope.isolation.state_changes import changes_of
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn
@@ -301,3 +303,11 @@ def test_what_was_compiled_before_still_hits_its_cache() -> None:
             snapshot.restore()
     with torch.compiler.set_stance("fail_on_recompile"):
         forward(x)
+
+
+def test_code_that_was_looked_at_is_not_kept() -> None:
+    code = compile("x = y", "mine", "exec")
+    assert names_in(code) is names_in(code)
+    kept = weakref.ref(code)
+    del code
+    assert kept() is None
