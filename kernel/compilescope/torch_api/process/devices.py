@@ -40,7 +40,7 @@ def has_gpu() -> bool:
 
 def waiting_for(devices: Iterable[int]) -> Callable[[], None]:
     """A function that waits for the work on these GPUs; on the current one if none is named."""
-    numbers = sorted(devices) or [None]
+    numbers: list[int | None] = [*sorted(devices)] or [None]
 
     def wait() -> None:
         for number in numbers:

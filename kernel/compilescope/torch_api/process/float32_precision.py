@@ -48,7 +48,7 @@ def set_float32_precisions(was: Sequence[str]) -> None:
     for place, value in zip(_NEWER, was[_OLDER:], strict=True):
         # A value that is the same by now may be inherited, and stays so.
         if _newer(*place) != value:
-            torch._C._set_fp32_precision_setter(*place, value)  # type: ignore[attr-defined]
+            torch._C._set_fp32_precision_setter(*place, value)
 
 
 def rounds_float32() -> bool:
@@ -60,7 +60,7 @@ def rounds_float32() -> bool:
 
 
 def _newer(backend: str, operation: str) -> str:
-    return str(torch._C._get_fp32_precision_getter(backend, operation))  # type: ignore[attr-defined]
+    return str(torch._C._get_fp32_precision_getter(backend, operation))
 
 
 def _readable(read: Callable[[], str]) -> str:
