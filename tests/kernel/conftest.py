@@ -50,6 +50,10 @@ import torch
 from comm.base_comm import CommManager
 from compilescope.processes import warm_headers
 from compilescope.progress import history
+from compilescope.torch_api.process.float32_precision import (
+    float32_precisions,
+    set_float32_precisions,
+)
 from hypothesis import settings
 
 from . import less_work
@@ -137,6 +141,14 @@ def fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
+
+
+@pytest.fixture
+def precision() -> Iterator[None]:
+    """How products are rounded is afterwards as it was before."""
+    before = float32_precisions()
+    yield
+    set_float32_precisions(before)
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,15 @@ from ..isolation.saved_tensors import free_bytes
 from ..isolation.state_changes import changed_tensors
 from ..isolation.user_state import Snapshot
 from ..torch_api.operators import tensors
+from ..torch_api.operators.numpy_values import from_numpy
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Copies, made immediately: a call may return one of its arguments, which is then restored."""
 
     outputs: dict[str, Any]
-    """Where in the output → a detached copy of the tensor, or the value."""
+    """Where in the output → a detached copy of the tensor, or the value; for NumPy's numbers,
+    a tensor."""
     gradients: dict[str, torch.Tensor]
     changes: dict[str, torch.Tensor] = {}
     """Tensors that the call wrote to or replaced: parameters that an optimiser stepped, BatchNorm's
@@ -57,7 +59,7 @@ def outcome_of(
     """
     values = dict(leaves(output))
     outputs = {
-        path: copy(value) if isinstance(value, torch.Tensor) else value
+        path: copy(value) if isinstance(value, torch.Tensor) else from_numpy(value)
         for path, value in values.items()
     }
     if backward is None:

@@ -23,7 +23,7 @@ from ..views.text.report import what_to_change
 from . import files
 from .joined_page import JoinedPage
 
-_PACKAGE = str(PACKAGE.resolve())
+_INSIDE = f"{PACKAGE.resolve()}{os.sep}"
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -239,7 +239,7 @@ def _end_like_the_script(ended: BaseException | None) -> int:
 def _own_frames_left_out(trace: types.TracebackType | None) -> types.TracebackType | None:
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not (file.startswith(_PACKAGE) or file == runpy.__file__ or "<frozen runpy>" in file):
+        if not (file.startswith(_INSIDE) or file == runpy.__file__ or "<frozen runpy>" in file):
             return trace
         trace = trace.tb_next
     return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dis
-import functools
 import types
+import weakref
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -32,9 +32,18 @@ class Binding(NamedTuple):
     name: str
 
 
-@functools.lru_cache(maxsize=1024)
+_names: weakref.WeakKeyDictionary[types.CodeType, Names] = weakref.WeakKeyDictionary()
+
+
 def names_in(code: types.CodeType) -> Names:
     """Finds the names in the bytecode; changes by ``exec`` or ``globals()`` are not detected."""
+    names = _names.get(code)
+    if names is None:
+        names = _names[code] = _found_in(code)
+    return names
+
+
+def _found_in(code: types.CodeType) -> Names:
     reads: set[str] = set()
     writes: set[str] = set()
     set_attributes: set[str] = set()

@@ -10,14 +10,10 @@ from typing import Any
 
 import torch
 
+from ..torch_api.process.float32_precision import float32_precisions, set_float32_precisions
 from .saved_python import Change
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
-_BACKENDS: tuple[Any, ...] = (
-    torch.backends,
-    torch.backends.cuda.matmul,
-    torch.backends.mkldnn.matmul,  # type: ignore[attr-defined]
-)
 
 
 class SavedRandomness:
@@ -107,7 +103,7 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
     modes: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
         (torch.is_grad_enabled, torch.set_grad_enabled),
         (torch.get_default_dtype, torch.set_default_dtype),
-        (_precision, _set_precision),
+        (float32_precisions, set_float32_precisions),
         (torch.get_num_threads, torch.set_num_threads),
         (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
         (
@@ -136,30 +132,6 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
             )
         )
     return modes
-
-
-def rounds_float32() -> bool:
-    """Whether products of float32 may be rounded to TF32 or bfloat16."""
-    return any(name in ("high", "medium", "tf32", "bf16") for name in _precision())
-
-
-def _precision() -> tuple[str, ...]:
-    """The precision by torch's older name, or by the newer API's names if the user has set one.
-
-    torch raises an error if the older API is read and only the newer one can express the value.
-    """
-    try:
-        return (torch.get_float32_matmul_precision(),)
-    except RuntimeError:
-        return tuple(str(backend.fp32_precision) for backend in _BACKENDS)
-
-
-def _set_precision(was: tuple[str, ...]) -> None:
-    if len(was) == 1:
-        torch.set_float32_matmul_precision(was[0])
-        return
-    for backend, value in zip(_BACKENDS, was, strict=True):
-        backend.fp32_precision = value
 
 
 def _set_cudnn(was: tuple[bool, bool]) -> None:

@@ -38,7 +38,8 @@ class _Muted:
     def write(self, text: str) -> int:
         if threading.get_ident() == self._thread:
             return len(text)
-        return int(self._stream.write(text))
+        written = self._stream.write(text)
+        return written if isinstance(written, int) else len(text)  # a user's stream may say nothing
 
     def writelines(self, lines: Any) -> None:
         for line in lines:

@@ -7,10 +7,12 @@ The walk runs no user code: it reads types, dicts, slots and closures, never an 
 from __future__ import annotations
 
 import collections
+import contextvars
 import functools
 import io
 import random
 import re
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -173,6 +175,10 @@ def _opaque(obj: object) -> str:
         return f"a {cls.__name__} cannot be rewound"
     if issubclass(cls, io.IOBase):
         return "what is read from or written to a file is not undone"
+    if issubclass(cls, threading.local):
+        return "what a threading.local holds is not put back"
+    if cls is contextvars.ContextVar:
+        return "what a ContextVar holds is not put back"
     # The user's iterator class has its position in attributes; a library's may have it in a worker.
     if any("__next__" in vars(base) for base in cls.__mro__) and not is_user_class(cls):
         return f"an iterator ({cls.__name__}) cannot be rewound"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import random
 import sys
@@ -53,6 +54,8 @@ def save(obj: object) -> list[Saved]:
         saveds.append(SavedDict(obj))  # type: ignore[arg-type]
     elif issubclass(cls, _REFILLABLE):
         saveds.append(SavedItems(obj))
+    elif issubclass(cls, array.array):
+        saveds.append(SavedNumbers(obj))  # type: ignore[arg-type]
     elif issubclass(cls, type):
         if is_user_class(obj):  # type: ignore[arg-type]
             saveds.append(SavedClass(obj))  # type: ignore[arg-type]
@@ -214,6 +217,28 @@ class SavedItems:
             return
         self.base.clear(self.items)
         (self.base.update if self.base is set else self.base.extend)(self.items, self.copy)
+
+
+class SavedNumbers:
+    """The numbers of an ``array.array``."""
+
+    def __init__(self, numbers: array.array[Any]) -> None:
+        self.numbers = numbers
+        self.copy = self._now()
+
+    def _now(self) -> array.array[Any]:
+        every: array.array[Any] = array.array.__getitem__(self.numbers, slice(None))
+        return every
+
+    def changed(self) -> Iterator[Change]:
+        """Whether any bit or the number of numbers differs."""
+        if self._now().tobytes() != self.copy.tobytes():
+            yield Change()
+
+    def restore(self) -> None:
+        """Copies the numbers back if any differs."""
+        if self._now().tobytes() != self.copy.tobytes():
+            array.array.__setitem__(self.numbers, slice(None), self.copy)
 
 
 class SavedInstance:

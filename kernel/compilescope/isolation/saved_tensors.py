@@ -16,6 +16,17 @@ import torch
 from ..torch_api.operators import tensors
 from .saved_python import Change, SavedDict
 
+_INTEGERS = {
+    1: torch.uint8,
+    2: torch.int16,
+    4: torch.int32,
+    8: torch.int64,
+    # There is none of this width, but torch has all operations for this type.
+    16: torch.complex128,
+}
+"""Item size → a type to read bits with: some types (quantized, of four bits) lack operations."""
+_SHARED_BYTES = (torch.quint4x2, torch.quint2x4)
+"""Types with several elements in a byte, which have no strides in bytes."""
 _HISTORY = "an operation in place was added to its autograd history"
 
 
@@ -75,6 +86,8 @@ class SavedTensor:
             return tensors.version(self.tensor) != self.version
         if _geometry(self.tensor) != self.geometry:
             return True
+        if self.tensor.dtype in _SHARED_BYTES:
+            return self.storage.changed()
         now = _bits(self.tensor, self.storage.storage)
         return not torch.equal(now, _bits(self.tensor, self.storage.copy).to(now.device))
 
@@ -107,7 +120,7 @@ class SavedTensor:
             tensor.__class__ = self.cls
         if self.whole is not None:
             if tensors.version(tensor) != self.version:
-                tensor.data = self.whole.clone()
+                _put_whole(tensor, self.whole)
         elif self.alias is not None and _geometry(tensor) != self.geometry:
             tensor.data = self.alias
         if self.with_data and self.version is not None and tensors.version(tensor) != self.version:
@@ -201,9 +214,20 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> torch.Tensor:
     """A tensor's own elements, as bytes, out of a storage or of a copy of one."""
     storage = data.untyped_storage() if isinstance(data, torch.Tensor) else data
-    elements = torch.empty(0, dtype=tensor.dtype, device=storage.device)
+    dtype = _INTEGERS[tensor.element_size()]
+    elements = torch.empty(0, dtype=dtype, device=storage.device)
     elements.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
     return elements.reshape(-1).view(torch.uint8)
+
+
+def _put_whole(tensor: torch.Tensor, saved: torch.Tensor) -> None:
+    """Gives a sparse or nested tensor the saved data."""
+    if tensor.layout in (torch.strided, torch.jagged, torch.sparse_coo):
+        tensor.data = saved.clone()
+        return
+    # For compressed tensors an assignment of `data` has no effect.
+    with torch.no_grad():
+        tensor.resize_as_sparse_(saved).copy_(saved)
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:

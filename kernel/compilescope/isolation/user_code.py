@@ -6,6 +6,8 @@ belong to the subject, and restoring it could undo later work of the library.
 
 from __future__ import annotations
 
+import argparse
+import collections
 import functools
 import os
 import sys
@@ -39,6 +41,15 @@ _CLOSED = {
     "_pytest", "pybind11_builtins", "wandb", "tensorboard", "mlflow",
 }  # fmt: skip
 """Top-level packages whose instances are not searched."""
+
+_HOLDERS = (
+    types.SimpleNamespace,
+    argparse.Namespace,
+    collections.UserDict,
+    collections.UserList,
+    collections.ChainMap,
+)
+"""Classes of Python's own library whose instances only hold what the user puts into them."""
 
 _CLOSED_TORCH = {"fx", "export", "jit", "cuda", "distributed", "multiprocessing", "profiler"}
 
@@ -81,7 +92,7 @@ def is_user_class(cls: type) -> bool:
 
 def has_followed_state(cls: type) -> bool:
     """Whether an instance's attributes are part of the subject's state."""
-    if issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)):
+    if cls in _HOLDERS or issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)):
         return True
     name = type.__getattribute__(cls, "__module__")
     module = name if isinstance(name, str) else ""

@@ -180,11 +180,12 @@ class Jobs:
         was_aside = job.aside
         if not was_aside:
             self._monitors[job.id] = self._monitor(job, progress)
-            self.current = job
-            self._run(job)
         monitor = self._monitors[job.id]
         state: State = "failed"
         try:
+            if not was_aside:
+                self.current = job
+                self._run(job)
             with monitor.keeping_interrupts():
                 yield monitor
             state = "done"

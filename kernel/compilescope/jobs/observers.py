@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from .jobs import Job
 
@@ -23,7 +24,7 @@ class Observers:
     def add(self, observer: Observer) -> Callable[[], None]:
         """Adds an observer; returns a function that removes it."""
         self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        return lambda: self._remove(observer)
 
     def tell(self, kind: str, subject: str, job: Job | None = None) -> None:
         """Notifies the observers of a change."""
@@ -31,5 +32,10 @@ class Observers:
             try:
                 observer(kind, subject, job)
             except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
-                self._observers.remove(observer)
+                self._remove(observer)
                 _log.warning("An observer failed and is removed.", exc_info=True)
+
+    def _remove(self, observer: Observer) -> None:
+        # Another thread may have done so.
+        with suppress(ValueError):
+            self._observers.remove(observer)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..package_folder import PACKAGE
+from ..package_folder import INSIDE
 from ..report import Report, SourceLine
 from ..report.subjects.watching import WatchState
 from ..subject import notebook_cells
@@ -140,7 +140,7 @@ def caller() -> SourceLine | None:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(str(PACKAGE)) and Path(name).name != "contextlib.py":
+        if not name.startswith(INSIDE) and Path(name).name != "contextlib.py":
             return SourceLine(file=name, line=frame.f_lineno, function=frame.f_code.co_name)
         frame = frame.f_back
     return None

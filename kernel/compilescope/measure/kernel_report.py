@@ -13,6 +13,7 @@ from ..analysis.kernels.launch_times import add_launch_times
 from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of
 from ..report import Kernel, Launch, Peaks, VariantReport
 from ..torch_api.kernels.profiler_events import GraphRun
+from ..torch_api.process.float32_precision import rounds_float32
 from . import kernel_times
 from .kernel_launches import Graph, launch_time
 from .kernel_times import Times
@@ -127,7 +128,7 @@ def _put(
 ) -> None:
     """Gives each launch its time, and each kernel without one the reason."""
     default = f"cuda:{torch.cuda.current_device()}" if measurement.on_device else "cpu"
-    tf32 = torch.get_float32_matmul_precision() != "highest"
+    tf32 = rounds_float32()
     artifact = artifact_of(report)
     for compilation in report.compilations:
         nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import math
 import sys
@@ -13,6 +14,7 @@ import torch
 from ..report import OutputError
 from ..report.problem import message_of
 from ..torch_api.operators import tensors
+from ..torch_api.operators.numpy_values import from_numpy
 from ..torch_api.operators.sharding import own_part
 
 
@@ -60,7 +62,8 @@ def compare(expected: Any, actual: Any, kernels: int = 1) -> list[OutputError]:
     """Compares two results, tensor by tensor and value by value.
 
     Looks into tuples, lists, mappings and dataclasses. Two NaNs are equal, as are two infinities of
-    one sign. Python floats are compared like tensors of torch's default dtype.
+    one sign. Python floats are compared like tensors of torch's default dtype, and NumPy's numbers
+    like tensors of their own.
 
     Parameters
     ----------
@@ -94,6 +97,7 @@ def gradients(by_path: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[OutputError]:
+    expected, actual = from_numpy(expected), from_numpy(actual)
     if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
         if expected.is_nested and actual.is_nested:
             # Their parts differ in shape, so they have no dense form as a whole.
@@ -222,11 +226,13 @@ def wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _equal(expected: Any, actual: Any) -> bool:
-    if isinstance(expected, float) and math.isnan(expected):
-        return math.isnan(actual)
+    if isinstance(expected, (float, complex)) and cmath.isnan(expected):
+        return cmath.isnan(actual)
     equality: Any = type(expected).__eq__
     if equality is object.__eq__:
         return True  # an object without equality: two runs create two of them
+    if getattr(expected, "shape", None) != getattr(actual, "shape", None):
+        return False  # NumPy refuses to compare such arrays of strings or objects
     same = expected == actual
     return bool(same.all() if hasattr(same, "all") else same)
 

@@ -72,7 +72,7 @@ def _peaks(device: str, threads: int) -> Peaks:
 
 def _measured(device: str, threads: int) -> Peaks:
     on_gpu = device != "cpu"
-    finish = torch.cuda.synchronize if on_gpu else _nothing
+    finish = functools.partial(torch.cuda.synchronize, device) if on_gpu else _nothing
     with gc_disabled(), torch.inference_mode():
         bandwidth, size = _bandwidth(device, finish)
         rates = {
@@ -137,7 +137,8 @@ def _products(device: str, dtype: torch.dtype, finish: Callable[[], object]) -> 
             until = start + _PRODUCT_S * turn / len(_WIDTHS)
             took = _best(functools.partial(torch.matmul, left, left), until, finish)
         except (RuntimeError, NotImplementedError):
-            return None
+            # Without a result the device lacks the type; otherwise this size has no room.
+            return best or None
         best = max(best, 2 * width**3 / took)
     return best
 

@@ -92,8 +92,11 @@ def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTim
     ValueError
         No call recorded any time.
     """
-    noted = [_noted(timed_round) for timed_round in rounds]
-    if not noted or not noted[0]:
+    # A call that was disturbed may record none.
+    every = [(timed_round, _noted(timed_round)) for timed_round in rounds]
+    rounds = [timed_round for timed_round, events in every if events]
+    noted = [events for _, events in every if events]
+    if not noted:
         raise ValueError("The calls noted no step.")
     clock = _clock_ns()
     mark = statistics.median(

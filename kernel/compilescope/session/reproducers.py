@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 
 from ..distributed.remote_report import Elsewhere
@@ -74,6 +75,13 @@ class Reproducers:
         """Drops the programs of a subject, and cancels the jobs that still run."""
         with self._lock:
             self._drop(subject)
+
+    def keep(self, inspections: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
+        """Forgets all subjects but these; one that was inspected again is another."""
+        with self._lock:
+            for subject, inspection in list(self._inspections.items()):
+                if inspections.get(subject) is not inspection:
+                    self._drop(subject)
 
     def _drop(self, subject: str) -> None:
         self._inspections.pop(subject, None)

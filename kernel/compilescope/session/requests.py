@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
@@ -128,10 +128,13 @@ def _requested(inspection: Inspection, variants: object, kind: Kind) -> dict[str
         aims = {name: variant for name, variant in requested.items() if variant.target is not None}
         return usual(inspection, kind) or aims or names.parse(names.USUAL)
     present = {variant.name: variant.requested for variant in inspection.report.variants}
-    listed = [variants] if isinstance(variants, (str, Variant)) else variants
-    if isinstance(listed, Iterable) and all(
-        isinstance(chosen, str) and chosen in present for chosen in listed
-    ):
-        return {str(name): present[str(name)] for name in listed}
+    if isinstance(variants, (str, Variant)):
+        variants = [variants]
+    elif isinstance(variants, Iterable) and not isinstance(variants, Mapping):
+        variants = list(variants)  # a generator can be read only once
+    if isinstance(variants, list) and variants:
+        chosen = [name for name in variants if isinstance(name, str) and name in present]
+        if len(chosen) == len(variants):
+            return {name: present[name] for name in chosen}
     parsed = names.parse(variants)
     return {names.name_in(inspection.report, variant): variant for variant in parsed.values()}

@@ -302,6 +302,7 @@ class Session:
     def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
         subject = inspection.report.subject.id
         self._subjects.keep(inspection)
+        self._reproducers.keep(self.inspections)
         self.sweeps.keep(self.inspections)
         self._tell("subjects", subject if focus else "")
 

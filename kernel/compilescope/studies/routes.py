@@ -17,6 +17,7 @@ from ..measure.routes import Cost, reaching
 from ..report import Route
 from ..torch_api.kernels import timers
 from ..torch_api.operators.calls import Dispatched, OperatorCall, is_python, recorded, timed_inside
+from ..torch_api.process.devices import waiting_for
 from .context import ALREADY_PROFILING, StudyContext
 
 MOST = 20
@@ -159,5 +160,5 @@ def _inside(
 
 def _ready(operator_call: OperatorCall, check: Callable[[], object]) -> None:
     check()
-    if operator_call.on_gpu:
-        torch.cuda.synchronize()
+    if gpus := operator_call.gpus:
+        waiting_for(gpus)()

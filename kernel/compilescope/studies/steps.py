@@ -22,6 +22,7 @@ from ..report import Compilation, Step, Steps, sum_kinds
 from ..torch_api.dynamo.compiled_graphs import KeptGraph
 from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
 from ..torch_api.process import caches
+from ..torch_api.process.devices import waiting_for
 from .builds import build_for
 from .context import StudyContext
 from .step_marks import Marked, marked
@@ -197,7 +198,7 @@ def _times(
     budget_s: float,
 ) -> StepTimes:
     inputs = run.inputs
-    before = torch.cuda.synchronize if _is_on_gpu(graph) else _nothing
+    before = waiting_for(graph.graph.device_idxs or ()) if _is_on_gpu(graph) else _nothing
     with torch.set_grad_enabled(run.grad), gc_disabled():
         rounds = take_rounds(
             lambda: wrapper.noting(list(inputs)),

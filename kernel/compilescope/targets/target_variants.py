@@ -15,12 +15,12 @@ import msgspec
 import torch
 
 from ..analysis.target.roofline import estimate
-from ..isolation.global_state import rounds_float32
 from ..progress.progress import Monitor, Progress
 from ..report import TargetReport, VariantReport
 from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
+from ..torch_api.process.float32_precision import rounds_float32
 from . import known_devices, packed_call
 from .sources_request import SourcesAsked, SourcesGiven
 from .worker_pool import shared_pool

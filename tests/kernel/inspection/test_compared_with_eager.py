@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import compilescope as cs
+import numpy as np
 import pytest
 import torch
 import torch._inductor.config
@@ -317,3 +318,23 @@ def test_a_loss_that_a_training_step_returns_as_a_number_is_rounded_like_a_tenso
     variant = report.variant("python")
     assert [error.path for error in variant.accuracy if not error.ok] == []
     assert "differ from eager" not in str(report)
+
+
+def test_a_numpy_result_is_copied_and_rounded_like_a_tensor() -> None:
+    buffer = np.zeros(64, dtype=np.float32)
+
+    def normed(x: torch.Tensor) -> dict[str, Any]:
+        buffer[:] = np.tanh(x.numpy()) / 3
+        return {"values": buffer, "norm": np.sqrt((x.numpy() ** 2).sum())}
+
+    outputs = outcome_of(normed(torch.ones(64)), None).outputs
+    buffer[:] = 0
+    assert outputs["output['values']"].all()
+
+    def compiled(x: torch.Tensor) -> Any:
+        y = np.tanh(x.numpy())
+        return y / y.sum(), np.sqrt((y**2).sum())
+
+    report = inspect(Call(compiled, (torch.randn(64),)), variants=["python"])
+    assert report.variant("python").problems == []
+    assert [error.ok for error in report.variant("python").accuracy] == [True, True]

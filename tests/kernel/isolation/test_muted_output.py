@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -46,6 +47,26 @@ def test_only_warnings_of_this_thread_are_muted(printed: list[str]) -> None:
         other.join()
     LOGGER.warning("later")
     assert printed == ["an error", "another thread's", "later"]
+
+
+class Tee:
+    """A user's stream, whose `write` returns nothing."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.texts.append(text)
+
+
+def test_a_stream_that_does_not_say_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    tee, numbers = Tee(), []
+    monkeypatch.setattr("sys.stdout", tee)
+    with quiet():
+        other = threading.Thread(target=lambda: numbers.append(sys.stdout.write("text")))
+        other.start()
+        other.join()
+    assert (tee.texts, numbers) == (["text"], [4])
 
 
 def test_a_handler_of_the_users_hears_all() -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
+import array
 import collections
 import dataclasses
 import functools
 import os
 import signal
+import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from compilescope.isolation.global_names import names_in
+from compilescope.isolation.state_changes import changes_of
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn
 
@@ -185,6 +191,32 @@ def test_slots_and_replaced_dicts() -> None:
     assert net.training
 
 
+HELD = types.SimpleNamespace(step=0, inner=argparse.Namespace(rate=1.0))
+MAPS = (collections.UserDict(a=1), collections.ChainMap({"a": 1}))
+ITEMS = (collections.UserList([1]), array.array("d", [1.0, 2.0]))
+
+
+def test_holders_of_pythons_own_library() -> None:
+    def call() -> None:
+        HELD.step += 1
+        HELD.inner.rate = 2.0
+        HELD.new = True
+        for mapping in MAPS:
+            mapping["a"] = 2
+        for items in ITEMS:
+            items[0] += 1
+            items.append(3)
+
+    with preserved(call) as snapshot:
+        call()
+        changes = changes_of(snapshot)
+    assert {"HELD.step", "HELD.inner.rate", "HELD.new"} <= set(changes)
+    assert vars(HELD) == {"step": 0, "inner": argparse.Namespace(rate=1.0)}
+    assert [dict(mapping) for mapping in MAPS] == [{"a": 1}, {"a": 1}]
+    assert [list(items) for items in ITEMS] == [[1], [1.0, 2.0]]
+    assert snapshot.unsaved == []
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_restored_after_an_interrupted_run(error: type[BaseException]) -> None:
     net, x = Net(), torch.randn(8, 4)
@@ -271,3 +303,11 @@ def test_what_was_compiled_before_still_hits_its_cache() -> None:
             snapshot.restore()
     with torch.compiler.set_stance("fail_on_recompile"):
         forward(x)
+
+
+def test_code_that_was_looked_at_is_not_kept() -> None:
+    code = compile("x = y", "mine", "exec")
+    assert names_in(code) is names_in(code)
+    kept = weakref.ref(code)
+    del code
+    assert kept() is None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 import torch
 from compilescope.isolation.user_state import preserved
+from compilescope.torch_api.process.float32_precision import float32_precisions
 
 
 def test_generators_of_random_numbers() -> None:
@@ -50,15 +50,6 @@ def test_modes() -> None:
     assert torch.get_float32_matmul_precision() == "highest"
 
 
-@pytest.fixture
-def precision() -> Iterator[None]:
-    backends = (torch.backends, torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
-    before = [backend.fp32_precision for backend in backends]
-    yield
-    for backend, value in zip(backends, before, strict=True):
-        backend.fp32_precision = value
-
-
 @pytest.mark.usefixtures("precision")
 def test_precision_set_by_the_newer_api() -> None:
     def older() -> None:
@@ -78,3 +69,31 @@ def test_precision_set_by_the_newer_api() -> None:
         assert torch.backends.cuda.matmul.fp32_precision == "tf32"
         assert torch.backends.mkldnn.matmul.fp32_precision != "bf16"
         assert snapshot.unsaved == []
+
+
+@pytest.mark.usefixtures("precision")
+def test_precision_set_by_both_interfaces_in_turn() -> None:
+    def older() -> None:
+        torch.set_float32_matmul_precision("medium")
+        torch.backends.cudnn.allow_tf32 = False
+
+    def newer() -> None:
+        torch.backends.cudnn.conv.fp32_precision = "ieee"
+        torch.backends.mkldnn.conv.fp32_precision = "bf16"
+        torch.backends.fp32_precision = "tf32"
+
+    def both() -> None:
+        newer()
+        older()
+
+    before = float32_precisions()
+    for change in (older, newer, both):
+        with preserved(change) as snapshot:
+            change()
+        assert float32_precisions() == before
+        assert snapshot.unsaved == []
+    # What was not set itself still has the value that is set for all.
+    torch.backends.fp32_precision = "tf32"
+    assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+    assert torch.backends.mkldnn.conv.fp32_precision == "tf32"
+    torch.backends.fp32_precision = "none"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from compilescope.builds.call_result import outcome_of
+from compilescope.isolation.state_changes import changes_of
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn
 
@@ -156,6 +157,58 @@ def test_tensor_subclasses_meta_sparse_and_inference_tensors() -> None:
     assert not inference.any()
     assert torch.equal(sparse.to_dense(), torch.eye(3))
     assert logged.tolist() == [0, 0]
+    assert snapshot.unsaved == []
+
+
+def pieces(dtype: torch.dtype) -> torch.Tensor:
+    return torch.arange(6, dtype=torch.uint8).view(2, 3).view(dtype).t()
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        pytest.param(torch.quantize_per_tensor(torch.ones(2, 3), 0.1, 0, dtype).t(), id=str(dtype))
+        for dtype in (torch.quint8, torch.qint32)
+    ]
+    + [
+        pytest.param(pieces(torch.uint4), id="uint4"),
+        pytest.param(torch.ones(2, 3, dtype=torch.complex128).t(), id="complex128"),
+    ],
+)
+def test_types_that_lack_operations(tensor: torch.Tensor) -> None:
+    before = bytes(tensor.untyped_storage())
+    with preserved(len, (tensor,)) as snapshot:
+        assert changes_of(snapshot) == []
+        tensor.untyped_storage().fill_(1)
+        assert changes_of(snapshot) == ["args[0]"]
+    assert bytes(tensor.untyped_storage()) == before
+    assert snapshot.unsaved == []
+
+
+def test_elements_that_share_a_byte() -> None:
+    weights = torch.quantize_per_channel(
+        torch.ones(2, 4), torch.full((2,), 0.5), torch.zeros(2), 0, torch.quint4x2
+    )
+    before = bytes(weights.untyped_storage())
+    with preserved(len, (weights,)) as snapshot:
+        weights.untyped_storage().fill_(1)
+        assert changes_of(snapshot) == ["args[0]"]
+    assert bytes(weights.untyped_storage()) == before
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+def test_compressed_tensors(layout: str) -> None:
+    blocks = ((2, 2),) if layout.startswith("b") else ()
+
+    def compressed(dense: torch.Tensor) -> torch.Tensor:
+        return getattr(dense, f"to_sparse_{layout}")(*blocks)
+
+    values, elements = compressed(torch.eye(4)), compressed(torch.eye(4))
+    with preserved(len, ([values, elements],)) as snapshot:
+        values.values().mul_(2)
+        elements.resize_as_sparse_(compressed(torch.ones(4, 4))).copy_(compressed(torch.ones(4, 4)))
+    assert torch.equal(values.to_dense(), torch.eye(4))
+    assert torch.equal(elements.to_dense(), torch.eye(4))
     assert snapshot.unsaved == []
 
 

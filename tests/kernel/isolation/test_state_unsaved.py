@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import io
 import itertools
+import threading
 import types
 from typing import Any
 
@@ -24,6 +26,21 @@ def test_what_cannot_be_saved_is_said(tmp_path: Any) -> None:
     assert any("counter" in reason for reason in snapshot.unsaved)
     assert any("stream" in reason and "file" in reason for reason in snapshot.unsaved)
     assert len(snapshot.unsaved) == 3
+
+
+def test_what_belongs_to_a_thread_or_context_is_said() -> None:
+    mine, variable = threading.local(), contextvars.ContextVar("variable")
+
+    def call() -> None:
+        mine.seen = True
+        variable.set(1)
+
+    with preserved(call) as snapshot:
+        pass
+    assert snapshot.unsaved == [
+        "mine: what a threading.local holds is not put back.",
+        "variable: what a ContextVar holds is not put back.",
+    ]
 
 
 class Countdown:

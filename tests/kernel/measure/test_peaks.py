@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from compilescope.analysis.kernels import rates
 from compilescope.measure import peaks
 from compilescope.report import Peaks, devices
+from compilescope.torch_api.process.devices import waiting_for
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,33 @@ def test_devices_are_found_by_torchs_name(
     assert device is not None
     assert (device.name, device.bandwidth_bytes_per_s) == (name, bandwidth)
     assert device.products["bfloat16"] == pytest.approx(bfloat16)
+
+
+def test_a_size_that_has_no_room_does_not_lose_the_smaller_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    least = peaks._WIDTHS[0]
+    original = torch.full
+
+    def full(size: tuple[int, int], *args: Any, **options: Any) -> torch.Tensor:
+        if size[0] > least:
+            raise torch.OutOfMemoryError
+        return original(size, *args, **options)
+
+    monkeypatch.setattr(torch, "full", full)
+    monkeypatch.setattr(peaks, "_best", lambda *_: 1e-3)
+    rate = peaks._products("cpu", torch.float32, lambda: None)
+    assert rate == 2 * least**3 / 1e-3
+    monkeypatch.setattr(peaks, "_WIDTHS", (2 * least,))
+    assert peaks._products("cpu", torch.float32, lambda: None) is None
+
+
+def test_each_gpu_that_works_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[int | None] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    waiting_for({1, 0})()
+    waiting_for(())()
+    assert waited == [0, 1, None]
 
 
 def test_a_part_of_a_device_is_not_the_device() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -95,3 +97,19 @@ def test_a_trial_is_cancelled_and_forgotten_with_its_subject(
     session.forget(subject)
     assert other.ended.wait()
     assert other.state == "cancelled"
+
+
+@pytest.mark.parametrize("most", [1, 30])
+def test_a_subject_that_is_evicted_or_replaced_is_let_go_of(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compilescope.session.subjects.MOST", most)
+    session = Session()
+    subject = session.inspect(subjects.plain, (X,), variants="eager", run=False).subject.id
+    job, _ = session.reproducer(subject, "eager", "0/0", graph="post_grad")
+    assert job.ended.wait()
+    before = weakref.ref(session.inspection(subject))
+    again = subjects.plain if most > 1 else torch.sin
+    session.inspect(again, (X,), variants="eager", run=False)
+    gc.collect()
+    assert before() is None

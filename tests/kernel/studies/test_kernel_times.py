@@ -286,3 +286,13 @@ def test_a_graph_that_runs_several_times_a_call() -> None:
     times, _ = measure(SITES, [[run, run, run], [run]])
     assert times[0].runs == [3, 1]
     assert times[0].samples_us == [0.05, 0.05]
+
+
+@pytest.mark.usefixtures("precision")
+def test_a_precision_that_only_the_newer_interface_can_express() -> None:
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    report = cs.inspect(torch.sin, (torch.randn(64),), variants="python")
+    cs.study(report, "kernels")
+    variant = report.variant("python")
+    assert variant.problems == []
+    assert [launch.time is not None for _, launch in own(variant)] == [True]

@@ -187,13 +187,32 @@ def test_a_float_may_be_as_wrong_as_eagers_is() -> None:
 
 def test_values_without_equality_and_nan() -> None:
     assert compare((nan, object(), None, 3), (nan, object(), None, 3)) == []
-    assert compare(np.arange(3), np.arange(3)) == []
+    assert only(compare(np.arange(3), np.arange(3))).ok
     assert not only(compare(np.arange(3), np.ones(3))).ok
 
 
 @pytest.mark.parametrize("x", [torch.empty(0), torch.eye(3).to_sparse(), torch.tensor(1 + 2j)])
 def test_other_layouts_and_empty_tensors(x: torch.Tensor) -> None:
     assert only(compare(x, x.clone())).ok
+
+
+def test_numpy_arrays_are_compared_like_tensors() -> None:
+    ones = np.ones(3, dtype=np.float32)
+    assert only(compare(ones, ones * (1 + 1e-6))).ok
+    assert not only(compare(ones, ones * 1.1)).ok
+    assert only(compare(ones * np.nan, ones * np.nan)).ok
+    assert only(compare(np.float32(1), np.asarray(1 + 1e-6, dtype=np.float32))).ok
+    assert only(compare(ones[::-1], ones)).ok
+    assert only(compare(ones, ones[:2])).path == "output (shape [2] instead of [3])"
+    assert compare(complex(math.nan, 1), complex(math.nan, 1)) == []
+
+
+def test_numpy_arrays_that_are_no_numbers() -> None:
+    names = np.array(["a", "b"])
+    assert compare(names, names.copy()) == []
+    assert only(compare(names, names[:1])).path == "output (another value)"
+    wide = np.ones(2, dtype=np.longdouble)
+    assert compare(wide, wide.copy()) == []
 
 
 def test_gradients_are_copies_with_names() -> None:

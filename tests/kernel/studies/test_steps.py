@@ -183,9 +183,11 @@ def test_what_a_mark_costs_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None
         return Round(begin, begin + 2130 + more, slots, plain=2100 + more)
 
     rounds = [make_item(1000 + 10_000 * n, more) for n, more in enumerate((0, 0, 500))]
-    result = step_times(rounds, places)
+    nothing = Round(5, 6, [0, 0, 0, 0], plain=1)
+    result = step_times([nothing, *rounds, nothing], places)
     assert result.mark_ns == 10
     assert set(result.steps) == {0, 1}
+    assert result.rounds == 3
     # 100 ns before the first mark belong to the first step. To them and to the end belongs half of
     # what a mark and the clock cost.
     assert result.steps[0].us == pytest.approx(1.01 - 0.01 + 0.1 - 0.02)

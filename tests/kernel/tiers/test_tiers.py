@@ -271,3 +271,11 @@ def test_settings_are_inductors_and_nothing_else_is_taken() -> None:
     alone = cs.tiered(lambda x: x + 2, tiers=("python",), mode="max-autotune-no-cudagraphs")
     assert torch.equal(alone(x), x + 2)
     assert len(cs.tiers(alone)) == 0
+
+
+@pytest.mark.usefixtures("precision")
+def test_a_precision_that_only_the_newer_interface_can_express() -> None:
+    torch.backends.fp32_precision = "tf32"
+    compiled = cs.tiered(shifted)
+    compiled(torch.randn(32, 8))
+    assert settled(compiled)[0].tiers[1].state == "checks"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
 import weakref
@@ -11,6 +12,8 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.jobs.watch_switch import caller
+from compilescope.package_folder import PACKAGE
 from compilescope.watching.running_code import watching
 from torch._logging import _internal
 
@@ -292,3 +295,11 @@ def test_the_text_says_in_words_what_recompiled() -> None:
 
 def scaled(x: torch.Tensor, scale: int) -> torch.Tensor:
     return x * scale
+
+
+def test_a_folder_whose_name_begins_like_ours_is_the_users() -> None:
+    file = f"{PACKAGE}-demo{os.sep}mine.py"
+    namespace: dict[str, Any] = {"caller": caller}
+    exec(compile("def mine():\n    return caller()", file, "exec"), namespace)
+    where = namespace["mine"]()
+    assert (where.file, where.function) == (file, "mine")

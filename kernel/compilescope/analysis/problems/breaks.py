@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ...capture.records import Record
-from ...package_folder import PACKAGE
+from ...package_folder import INSIDE
 from ...report import Break, SourceLine
 from ..text.stacks import read_stack
 
@@ -186,12 +186,9 @@ def _end_of_message(lines: list[str]) -> int:
     return len(lines)
 
 
-_OURS = str(PACKAGE)
-
-
 def _below_us(stack: list[SourceLine]) -> list[SourceLine]:
     """The frames of the subject, without those of the inspection that called it."""
-    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(_OURS)]
+    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(INSIDE)]
     return stack[ours[-1] + 1 :] if ours else stack
 
 

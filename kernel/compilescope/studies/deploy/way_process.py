@@ -187,7 +187,7 @@ def _wait(device: str) -> None:
     import torch
 
     if device.startswith("cuda"):
-        torch.cuda.synchronize()
+        torch.cuda.synchronize(device)
 
 
 def _memory(device: str) -> float:

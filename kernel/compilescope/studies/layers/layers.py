@@ -26,6 +26,7 @@ from ...torch_api.inductor.wrapper_launches import is_python_wrapper
 from ...torch_api.kernels import timers
 from ...torch_api.kernels.driver_calls import driver_us
 from ...torch_api.process import caches
+from ...torch_api.process.devices import waiting_for
 from ..builds import build_for
 from ..context import StudyContext
 from . import calls as at
@@ -188,7 +189,8 @@ class _Looking:
         self._device = any(
             "cuda" in (kept_graph.graph.device_types or ()) for kept_graph in self._graphs
         )
-        self._sync = torch.cuda.synchronize if self._device else None
+        numbers = {number for kept in self._graphs for number in kept.graph.device_idxs or ()}
+        self._sync = waiting_for(numbers) if self._device else None
 
     def look(self) -> None:
         """Warms the call up, measures its layers and adds them to the report."""

@@ -7,6 +7,7 @@ otherwise to the subject.
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 import types
@@ -20,7 +21,7 @@ from torch._inductor import exc as inductor
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
-from ...package_folder import PACKAGE
+from ...package_folder import INSIDE
 from ...report import Problem, SourceLine
 from ...report.problem import (
     COMPILE_FAILED,
@@ -134,7 +135,7 @@ def _ours(error: BaseException) -> Problem | None:
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return None
     last = frames[-1]
-    is_ours = last.filename.startswith(str(PACKAGE)) and not _PASSES_ON.search(last.line or "")
+    is_ours = last.filename.startswith(INSIDE) and not _PASSES_ON.search(last.line or "")
     return fault(error) if is_ours else None
 
 
@@ -358,7 +359,7 @@ def users_part(error: BaseException) -> types.TracebackType | None:
     return current or error.__traceback__
 
 
-_INTERNAL = (str(Path(torch.__file__).parent), str(PACKAGE))
+_INTERNAL = (f"{Path(torch.__file__).parent}{os.sep}", INSIDE)
 """The folders of torch and compilescope: frames in them are not the user's."""
 
 

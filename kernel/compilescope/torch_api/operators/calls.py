@@ -39,12 +39,14 @@ class OperatorCall(NamedTuple):
         return str(self.operator._schema.name)
 
     @property
-    def on_gpu(self) -> bool:
-        """Whether an argument is a tensor on a GPU."""
+    def gpus(self) -> set[int]:
+        """The numbers of the GPUs that its arguments are on."""
         arguments = (*self.args, *self.kwargs.values())
-        return any(
-            isinstance(argument, torch.Tensor) and argument.is_cuda for argument in arguments
-        )
+        return {
+            argument.get_device()
+            for argument in arguments
+            if isinstance(argument, torch.Tensor) and argument.is_cuda
+        }
 
     def __call__(self) -> Any:
         """Calls it as a Python wrapper does."""

@@ -6,6 +6,7 @@ builds of torch use them too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -35,6 +36,17 @@ def has_gpu() -> bool:
     """Whether torch can use a GPU here. Does not initialise CUDA."""
     built: bool = torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]
     return built and torch.cuda.device_count() > 0
+
+
+def waiting_for(devices: Iterable[int]) -> Callable[[], None]:
+    """A function that waits for the work on these GPUs; on the current one if none is named."""
+    numbers: list[int | None] = [*sorted(devices)] or [None]
+
+    def wait() -> None:
+        for number in numbers:
+            torch.cuda.synchronize(number)
+
+    return wait
 
 
 def first_gpu() -> Properties:

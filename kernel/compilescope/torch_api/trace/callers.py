@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 import sys
 import types
 from pathlib import Path
@@ -20,11 +21,10 @@ from typing import Any
 
 import torch
 
-from ...package_folder import PACKAGE
+from ...package_folder import INSIDE
 from . import compiled_callable as compiled
 
-_TORCH = str(Path(torch.__file__).parent)
-_OURS = str(PACKAGE)
+_TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 
 
 def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _outside(frame: types.FrameType | None, compiled: dict[str, Any]) -> types.F
         frame = frame.f_back  # the handler that received the event
     while frame is not None:
         code = frame.f_code
-        ours = code.co_filename.startswith(_OURS)
+        ours = code.co_filename.startswith(INSIDE)
         if (
             not code.co_filename.startswith(_TORCH)
             and (code.co_name, code.co_firstlineno) != compiled_function

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ...process.float32_precision import float32_precisions, set_float32_precisions
 from ...process.patching import patched
 
 _NOT_CARRIED = (
@@ -146,7 +147,7 @@ def _process_state() -> dict[str, Any]:
         "dtype": torch.get_default_dtype(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
         "warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-        "precision": torch.get_float32_matmul_precision(),
+        "precision": float32_precisions(),
         "mkldnn": torch.backends.mkldnn.enabled,
         "reduced": torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
         "reduced_bf16": torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
@@ -158,7 +159,7 @@ def enter(state: Mapping[str, Any]) -> None:
     torch.set_num_threads(state["threads"])
     torch.set_default_dtype(state["dtype"])
     torch.use_deterministic_algorithms(state["deterministic"], warn_only=state["warn_only"])
-    torch.set_float32_matmul_precision(state["precision"])
+    set_float32_precisions(state["precision"])
     torch.backends.mkldnn.enabled = state["mkldnn"]
     matmul = torch.backends.cuda.matmul
     matmul.allow_fp16_reduced_precision_reduction = state["reduced"]
