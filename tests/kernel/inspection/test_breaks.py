@@ -259,6 +259,6 @@ def test_a_call_that_is_not_compiled_says_what_applies() -> None:
     # The break that torch makes at every step is not what keeps it from compiling.
     fused = problem_of(step)
     assert "torch.compiler.disable" in fused.detail
-    assert "leave this call out" in fused.remedy
+    assert "move this call out" in fused.remedy
     chunked = problem_of(chunks, torch.ones(4, 3))
     assert chunked.remedy == "Set torch._dynamo.config.trace_autograd_ops = True"
