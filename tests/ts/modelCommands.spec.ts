@@ -20,10 +20,11 @@ it('says why a report was not saved, and what to do', async () => {
   } as unknown as ICompilescope;
   const added = addModelCommands(commands, service, nullTranslator.load(''));
   const done = commands.execute(CommandIDs.saveReport, { format: 'html' });
-  await new Promise(resolve => setTimeout(resolve, 20));
-  const said = document.querySelector('.jp-Dialog')?.textContent;
-  expect(said).toContain('The report was not saved');
-  expect(said).toContain(refusal.what + refusal.why + refusal.remedy);
+  const said = () => document.querySelector('.jp-Dialog')?.textContent ?? '';
+  while (!said().includes('The report was not saved')) {
+    await new Promise(resolve => setTimeout(resolve));
+  }
+  expect(said()).toContain(refusal.what + refusal.why + refusal.remedy);
   document.querySelector<HTMLElement>('.jp-Dialog-button')!.click();
   await done;
   added.dispose();

@@ -140,8 +140,8 @@ describe('A SubjectModel whose connection was lost', () => {
     model.subject = id;
     // It is read in chunks that are loaded first.
     jest.useRealTimers();
-    for (let turn = 0; turn < 100 && !model.report; turn++) {
-      await new Promise(resolve => setTimeout(resolve, 20));
+    while (!model.report) {
+      await new Promise(resolve => setTimeout(resolve));
     }
     expect(model.report?.subject.id).toBe(id);
   });
