@@ -16,7 +16,7 @@ import msgspec
 from ..processes import runner
 from ..processes.folders import temporary
 from ..torch_api.process import caches
-from . import background, graphs
+from . import background, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
 from .passing_errors import ENGLISH
 from .tiered_graph import TieredGraph
@@ -196,6 +196,7 @@ def _after_fork() -> None:
     global _builder
     _builder = Builder()
     background.after_fork()
+    observers.after_fork()
     graphs.after_fork()
 
 
