@@ -26,6 +26,8 @@ from .program_parts import (
 )
 
 _RUNNABLE = "fx_graph_runnable"
+_CUDA_DEVICE = re.compile(r"""["']cuda(?::\d+)?["']""")
+"""The device of a tensor. torch names its version of CUDA in programs without a GPU, too."""
 
 
 def graph_program(
@@ -51,7 +53,7 @@ def graph_program(
                 "torch logs it in a trace, and this report is of none that has it.",
                 f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
             )
-        device = "cuda" if "cuda" in text else "cpu"
+        device = "cuda" if _CUDA_DEVICE.search(text) else "cpu"
         return Program(
             what, file_name, text, device, "torch's program runs it and compares nothing"
         )
