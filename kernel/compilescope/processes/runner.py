@@ -185,7 +185,8 @@ def _start(
 
 def search_path() -> list[str]:
     """``sys.path`` without what is not text, such as a `Path`: Python ignores that, too."""
-    return [entry for entry in sys.path if isinstance(entry, str)]
+    entries: list[object] = list(sys.path)
+    return [entry for entry in entries if isinstance(entry, str)]
 
 
 def import_path(caller_path: Sequence[str]) -> list[str]:
