@@ -12,6 +12,8 @@ import hashlib
 import inspect
 import itertools
 import logging
+import numbers
+import pathlib
 import re
 import sysconfig
 import types
@@ -32,7 +34,7 @@ _MOST = 100_000
 """How many objects are looked at: a module may refer to a data set."""
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes),
-    *(torch.dtype, torch.device, slice, enum.Enum),
+    *(torch.dtype, torch.device, slice, enum.Enum, numbers.Number, pathlib.PurePath),
 )
 _LIBRARIES = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
 _OF_EACH_MODULE = frozenset(vars(torch.nn.Module())) - {"training"}
@@ -142,7 +144,7 @@ class _Fingerprint:
 
     def _member(self, module: torch.nn.Module) -> str:
         """A module without its tensors and its modules."""
-        state = vars(module)
+        state = _attributes(module)
         own = {name: state[name] for name in sorted(state) if name not in _OF_EACH_MODULE}
         # Their numbers differ between processes.
         hooks = {
@@ -199,13 +201,19 @@ def _unwrapped(member: Any) -> Any:
 
 
 def _attributes(value: object) -> dict[str, Any]:
+    """Its attributes, without those that are computed at their first use."""
     slots = [
         name
         for kind in type(value).__mro__
         for name in _names_of(vars(kind).get("__slots__", ()))
         if name not in ("__dict__", "__weakref__") and hasattr(value, name)
     ]
-    return {**{name: getattr(value, name) for name in slots}, **getattr(value, "__dict__", {})}
+    attributes = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
+    return {
+        name: attribute
+        for name, attribute in attributes.items()
+        if not isinstance(getattr(type(value), str(name), None), functools.cached_property)
+    }
 
 
 def _names_of(slots: str | Sequence[str]) -> Sequence[str]:

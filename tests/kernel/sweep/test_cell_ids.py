@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import compilescope as cs
+import numpy as np
 import pytest
 import torch
 from compilescope.report import references
@@ -16,10 +19,14 @@ from compilescope.sweep import cell_ids
 from torch import nn
 
 TEXT = """
+import functools
 from torch import nn
 class Config:
     def __init__(self, by):
         self.by = by
+    @functools.cached_property
+    def twice(self):
+        return 2 * self.by
 class Base(nn.Module):
     scale = 2
     def forward(self, x):
@@ -58,6 +65,25 @@ def net(it: int = 2, by: int = 0, text: str = TEXT) -> nn.Module:
 
 def test_equal_modules_have_the_same_key() -> None:
     assert cell_ids.identity(net()) == cell_ids.identity(net())
+
+
+def test_what_a_model_computes_at_its_first_call_does_not_count() -> None:
+    called: Any = net()
+    assert called.config.twice == 0
+    assert cell_ids.identity(called) == cell_ids.identity(net())
+
+
+@pytest.mark.parametrize("type_of", [np.float32, Path, Fraction, Decimal, str])
+def test_numbers_and_paths_count_by_their_value(type_of: Callable[[str], Any]) -> None:
+    def holding(value: str) -> str:
+        held = type_of(value)
+        hash(held)  # which a path keeps, and which differs between processes
+        result = net()
+        result.held = held
+        return cell_ids.identity(result)
+
+    assert holding("1") == holding("1")
+    assert holding("1") != holding("2")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +160,8 @@ def test_modules_with_state_have_the_same_key_in_another_process() -> None:
         "from torch import nn\n"
         "for _ in range({earlier}): nn.Linear(1, 1).register_forward_hook(print)\n"
         "net = tests.net()\n"
-        "net.names = {{'a', 'b', 'c'}}\n"
+        "net.names, net.place = {{'a', 'b', 'c'}}, tests.Path('a')\n"
+        "hash(net.place)\n"
         "net.register_forward_hook(tests.made()['hook'])\n"
         "inner = nn.TransformerEncoderLayer(4, 2), nn.LSTM(2, 2)\n"
         "print(cell_ids.identity(net, *inner))"
