@@ -11,6 +11,7 @@ torch and the rest are imported for the first marked test.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from collections.abc import Generator
@@ -20,6 +21,11 @@ from pathlib import Path
 import pytest
 
 MARKER = "compilescope"
+_PLAIN = r"[\w./:\-]+(\[[\w.\-]*\])?"
+"""Ids of tests whose parameters are in the file's name as they are."""
+_LONGEST = 230
+"""Bytes of a name: file systems allow 255 with the suffix."""
+_HASH = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,7 +77,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     page = None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        name = re.sub(r"[^\w.\-]+", "-", item.nodeid)
+        name = file_name(item.nodeid)
         report.save(folder / f"{name}.compilescope.json")
         page = folder / f"{name}.html"
     try:
@@ -81,6 +87,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     else:
         return result
     pytest.fail(message, pytrace=False)
+
+
+def file_name(node_id: str) -> str:
+    """The name of a test's report, without a suffix; no two tests have the same."""
+    name = re.sub(r"[^\w.\-]+", "-", node_id)
+    if re.fullmatch(_PLAIN, node_id) and len(name.encode()) <= _LONGEST:
+        return name
+    # Parameters such as "a b" and "a-b" look the same in a name.
+    start = name.encode()[: _LONGEST - _HASH - 1].decode(errors="ignore")
+    return f"{start}-{hashlib.sha256(node_id.encode(errors='replace')).hexdigest()[:_HASH]}"
 
 
 def _is_pytests(handler: logging.Handler) -> bool:

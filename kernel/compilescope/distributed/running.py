@@ -147,13 +147,16 @@ def _wait_for_report(
     rank: int, store: Any, size: int, backend: str, group: str, timeout_s: float
 ) -> Report:
     """The report that a rank has put into the store."""
+    # It may take its whole time, and have begun later than this rank, which ended early.
+    patience_s = 2 * timeout_s
     try:
-        store.wait([f"report {rank}"], datetime.timedelta(seconds=timeout_s))
+        store.wait([f"report {rank}"], datetime.timedelta(seconds=patience_s))
     except RuntimeError:  # the time is over
         problem = Problem(
             severity="error",
             what=f"Rank {rank} gave no report.",
-            why=f"Its torchrun process did not call ranks within {timeout_s:g} s, or died.",
+            why=f"It gave none within {patience_s:g} s after the end of this rank: its torchrun "
+            "process did not call ranks, takes longer, or died.",
             remedy="Look at the output of that process, or raise timeout_s.",
         )
         return _failed(rank, size, backend, group, problem)
@@ -205,15 +208,20 @@ def _run(
         if step == LEFT:
             failed.set()
 
-    ended = run(
-        ("-m", "compilescope.distributed.process"),
-        task,
-        header={**place.header, "timeout_s": timeout_s},
-        limits=Limits(timeout_s=timeout_s),
-        cancelled=cancelled,
-        stepped=stepped,
-        variables=place.variables,
-    )
+    try:
+        ended = run(
+            ("-m", "compilescope.distributed.process"),
+            task,
+            header={**place.header, "timeout_s": timeout_s},
+            limits=Limits(timeout_s=timeout_s),
+            cancelled=cancelled,
+            stepped=stepped,
+            variables=place.variables,
+        )
+    except BaseException:
+        # The process could not be started, for one: the others would wait for it.
+        failed.set()
+        raise
     if ended.how != "done":
         failed.set()
     return ended

@@ -183,6 +183,12 @@ def _start(
     )
 
 
+def search_path() -> list[str]:
+    """``sys.path`` without what is not text, such as a `Path`: Python ignores that, too."""
+    entries: list[object] = list(sys.path)
+    return [entry for entry in entries if isinstance(entry, str)]
+
+
 def import_path(caller_path: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
     own_path = str(PACKAGE.resolve().parent)
@@ -192,7 +198,9 @@ def import_path(caller_path: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for name in [*extra, own_path, *usual] if name))
 
 
-_STANDARD = frozenset(path for path in sys.path if "site-packages" in path or path == sys.prefix)
+_STANDARD = frozenset(
+    path for path in search_path() if "site-packages" in path or path == sys.prefix
+)
 
 
 class Tail:

@@ -10,7 +10,7 @@ from string import Template
 from ..analysis.text.sizes import UnknownSize, size_of
 from ..report import Compilation, Graph, Node, Report, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.references import is_reference
+from ..report.references import is_reference, name_of
 from .graph_functions import RANDOM, as_python, forward_of, index_bounds
 from .program import Program
 from .program_parts import (
@@ -26,6 +26,8 @@ from .program_parts import (
 )
 
 _RUNNABLE = "fx_graph_runnable"
+_CUDA_DEVICE = re.compile(r"""["']cuda(?::\d+)?["']""")
+"""The device of a tensor. torch names its version of CUDA in programs without a GPU, too."""
 
 
 def graph_program(
@@ -51,7 +53,7 @@ def graph_program(
                 "torch logs it in a trace, and this report is of none that has it.",
                 f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
             )
-        device = "cuda" if "cuda" in text else "cpu"
+        device = "cuda" if _CUDA_DEVICE.search(text) else "cpu"
         return Program(
             what, file_name, text, device, "torch's program runs it and compares nothing"
         )
@@ -116,8 +118,15 @@ def failing_programs(
     Raises
     ------
     CompilescopeError
-        There is no graph, or none that can run as Python.
+        There is no graph, none that can run as Python, or the variant's backend is a function.
     """
+    if is_reference(variant.requested.backend):
+        raise CompilescopeError(
+            f"The variant {variant.name!r} cannot be made smaller.",
+            f"Its backend {name_of(str(variant.requested.backend))} is a function of the session: "
+            "a program of one graph cannot call it.",
+            "Name a backend that torch knows: torch.compiler.list_backends().",
+        )
     if stage is not None or not differs(variant):
         return [_failing_program(report, stage, compile_id, variant)]
     programs, error = [], None

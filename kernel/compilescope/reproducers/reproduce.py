@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -33,6 +34,8 @@ TIMEOUT_S = 600.0
 MINIFY_S = 300.0
 """How long torch's minifier may look for a smaller graph."""
 RUNNING = "running the program"
+_COMPARED = re.compile(r": (agrees|equal)\b")
+"""In what a program prints: a result that was compared."""
 CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 
@@ -247,5 +250,6 @@ def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]
         trial = msgspec.json.decode(ended.result, type=Trial)
         reproducer.tried, reproducer.why = trial.tried, trial.why
         reproducer.output, reproducer.failure = trial.output, trial.failure
-        if trial.tried == "agrees" and program.unchecked and "agrees" not in trial.output:
+        is_compared = _COMPARED.search(trial.output) is not None
+        if trial.tried == "agrees" and program.unchecked and not is_compared:
             reproducer.tried = "ran"

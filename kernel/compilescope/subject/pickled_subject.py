@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import pkgutil
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ import cloudpickle
 import torch
 
 from ..isolation.global_state import SavedModes
+from ..processes import runner
 from ..report import references
 from ..report.errors import CompilescopeError
 from ..torch_api.process import portable_settings
@@ -136,7 +136,7 @@ def _nothing() -> None:
 
 def header() -> dict[str, Any]:
     """The module search path of this process, for the start of the other process."""
-    return {"cwd": os.getcwd(), "sys_path": list(sys.path)}  # noqa: PTH109 - as text
+    return {"cwd": os.getcwd(), "sys_path": runner.search_path()}  # noqa: PTH109 - as text
 
 
 class _Content(NamedTuple):

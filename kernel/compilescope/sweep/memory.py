@@ -37,7 +37,15 @@ class Memory:
         """The memory that a call takes (bytes); None where that cannot be found out."""
         if self._cuda is not None:
             return self._of_cuda(call)
-        return max((_growth(call) or 0.0 for _ in range(_CALLS)), default=None) if _can() else None
+        if not _can():
+            return None
+        highest = 0.0
+        for _ in range(_CALLS):
+            growth = _growth(call)
+            if growth is None:
+                return None
+            highest = max(highest, growth)
+        return highest
 
     def _of_cuda(self, call: Callable[[], object]) -> float:
         gc.collect()

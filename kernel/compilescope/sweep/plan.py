@@ -164,7 +164,7 @@ def _machine(modes: Sequence[Any]) -> list[str]:
         machine.cpu,
         *machine.gpus,
         *map(str, modes),
-        str(settings),
+        cell_ids.identity(settings),
     ]
 
 

@@ -26,7 +26,7 @@ from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
 from .thread_executor import Threads
-from .worker import GO, CellTask, run_cell
+from .worker import GO, LOST, CellTask, run_cell
 
 TRIES = 3
 """How often a cell is given to an executor whose worker dies."""
@@ -179,10 +179,19 @@ class Running:
         taken = []
         for cell in self.sweep.cells:
             stored = stored_cells.get(cell.key)
-            if stored is not None and stored.serves(limits.timeout_s, limits.memory_bytes):
-                taken.append(self._put(cell.key, stored.cell))
+            if stored is not None and stored.serves(
+                limits.timeout_s, limits.memory_bytes, self.plan.seconds
+            ):
+                taken.append(self._put(cell.key, self._with_throughput(stored.cell)))
         if taken:
             self._tell(taken)
+
+    def _with_throughput(self, cell: SweepCell) -> SweepCell:
+        """A cell that may have been measured when a call was said to process other items."""
+        if cell.timing is None or cell.throughput_per_s is None:
+            return cell
+        speed = self.sweep.items * 1e6 / cell.timing.median_us
+        return msgspec.structs.replace(cell, throughput_per_s=speed)
 
     def _submit(self, cell: SweepCell) -> None:
         cell = self._put(cell.key, msgspec.structs.replace(cell, tries=cell.tries + 1, step=""))
@@ -313,7 +322,7 @@ def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
     error_text: Any = f"{type(error).__name__}: {error}".rstrip(": ")
     problem = Problem(
         severity="error",
-        what="The executor lost it.",
+        what=LOST,
         why=f"{error_text[:500]}.",
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )

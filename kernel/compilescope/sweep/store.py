@@ -9,8 +9,11 @@ import msgspec
 
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
+from .worker import KILLED, LOST, NOT_STARTED
 
 FILE = "cells.jsonl"
+_MAY_PASS = (FAULT, NOT_STARTED, LOST, KILLED)
+"""How problems begin that are of the machine, or of compilescope, which may be fixed by now."""
 
 
 class StoredCell(msgspec.Struct, kw_only=True):
@@ -21,16 +24,29 @@ class StoredCell(msgspec.Struct, kw_only=True):
     memory_bytes: float | None = None
     seconds: float = 0.0
 
-    def serves(self, timeout_s: float | None, memory_bytes: float | None) -> bool:
-        """Whether it need not be run again: a cell that hit a limit is, if the limit grew."""
+    def serves(
+        self, timeout_s: float | None, memory_bytes: float | None, seconds: float = 0.0
+    ) -> bool:
+        """Whether it need not be run again.
+
+        A cell that hit a limit is, if the limit grew; a measured one, if it is to be measured for
+        more seconds; and one that failed for a reason which may have passed.
+        """
         if self.cell.state == "timeout":
             return not _more(timeout_s, self.timeout_s)
         if self.cell.state == "memory":
             return not _more(memory_bytes, self.memory_bytes)
-        if self.cell.problem is not None and self.cell.problem.what.startswith(FAULT):
-            # A fault of compilescope's may be fixed by now.
+        if self.cell.state == "done":
+            return seconds <= self.seconds
+        if self.cell.problem is not None and self.cell.problem.what.startswith(_MAY_PASS):
             return False
-        return self.cell.state in ("done", "failed", "crashed")
+        return self.cell.state in ("failed", "crashed")
+
+    @property
+    def worth(self) -> tuple[bool, float]:
+        """Of several for one cell the one with the highest counts."""
+        is_done = self.cell.state == "done"
+        return is_done, self.seconds if is_done else 0.0
 
 
 class Store:
@@ -57,22 +73,19 @@ class Store:
             self._give_up(error)
 
     def load(self) -> dict[str, StoredCell]:
-        """Key → the last that was kept of it. Lines that cannot be read are left out."""
+        """Key → what was kept of it: of a file the last line, of several files the best.
+
+        Lines that cannot be read are left out.
+        """
+        result: dict[str, StoredCell] = {}
         try:
-            lines = [
-                line
-                for file in sorted(self.folder.glob("cells*.jsonl"))
-                for line in file.read_bytes().splitlines()
-            ]
+            files = [file.read_bytes() for file in sorted(self.folder.glob("cells*.jsonl"))]
         except OSError:
             return {}
-        result = {}
-        for line in lines:
-            try:
-                stored = msgspec.json.decode(line, type=StoredCell)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue  # cut off as it was written
-            result[stored.cell.key] = stored
+        for content in files:
+            for key, stored in _last_lines(content).items():
+                if key not in result or stored.worth >= result[key].worth:
+                    result[key] = stored
         return result
 
     def add(self, stored: StoredCell) -> None:
@@ -97,6 +110,17 @@ class Store:
             why=f"{error}.",
             remedy="The sweep goes on, but cannot be resumed. Make room, or give another folder.",
         )
+
+
+def _last_lines(content: bytes) -> dict[str, StoredCell]:
+    result = {}
+    for line in content.splitlines():
+        try:
+            stored = msgspec.json.decode(line, type=StoredCell)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue  # cut off as it was written
+        result[stored.cell.key] = stored
+    return result
 
 
 def _last(file: int) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import socket
 import time
 from pathlib import Path
@@ -21,6 +22,11 @@ from ..report.problem import Problem
 
 GO = "go"
 """The file whose removal ends the sweep's cells, where its folder can be seen."""
+
+NOT_STARTED = "Its process could not be started"
+LOST = "The executor lost it."
+KILLED = f"Its process died: {describe_exit(-signal.SIGKILL)}."
+"""What the problems of a cell begin with that are not its own."""
 
 _LAST_LINES = 16
 _NOISE = "Extension modules: "
@@ -120,7 +126,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
             detail=last,
         )
         return _over(task.cell, "memory", problem)
-    killed = ended.exit_code == -9
+    killed = ended.exit_code == -signal.SIGKILL
     problem = Problem(
         severity="error",
         what=f"Its process died: {describe_exit(ended.exit_code)}.",
@@ -138,6 +144,6 @@ def _over(cell: SweepCell, state: Any, problem: Problem | None) -> SweepCell:
 def _cannot_start(error: OSError) -> Problem:
     return Problem(
         severity="error",
-        what=f"Its process could not be started: {error}.",
+        what=f"{NOT_STARTED}: {error}.",
         remedy="Make room where temporary files go (TMPDIR), and sweep again.",
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..processes.runner import search_path
 from ..progress.progress import Monitor
 from ..report.devices import Device
 from ..report.errors import CompilescopeError
@@ -72,7 +72,7 @@ class WorkerPool:
             payload=payload,
             folder=str(Path.cwd()),
             # "" is the working folder of the moment: the process may have been started in another.
-            folders=[*filter(None, sys.path), str(Path.cwd())],
+            folders=[*filter(None, search_path()), str(Path.cwd())],
         )
         monitor.check()
         while True:

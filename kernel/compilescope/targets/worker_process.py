@@ -176,7 +176,7 @@ def _environment(role: Role, caches: Path) -> Mapping[str, str]:
         "TRITON_CACHE_DIR": str(caches / "triton"),
         # Nothing is built there that would be worth a pool of processes, which takes seconds.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join(runner.import_path(sys.path)),
+        "PYTHONPATH": os.pathsep.join(runner.import_path(runner.search_path())),
     }
     if role == "interpreter":
         variables["TRITON_INTERPRET"] = "1"

@@ -6,9 +6,10 @@ A thread waits for that process, and loads its results. Both end when nothing is
 from __future__ import annotations
 
 import atexit
+import logging
 import os
-import sys
 import threading
+import traceback
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from ..processes import runner
 from ..processes.folders import temporary
 from ..torch_api.process import caches
-from . import background, graphs
+from . import background, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
 from .passing_errors import ENGLISH
 from .tiered_graph import TieredGraph
@@ -24,6 +25,8 @@ from .tiered_graph import TieredGraph
 COMMAND = ("-m", "compilescope.tiers.builder_process")
 
 _JOIN_S = 5.0
+
+_log = logging.getLogger(__name__)
 
 
 class Builder:
@@ -47,12 +50,24 @@ class Builder:
                 return
             self._waiting.append(graph)
             if self._folder is not None:
-                self._give(self._folder)
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="compilescope-tiers", daemon=True
-                )
-                self._thread.start()
+                try:
+                    self._give(self._folder)
+                except OSError as error:
+                    # This is the user's thread. What was not given waits for the next process.
+                    _log.info("a graph waits for the next process: %s", error)
+            why = self._start() if self._thread is None else ""
+        if why:
+            self._give_up(why)
+
+    def _start(self) -> str:
+        """Starts the thread; returns why that failed, if it did."""
+        thread = threading.Thread(target=self._run, name="compilescope-tiers", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            return f"No thread could be started for it: {error}."
+        self._thread = thread
+        return ""
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Waits until nothing is left to build; returns whether that was in time."""
@@ -78,19 +93,27 @@ class Builder:
             try:
                 self._run_process()
             except OSError as error:
-                self._give_up(f"No process could be started for it: {error}.", "")
+                self._give_up(f"No process could be started for it: {error}.")
+            except Exception as error:  # noqa: BLE001 - further graphs need this thread
+                why = f"Building it failed: {type(error).__name__}: {error}."
+                self._give_up(why, traceback.format_exc())
 
     def _run_process(self) -> None:
         with temporary("tiers") as folder:
-            with self._changed:
-                self._folder = folder
-                self._begun.clear()
-                self._give(folder)
+            header = {
+                "queue": str(folder),
+                "cwd": str(Path.cwd()),
+                "sys_path": runner.search_path(),
+            }
             try:
+                with self._changed:
+                    self._folder = folder
+                    self._begun.clear()
+                    self._give(folder)
                 ended = runner.run(
                     COMMAND,
                     b"",
-                    header={"queue": str(folder), "cwd": str(Path.cwd()), "sys_path": sys.path},
+                    header=header,
                     limits=runner.Limits(),
                     cancelled=lambda: self._is_stopped,
                     stepped=self._hear,
@@ -106,17 +129,17 @@ class Builder:
 
     def _give(self, folder: Path) -> None:
         """Moves waiting graphs to the process's queue; the lock is held."""
-        waiting, self._waiting = self._waiting, []
-        for graph in waiting:
-            if not graph.is_alive:
-                continue
-            self._number += 1
-            name = f"{self._number:06}"
-            self._ordered[name] = graph
-            order = Order(str(graph.files.job), str(graph.files.result))
-            partial = folder / f"{name}.partial"
-            partial.write_bytes(msgspec.json.encode(order))
-            partial.replace(folder / f"{name}{ORDER}")
+        while self._waiting:
+            graph = self._waiting[0]
+            if graph.is_alive:
+                self._number += 1
+                name = f"{self._number:06}"
+                order = Order(str(graph.files.job), str(graph.files.result))
+                partial = folder / f"{name}.partial"
+                partial.write_bytes(msgspec.json.encode(order))
+                partial.replace(folder / f"{name}{ORDER}")
+                self._ordered[name] = graph
+            self._waiting.pop(0)
 
     def _hear(self, step: str) -> None:
         what, _, name = step.partition(" ")
@@ -148,14 +171,21 @@ class Builder:
         if ended.exit_code and ended.exit_code > 0 and ended.errors.strip():
             why += f" The last that it wrote: {ended.errors.strip().splitlines()[-1]}"
         for graph in (*left.values(), *fresh.values()):
-            graph.fail_to_build(why, ended.errors)
+            _fail(graph, why, ended.errors)
 
-    def _give_up(self, why: str, detail: str) -> None:
+    def _give_up(self, why: str, detail: str = "") -> None:
         with self._changed:
             failed = [*self._ordered.values(), *self._waiting]
             self._ordered, self._waiting = {}, []
         for graph in failed:
-            graph.fail_to_build(why, detail)
+            _fail(graph, why, detail)
+
+
+def _fail(graph: TieredGraph, why: str, detail: str) -> None:
+    try:
+        graph.fail_to_build(why, detail)
+    except Exception:  # noqa: BLE001 - whatever shows warnings, the other graphs are told, too
+        _log.exception("The failure of a graph's second tier could not be reported.")
 
 
 def _take(graph: TieredGraph, answer: Answer) -> None:
@@ -196,6 +226,7 @@ def _after_fork() -> None:
     global _builder
     _builder = Builder()
     background.after_fork()
+    observers.after_fork()
     graphs.after_fork()
 
 

@@ -5,6 +5,7 @@ It does not import torch, which a panel may never need.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 
@@ -22,7 +23,12 @@ def observe(observer: Observer) -> Callable[[], None]:
     It is called in the thread that made the change, which may be that of a call of the graph.
     """
     _observers.append(observer)
-    return lambda: _observers.remove(observer)
+
+    def end() -> None:
+        with contextlib.suppress(ValueError):  # a fork has none
+            _observers.remove(observer)
+
+    return end
 
 
 def is_observed() -> bool:
@@ -34,6 +40,11 @@ def notify(graph: GraphTiers) -> None:
     """Notifies all observers that a graph's tiers have changed."""
     for observer in tuple(_observers):
         _pass_on(observer, graph)
+
+
+def after_fork() -> None:
+    """In a child process: what the observers write to is its parent's."""
+    _observers.clear()
 
 
 def _pass_on(observer: Observer, graph: GraphTiers) -> None:

@@ -319,7 +319,10 @@ class TieredGraph:
             if isinstance(stage, Stage):
                 stage.after_fork()
         if not self.is_settled:
-            self.refuse("It was being built in the process that this one was forked from.")
+            # Its files stay: the other process still builds from them.
+            self._second.state = "unwanted"
+            self._second.why = "It was being built in the process that this one was forked from."
+            self.cuda_graphs.refuse(_NO_WRAPPER)
         # No fork can use the GPU.
         self.cuda_graphs.refuse("It was not recorded in the process that this one was forked from.")
 

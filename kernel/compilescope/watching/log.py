@@ -140,6 +140,8 @@ class WatchLog:
             return reference() if reference is not None else None
 
     def _refresh(self, final: bool) -> None:
+        # Before new events are taken: another thread may print a graph while these are read.
+        known = list(self.printed)
         self.take()
         for group in list(self.stream.groups.values()):
             if group.fresh and (final or self._is_settled(group)):
@@ -148,7 +150,8 @@ class WatchLog:
             if not group.fresh and group.done and (final or not group.awaits_backward):
                 self.stream.drop(group)
         if all(not group.fresh for group in self.stream.groups.values()):
-            self.printed.clear()
+            for text in known:
+                self.printed.pop(text, None)
             self.stream.loose.clear()
         self._bound()
         self._variant.breaks = distinct_breaks(self._variant.compilations)

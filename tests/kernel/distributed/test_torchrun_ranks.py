@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -76,6 +78,44 @@ def test_a_rank_that_gives_no_report_has_a_problem(monkeypatch: pytest.MonkeyPat
         "The process of rank 0 died: exit code 3.",
         "Rank 1 gave no report.",
     ]
+
+
+def test_a_rank_that_began_later_may_take_its_whole_time() -> None:
+    class Never:
+        waited: datetime.timedelta
+
+        def wait(self, names: list[str], patience: datetime.timedelta) -> None:
+            self.waited = patience
+            raise RuntimeError("timeout")
+
+    store = Never()
+    report = running._wait_for_report(1, store, 2, "gloo", "job", 30.0)
+    assert store.waited.total_seconds() == 60
+    assert "within 60 s after the end of this rank" in report.problems[0].why
+
+
+def test_a_rank_that_cannot_be_started_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(*_: Any, header: Any, cancelled: Callable[[], bool], **__: Any) -> Ended:
+        if header["rank"] == 0:
+            raise OSError(28, "No space left on device")
+        until = time.monotonic() + 60
+        while not cancelled():
+            assert time.monotonic() < until, "it waits for a rank that never began"
+            time.sleep(0.01)
+        ended.append(header["rank"])
+        return Ended(how="cancelled")
+
+    ended: list[int] = []
+    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(running, "_GRACE_S", 0.0)
+    monkeypatch.setattr(running, "torchrun_environment", lambda: None)
+    with pytest.raises(OSError, match="No space left"):
+        running.run_ranks(
+            make, OWN, size=2, backend="gloo", build=False, timeout_s=600, monitor=Monitor()
+        )
+    assert ended == [1]
 
 
 def test_elsewhere_ranks_are_processes_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.budgets.budget import BudgetError
+from compilescope.budgets.pytest_plugin import file_name
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -145,3 +146,12 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
         f"{name}within.compilescope.json",
     ]
     assert cs.load(pytester.path / "reports" / f"{name}over.compilescope.json").compilations
+
+
+def test_reports_of_tests_with_similar_names_have_files_of_their_own() -> None:
+    assert file_name("tests/test_a.py::test_two[a-b]") == "tests-test_a.py-test_two-a-b-"
+    long = "tests/test_a.py::test_two[" + 300 * "\u00e4"
+    ids = [f"tests/test_a.py::test_two[{value}]" for value in ("a b", "a-b", "a/b", "a::b", "a+b")]
+    names = {file_name(node_id) for node_id in (*ids, f"{long}1]", f"{long}2]")}
+    assert len(names) == 7
+    assert max(len(f"{name}.compilescope.json".encode()) for name in names) <= 255

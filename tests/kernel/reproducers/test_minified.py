@@ -240,3 +240,15 @@ def test_only_a_graph_is_made_smaller(report: Report) -> None:
     for other in ({"kernel": "cpp_fused_0"}, {"run": False}):
         with pytest.raises(cs.CompilescopeError, match="Only a graph is made smaller"):
             cs.reproducer(report, minify=True, **other)  # type: ignore[arg-type]
+
+
+def mine(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+    raise RuntimeError("not today")
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_a_backend_that_is_a_function_is_not_blamed_on_the_graph() -> None:
+    report, variant = failed(cs.Variant(backend=mine))  # type: ignore[arg-type]
+    assert variant.compilations
+    with pytest.raises(cs.CompilescopeError, match="mine is a function of the session"):
+        cs.reproducer(report, minify=True)

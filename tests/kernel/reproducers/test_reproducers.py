@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import ast
 import runpy
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
-from compilescope.report import Code, Graph, Kernel, Launch, Node, Report
-from compilescope.reproducers import kernel_program
+from compilescope.processes.runner import Ended
+from compilescope.report import (
+    Code,
+    Compilation,
+    Graph,
+    Kernel,
+    Launch,
+    Node,
+    Report,
+    Subject,
+    VariantReport,
+)
+from compilescope.report.compilation.artifacts import RawEvent
+from compilescope.reproducers import kernel_program, reproduce
 from compilescope.reproducers.graph_functions import index_bounds
+from compilescope.reproducers.program import Program, Reproducer
 from compilescope.reproducers.program_parts import COMPARE
+from compilescope.reproducers.trial_process import Trial
 from compilescope.reproducers.wrapper_slice import slice_launch
 from torch import nn
 
@@ -262,3 +278,43 @@ def test_what_cannot_be_reproduced_says_why(report: Report) -> None:
         cs.reproducer(report, graph="none")
     with pytest.raises(cs.CompilescopeError, match="no fx_graph_runnable"):
         cs.reproducer(report, graph="fx_graph_runnable")
+
+
+@pytest.mark.parametrize(
+    ("line", "device"),
+    [
+        ("# torch cuda version: None", "cpu"),
+        ("torch._inductor.config.cuda.arch = None", "cpu"),
+        ("    buf0 = reader.storage(None, 8, device=device(type='cuda', index=0))", "cuda"),
+        ('    x = torch.empty(8, device="cuda:0")', "cuda"),
+    ],
+)
+def test_a_program_of_torchs_needs_a_gpu_if_its_tensors_are_there(line: str, device: str) -> None:
+    text = f"import torch\n{line}\n"
+    compilation = Compilation(id="0/0", raw=[RawEvent(name="fx_graph_runnable", text=text)])
+    report = Report(
+        subject=Subject(id="s", name="f", kind="callable"),
+        variants=[VariantReport(name="trace", requested=cs.Variant(), compilations=[compilation])],
+    )
+    program = cs.reproducer(report, graph="fx_graph_runnable", compilation="0/0", run=False)
+    assert program.device == device
+
+
+@pytest.mark.parametrize(
+    ("output", "tried"),
+    [
+        ("buf0: equal\n", "agrees"),
+        ("buf0: agrees, off by 1e-07\n", "agrees"),
+        ("buf0: 3 differ, not judged: rounding decides between nearly equal values\n", "ran"),
+        ("kernel: 3.1 us\n", "ran"),
+    ],
+)
+def test_a_program_that_checks_a_part_agrees_if_anything_was_compared(
+    output: str, tried: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = msgspec.json.encode(Trial("agrees", output=output))
+    monkeypatch.setattr(reproduce, "run", lambda *_, **__: Ended(how="done", result=result))
+    program = Program("it", "it.py", "", "cpu", "it draws random numbers")
+    reproducer = Reproducer(**asdict(program))
+    reproduce._try(program, reproducer, lambda: False)
+    assert reproducer.tried == tried

@@ -9,6 +9,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report.measurements.sweeps import SweepCell
+from compilescope.sweep import memory
 
 from . import subjects
 from .conftest import Sweep
@@ -101,6 +102,14 @@ def test_the_memory_of_a_call_is_what_the_process_grows_by(sweep: Sweep) -> None
     cell = only(sweep(subjects.grows, (torch.ones(1),), variants=EAGER))
     assert cell.memory_bytes is not None, cell.problem
     assert 64e6 <= cell.memory_bytes < 200e6
+
+
+def test_memory_that_the_system_does_not_tell_is_not_zero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_RESET", tmp_path)  # a folder: nothing can be written to it
+    monkeypatch.setattr(memory, "_can", lambda: True)
+    assert memory.Memory("cpu").of(lambda: None) is None
 
 
 def test_modes_settings_and_functions_of_the_notebook_travel(sweep: Sweep) -> None:

@@ -13,11 +13,14 @@ import pytest
 import torch
 from compilescope.analysis.overview.sweep_verdicts import is_candidate, latency_us
 from compilescope.analysis.settings.variant_code import code_of
+from compilescope.processes.runner import Ended, Limits
 from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import FAULT
 from compilescope.sweep import cell_ids, ranking
+from compilescope.sweep.run import _lost_cell
 from compilescope.sweep.store import FILE, Store, StoredCell
+from compilescope.sweep.worker import CellTask, _cannot_start, _unfinished
 from compilescope.torch_api.dynamo import compile_variant
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +40,17 @@ def cell(key: str, us: float | None, compile_s: float, **more: Any) -> SweepCell
         **more,
     )
 
+
+TASK = CellTask(
+    cell=cell("a", None, 1.0),
+    data=b"",
+    header={},
+    seconds=1.0,
+    items=1.0,
+    limits=Limits(),
+    scratch="",
+    attempt="",
+)
 
 STATES = st.sampled_from(["done", "done", "done", "failed", "timeout", "cancelled"])
 FEW = st.integers(1, 5).map(float)  # so that there are ties
@@ -181,6 +195,42 @@ def test_what_was_ended_is_tried_again_only_with_more() -> None:
         "a", None, 1.0, state="failed", problem=Problem(severity="error", what=f"{FAULT}KeyError")
     )
     assert not StoredCell(cell=ours).serves(1, 1)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        _cannot_start(OSError(28, "No space left on device")),
+        _lost_cell(cell("a", None, 1.0), RuntimeError("broken")).problem,
+        _unfinished(TASK, Ended(how="crashed", exit_code=-9)).problem,
+    ],
+    ids=["start", "lost", "killed"],
+)
+def test_a_failure_of_the_machine_is_tried_again(problem: Problem) -> None:
+    stored = StoredCell(cell=cell("a", None, 1.0, state="crashed", problem=problem))
+    assert not stored.serves(None, None)
+    own = _unfinished(TASK, Ended(how="crashed", exit_code=-6)).problem
+    assert StoredCell(cell=cell("a", None, 1.0, state="crashed", problem=own)).serves(None, None)
+
+
+def test_a_short_measurement_does_not_serve_for_a_longer_one() -> None:
+    stored = StoredCell(cell=cell("a", 1.0, 1.0), seconds=2.0)
+    assert stored.serves(None, None, 2.0)
+    assert stored.serves(None, None, 0.5)
+    assert not stored.serves(None, None, 30.0)
+    assert StoredCell(cell=cell("a", None, 1.0, state="failed")).serves(None, None, 30.0)
+
+
+def test_a_measured_cell_of_any_file_counts_more_than_a_failed_one(tmp_path: Path) -> None:
+    Store(tmp_path, "1-of-2").add(StoredCell(cell=cell("a", 1.0, 1.0)))
+    Store(tmp_path, "2-of-2").add(StoredCell(cell=cell("a", None, 1.0, state="failed")))
+    Store(tmp_path, "2-of-2").add(StoredCell(cell=cell("b", None, 1.0, state="failed")))
+    assert {key: kept.cell.state for key, kept in Store(tmp_path).load().items()} == {
+        "a": "done",
+        "b": "failed",
+    }
+    Store(tmp_path, "1-of-2").add(StoredCell(cell=cell("a", None, 1.0, state="crashed")))
+    assert Store(tmp_path).load()["a"].cell.state == "failed", "of a file the last one counts"
 
 
 @pytest.mark.parametrize("way", ["full", "in the way"])

@@ -103,6 +103,13 @@ def test_shapes_are_cells_of_their_own_and_may_be_made_where_they_are_needed(swe
         result.cell("python")
 
 
+def test_a_reused_cell_has_the_throughput_of_the_items_that_are_given_now(sweep: Sweep) -> None:
+    (first,) = sweep(subjects.double, (X,), variants=EAGER, items=8, unit="numbers").cells
+    (second,) = sweep(subjects.double, (X,), variants=EAGER, items=2, unit="rows").cells
+    assert second.started_s == first.started_s, "it was not measured again"
+    assert second.throughput_per_s == pytest.approx(first.throughput_per_s / 4)
+
+
 def test_any_executor_will_do_and_a_cell_that_crashes_takes_no_worker_with_it(
     sweep: Sweep,
 ) -> None:

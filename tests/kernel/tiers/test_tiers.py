@@ -15,6 +15,7 @@ import pytest
 import torch
 from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
+from compilescope.processes import runner
 from compilescope.report import Report
 from compilescope.report.tiers import Tiers
 from compilescope.tiers import background, observers, tier_warning
@@ -238,6 +239,32 @@ def test_a_fork_keeps_the_tier_that_it_has() -> None:
         True,
         ("cpp", "serves"),
     ]
+
+
+def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    has_forked, start = threading.Event(), runner.run
+    told: list[int] = []
+
+    def run_after_fork(*args: Any, **kwargs: Any) -> Any:
+        assert has_forked.wait(600)
+        return start(*args, **kwargs)
+
+    monkeypatch.setattr(runner, "run", run_after_fork)
+    stop = observers.observe(lambda graph: told.append(graph.number))
+    x = torch.randn(16)
+    # What torch does not cache is in a folder that is removed as soon as nobody needs it.
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        compiled = cs.tiered(lambda x: x.cos() + 4)
+        expected = compiled(x)
+    before = len(told)
+    assert in_child(lambda: (state(compiled), len(told))) == [("python", "unwanted"), before]
+    has_forked.set()
+    settled(compiled)
+    assert torch.equal(compiled(x), expected)
+    settled(compiled)
+    stop()
+    assert state(compiled) == ("cpp", "serves")
+    assert len(told) > before
 
 
 def state(compiled: Any) -> tuple[str, str]:

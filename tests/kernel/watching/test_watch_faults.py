@@ -15,6 +15,7 @@ import torch
 from compilescope.report import Compilation
 from compilescope.session.session import get_session
 from compilescope.watching.running_code import watching
+from compilescope.watching.watch import Watch
 
 from .watch_subjects import EAGER, installed, latest, plain
 
@@ -190,3 +191,19 @@ def test_on_twice_and_off_twice() -> None:
         get_session().forget(watcher.state().subject)
     assert watcher.switch is None
     assert installed()["threads"] == before["threads"] == []
+
+
+def test_a_graph_that_is_printed_while_others_are_read_keeps_its_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = Watch()._ledger
+    take = log.take
+
+    def take_and_compile() -> None:
+        take()
+        log.printed["of another thread"] = []
+
+    log.printed["read by now"] = []
+    monkeypatch.setattr(log, "take", take_and_compile)
+    log.refresh()
+    assert list(log.printed) == ["of another thread"]

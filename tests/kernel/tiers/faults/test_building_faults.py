@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import psutil
 import pytest
 import torch
 from compilescope.processes import runner
-from compilescope.tiers import backend, passing_errors, tier_warning, tiered_graph
+from compilescope.subject import pickled_subject
+from compilescope.tiers import backend, background, passing_errors, tier_warning, tiered_graph
 from compilescope.tiers import builder as builders
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
@@ -138,6 +140,90 @@ def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:
     with pytest.warns(TierWarning, match="cannot be saved: .*Not a directory"):
         assert torch.equal(compiled(X), subject(X))
     problem_of(compiled)
+
+
+def test_a_search_path_with_more_than_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Only once torch is done with the first tier: its own processes start with text alone.
+    def submit(self: builders.Builder, graph: TieredGraph) -> None:
+        monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])
+        entry(self, graph)
+
+    entry = builders.Builder.submit
+    monkeypatch.setattr(builders.Builder, "submit", submit)
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    assert tmp_path in sys.path
+    assert tmp_path not in pickled_subject.header()["sys_path"]
+
+
+def test_an_error_in_the_builders_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        raise TypeError("no such thing")
+
+    compiled = cs.tiered(subject)
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "run", broken)
+        with pytest.warns(TierWarning, match="Building it failed: TypeError: no such thing"):
+            problem_of(compiled, X)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again), "the next graph is built"
+
+
+def test_a_thread_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def submit(self: builders.Builder, graph: TieredGraph) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuses)
+            entry(self, graph)
+
+    entry = builders.Builder.submit
+    compiled = cs.tiered(subject)
+    with monkeypatch.context() as patch:
+        patch.setattr(builders.Builder, "submit", submit)
+        with pytest.warns(TierWarning, match="No thread could be started for it: can't start"):
+            assert torch.equal(compiled(X), subject(X))
+    problem_of(compiled)
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
+
+
+def test_a_temporary_folder_that_is_full_as_a_graph_is_submitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_submitted, start, replaced = threading.Event(), runner.run, Path.replace
+
+    def run_later(*args: Any, **kwargs: Any) -> Any:
+        has_begun.set()
+        assert is_submitted.wait(600)
+        return start(*args, **kwargs)
+
+    def full(path: Path, target: Path) -> Path:
+        if target.suffix == builders.ORDER:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replaced(path, target)
+
+    has_begun = threading.Event()
+    monkeypatch.setattr(runner, "run", run_later)
+    first = cs.tiered(subject)
+    first(X)
+    assert has_begun.wait(600)
+    second, other = cs.tiered(lambda x: x.exp() + 2), torch.linspace(0, 1, 12)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        expected = second(other)
+    is_submitted.set()
+    assert swapped(first)
+    builder().wait()
+    assert torch.equal(second(other), expected)
+    background.wait()
+    assert cs.tiers(second)[0].serving == "cpp", "the next process has built it"
 
 
 _Order = builders.Order
