@@ -194,7 +194,7 @@ def _timing_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
         finally:
             seconds.append(clock() - start)
 
-    with mock.patch("compilescope.inspection.inspection.time_variants", counted):
+    with mock.patch("compilescope.inspection.first_timings.time_variants", counted):
         yield seconds
 
 

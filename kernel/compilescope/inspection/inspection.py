@@ -13,13 +13,12 @@ from ..builds.aot_compiled import (
     problems_of,
     requested_of,
 )
-from ..builds.build_and_time import build_variants, time_variants
+from ..builds.build_and_time import build_variants
 from ..builds.built_variants import EAGER, BuiltVariants
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..builds.subject_error import CALL_ERRORS
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies
@@ -28,7 +27,7 @@ from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
 from ..isolation.own_context import in_own_context
 from ..isolation.user_state import Snapshot, preserved
-from ..progress.progress import Cancelled, Monitor
+from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
@@ -42,17 +41,15 @@ from ..subject.subject import describe, unwrap
 from ..subject.typed_arguments import evaluate_arguments
 from ..targets import target_variants
 from ..torch_api.dynamo.written_settings import written
-from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
 from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled
 from . import report_updates
 from .code_generation import CodeGeneration, runs_here
+from .first_timings import FirstTimings
 from .results import Results
 from .variants import with_written
 
-_LONG_S = 10.0
-"""If a variant's first call takes longer, its latency is shown before the next one is built."""
 _DEEP = 500
 """With this many objects (about 20 a layer) or more, torch's compile workers start early. The code
 of a smaller model is generated before they are ready."""
@@ -238,57 +235,11 @@ class Inspection:
 
     def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
-            between = functools.partial(self._time_early, list(requested), snapshot, monitor)
-            self._build(requested, snapshot, monitor, between=between)
-            # What was just built is timed even if each call compiles: its calls may read a clock.
-            earlier = {
-                variant.name: variant.requested
-                for variant in self.report.variants
-                if variant.name not in requested
-            }
-            beside = self._builds.fit(earlier, snapshot, monitor)
-            built = [variant for variant in self.report.variants if variant.name in requested]
-            if any(variant.stage == "built" for variant in built):
-                ready = [
-                    variant.name
-                    for variant in built
-                    if self._builds.find(variant.name, variant.requested)
-                ]
-                try:
-                    timings = time_variants(self._builds, [*ready, *beside], snapshot, monitor)
-                except Cancelled:
-                    raise
-                except CALL_ERRORS as error:  # what is built stays
-                    report_updates.note_untimed(self.report, ready, failures.of_later_call(error))
-                    return
-                # A long measurement is not replaced by a short one.
-                long = self._measurement.timings()
-                others = [
-                    variant for variant in self.report.variants if variant.name not in requested
-                ]
-                measured = [
-                    other.name for other in others if other.timing is long.get(other.name, 0)
-                ]
-                self.results.put_timings(timings, but=measured)
-
-    def _time_early(
-        self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, name: str
-    ) -> None:
-        """Times a variant against eager before the next one is built, if that takes long.
-
-        All variants are timed together afterwards, which replaces this timing.
-        """
-        built = report_updates.find(self.report, name)
-        if built is None or built.compile_time is None or built.compile_time.total_s < _LONG_S:
-            return
-        done = (names.index(name) + 1) / (len(names) + 1)
-        try:
-            timings = time_variants(self._builds, [name], snapshot, monitor, fraction=done)
-        except CALL_ERRORS:  # the timing of all variants reports it
-            return
-        finally:
-            snapshot.restore()
-        self.results.put_timings(timings)
+            timings = FirstTimings(
+                self.report, self.results, self._builds, requested, snapshot, monitor
+            )
+            self._build(requested, snapshot, monitor, between=timings.between)
+            timings.afterwards(self._measurement.timings())
 
     @in_own_context
     def build(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import compilescope as cs
 import pytest
 import torch
-from compilescope.inspection import inspection
+from compilescope.inspection import first_timings
 from compilescope.progress.progress import Progress
 from compilescope.report import Report, Timing
 from compilescope.session.session import Session
@@ -33,7 +33,7 @@ def timings_before_the_second(
 
 
 def test_a_variant_is_timed_before_a_long_second_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspection, "_LONG_S", 0.0)
+    monkeypatch.setattr(first_timings, "LONG_S", 0.0)
     model = nn.BatchNorm1d(3)
     steps, timings, report = timings_before_the_second(Session(), model)
     assert steps == ["building", "timing", "building", "timing"]
@@ -56,14 +56,14 @@ def test_a_variant_that_builds_soon_is_timed_with_the_others() -> None:
 
 
 def test_a_call_that_fails_when_timed_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspection, "_LONG_S", 0.0)
+    monkeypatch.setattr(first_timings, "LONG_S", 0.0)
     calls: list[object] = []
 
     def fail(*args: object, **kwargs: object) -> dict[str, Timing]:
         calls.append(args)
         raise ValueError("The fortieth call fails.")
 
-    monkeypatch.setattr(inspection, "time_variants", fail)
+    monkeypatch.setattr(first_timings, "time_variants", fail)
     _, timings, report = timings_before_the_second(Session(), nn.Linear(3, 3))
     assert len(calls) == 2
     assert timings["first"] is None
