@@ -50,7 +50,7 @@ function endedSince(
     return null;
   }
   if (before.id !== job?.id) {
-    // How it ended is not told; the report says what it made.
+    // The reply does not say how it ended; the report has its results.
     return { ...before, state: 'done' };
   }
   return isActive(job) ? null : job;

@@ -51,7 +51,7 @@ export class MeasurementKeeper {
   }
 
   /**
-   * Another subject, or another kernel: what is known is of no use.
+   * Another subject or kernel: the state is obsolete.
    */
   clear(): void {
     this._ticket++;
@@ -114,7 +114,7 @@ export class MeasurementKeeper {
     this._asking = null;
     this._late = [];
     this.take(answer);
-    // What was told of an earlier measurement is of no use.
+    // Updates of an earlier measurement are obsolete.
     late
       .filter(({ id }) => id === this._current?.id)
       .forEach(update => this.take(update));
@@ -131,8 +131,8 @@ export class MeasurementKeeper {
   private _asking: Promise<void> | null = null;
 
   /**
-   * What was told while an answer was on its way, and does not follow on what is
-   * known.
+   * Updates that came while a request was pending, and do not continue the
+   * current state.
    */
   private _late: Measurement[] = [];
 

@@ -72,11 +72,11 @@ export class Switches {
 
   private async _ask(pending: IPending): Promise<void> {
     const isStale = () => this._pending !== pending;
-    const asked = this._requested;
+    const requested = this._requested;
     try {
-      const answer = await this._options.ask(asked);
+      const answer = await this._options.ask(requested);
       if (isStale()) {
-        this._leave(asked, answer);
+        this._leave(requested, answer);
         return;
       }
       pending.job = answer.job?.id ?? null;
@@ -98,8 +98,8 @@ export class Switches {
    * Give up what was asked for, unless it is asked for again: that is answered by
    * the same job.
    */
-  private _leave(asked: Variant, answer: AddVariantResult): void {
-    if (!this._pending || !isSameVariant(asked, this._requested)) {
+  private _leave(requested: Variant, answer: AddVariantResult): void {
+    if (!this._pending || !isSameVariant(requested, this._requested)) {
       this._options.onLeft(answer);
     }
   }

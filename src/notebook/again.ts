@@ -34,7 +34,7 @@ export async function runAgain(
     await sessionContext.restartKernel();
   }
   if (isNew) {
-    await answered(model);
+    await connected(model);
   }
   if (isNew && model.status.kind === 'unloaded') {
     // The cell that does so need not be above it.
@@ -60,7 +60,7 @@ export async function runAgain(
 /**
  * Wait until the kernel has said whether it has the extension.
  */
-async function answered(model: ISubjectModel): Promise<void> {
+async function connected(model: ISubjectModel): Promise<void> {
   while (WAITING.includes(model.status.kind)) {
     await new Promise<void>(resolve => {
       const changed = () => {

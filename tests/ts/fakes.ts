@@ -11,6 +11,7 @@ import type {
   VariantSummary
 } from '../../src/protocol/types';
 import type { IStatus } from '../../src/interfaces/status';
+import { SubjectModel } from '../../src/model/subject';
 import { compilationSummary, helloResult } from './structs';
 
 /**
@@ -248,4 +249,20 @@ export function job(change: Partial<JobState> = {}): JobState {
     longest_s: null,
     ...change
   };
+}
+
+/**
+ * A model with the report of one inspection, and its connection; with jest's
+ * timers.
+ */
+export async function inspectedModel(): Promise<
+  [FakeConnection, SubjectModel]
+> {
+  jest.useFakeTimers();
+  const connection = new FakeConnection();
+  const model = new SubjectModel();
+  model.connection = connection;
+  connection.hello();
+  await connection.inspect();
+  return [connection, model];
 }

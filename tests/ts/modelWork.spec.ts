@@ -1,7 +1,8 @@
-import { SubjectModel } from '../../src/model/subject';
+import type { SubjectModel } from '../../src/model/subject';
 import { problem } from '../../src/protocol/client';
+import type { FakeConnection } from './fakes';
 import {
-  FakeConnection,
+  inspectedModel,
   job,
   report,
   settle,
@@ -15,12 +16,7 @@ describe('The work of a SubjectModel', () => {
   let model: SubjectModel;
 
   beforeEach(async () => {
-    jest.useFakeTimers();
-    connection = new FakeConnection();
-    model = new SubjectModel();
-    model.connection = connection;
-    connection.hello();
-    await connection.inspect();
+    [connection, model] = await inspectedModel();
   });
 
   afterEach(() => {

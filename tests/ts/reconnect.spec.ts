@@ -1,8 +1,9 @@
 import { readFileSync } from 'fs';
 import * as path from 'path';
-import { SubjectModel } from '../../src/model/subject';
+import type { SubjectModel } from '../../src/model/subject';
 import { Connection } from '../../src/protocol/connection';
-import { FakeConnection, job, report, settle, subjectSummary } from './fakes';
+import type { FakeConnection } from './fakes';
+import { inspectedModel, job, report, settle, subjectSummary } from './fakes';
 import { fakeKernel } from './kernel';
 
 /**
@@ -13,12 +14,7 @@ describe('A SubjectModel whose connection was lost', () => {
   let model: SubjectModel;
 
   beforeEach(async () => {
-    jest.useFakeTimers();
-    connection = new FakeConnection();
-    model = new SubjectModel();
-    model.connection = connection;
-    connection.hello();
-    await connection.inspect();
+    [connection, model] = await inspectedModel();
   });
 
   afterEach(() => {

@@ -39,11 +39,11 @@ def names_in(code: types.CodeType) -> Names:
     """Finds the names in the bytecode; changes by ``exec`` or ``globals()`` are not detected."""
     names = _names.get(code)
     if names is None:
-        names = _names[code] = _found_in(code)
+        names = _names[code] = _read_names(code)
     return names
 
 
-def _found_in(code: types.CodeType) -> Names:
+def _read_names(code: types.CodeType) -> Names:
     reads: set[str] = set()
     writes: set[str] = set()
     set_attributes: set[str] = set()

@@ -184,7 +184,7 @@ class Builder:
 def _fail(graph: TieredGraph, why: str, detail: str) -> None:
     try:
         graph.fail_to_build(why, detail)
-    except Exception:  # noqa: BLE001 - whatever shows warnings, the other graphs are told, too
+    except Exception:  # noqa: BLE001 - a warning filter may raise; other graphs must still fail
         _log.exception("The failure of a graph's second tier could not be reported.")
 
 

@@ -15,7 +15,7 @@ const fromFile: WorkerFactory = () =>
 export function fromText(script: string): WorkerFactory {
   let url: string | null = null;
   return () => {
-    // Made once, as it holds the whole script until the page is closed.
+    // Created once: it holds the whole script until the page is closed.
     url ??= URL.createObjectURL(
       new Blob([script], { type: 'text/javascript' })
     );

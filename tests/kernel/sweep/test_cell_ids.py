@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +15,8 @@ import torch
 from compilescope.report import references
 from compilescope.sweep import cell_ids
 from torch import nn
+
+from .other_processes import printed
 
 TEXT = """
 import functools
@@ -52,14 +52,14 @@ def compiles(graph, inputs):
 """
 
 
-def made(text: str = TEXT) -> dict[str, Any]:
+def defined(text: str = TEXT) -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(text, space)
     return space
 
 
 def net(it: int = 2, by: int = 0, text: str = TEXT) -> nn.Module:
-    result: nn.Module = made(text)["Net"](it, by)
+    result: nn.Module = defined(text)["Net"](it, by)
     return result
 
 
@@ -104,7 +104,7 @@ def test_a_module_with_other_code_or_state_has_another_key(other: Callable[[], n
 
 
 def test_a_hook_counts_and_its_number_does_not() -> None:
-    hook = made()["hook"]
+    hook = defined()["hook"]
     keys = []
     for _ in range(2):
         hooked = net()
@@ -122,7 +122,7 @@ def test_an_inner_module_that_is_in_evaluation_mode_counts() -> None:
 
 def test_a_function_in_a_variant_counts_by_its_code() -> None:
     def keyed(text: str) -> set[str]:
-        function = made(text)["compiles"]
+        function = defined(text)["compiles"]
         backend = cs.Variant(backend=references.refer(function))
         option = cs.Variant(options={"guard_filter_fn": references.refer(function)})
         return {cell_ids.key("", variant, "", ()) for variant in (backend, option)}
@@ -154,30 +154,18 @@ def test_an_object_that_refuses_to_be_looked_at_does_no_harm() -> None:
 
 def test_modules_with_state_have_the_same_key_in_another_process() -> None:
     program = (
-        "import sys; sys.path.insert(0, {root!r})\n"
         "from compilescope.sweep import cell_ids\n"
         "from tests.kernel.sweep import test_cell_ids as tests\n"
         "from torch import nn\n"
-        "for _ in range({earlier}): nn.Linear(1, 1).register_forward_hook(print)\n"
+        "for _ in range({seed}): nn.Linear(1, 1).register_forward_hook(print)\n"
         "net = tests.net()\n"
-        "net.names, net.place = {{'a', 'b', 'c'}}, tests.Path('a')\n"
+        "net.names, net.place = {'a', 'b', 'c'}, tests.Path('a')\n"
         "hash(net.place)\n"
-        "net.register_forward_hook(tests.made()['hook'])\n"
+        "net.register_forward_hook(tests.defined()['hook'])\n"
         "inner = nn.TransformerEncoderLayer(4, 2), nn.LSTM(2, 2)\n"
         "print(cell_ids.identity(net, *inner))"
     )
-    root = str(Path(__file__).parents[3])
-    stdouts = {
-        subprocess.run(
-            [sys.executable, "-c", program.format(root=root, earlier=seed)],
-            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(stdouts) == 1
+    assert len(printed(program)) == 1
 
 
 def test_tensors_count_by_their_layout_wherever_they_are() -> None:
