@@ -41,7 +41,7 @@ export function selectSubject(
     // The panel may be open already, with another report.
     Notification.info(
       trans.__(
-        'The kernel no longer has this report: it was restarted or shut down after the cell ran. Run the cell again, with the cells above it.'
+        'This report is gone: the kernel was restarted or shut down. Run the cell again, with the cells above it.'
       ),
       { autoClose: 8000 }
     );
