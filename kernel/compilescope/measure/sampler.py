@@ -81,10 +81,6 @@ class _Series:
     """The number of shared rounds for the next ratio; with fewer than eight it has no confidence
     interval."""
 
-    @property
-    def wall(self) -> list[float]:
-        return [sample.wall for sample in self.samples]
-
     def keep(self, number: int, reading: Reading) -> None:
         """Keeps a sample atomically: an interrupt leaves either all or nothing of it."""
         calls = self.batch * 1000.0
@@ -164,11 +160,15 @@ class Sampler:
     @property
     def samples(self) -> dict[str, list[float]]:
         """Name → a sample for each round in which it took part, in µs per call."""
-        return {name: series.wall for name, series in self._series.items()}
+        return {name: [sample.wall for sample in self._complete(name)] for name in self._series}
 
     def taken(self, name: str) -> list[int]:
         """The rounds that a call took part in, counted from 0."""
-        return [sample.round for sample in self._series[name].samples]
+        return [sample.round for sample in self._complete(name)]
+
+    def _complete(self, name: str) -> list[_Sample]:
+        """The samples of a call, without those of a round that an interrupt ended."""
+        return [sample for sample in self._series[name].samples if sample.round < self.rounds]
 
     def add(self, name: str, call: Call) -> None:
         """Adds a call from the next round on, or replaces one.
@@ -252,6 +252,10 @@ class Sampler:
                 self.warm_up(name, self._warm_s, cancelled)
             if not series.batch:
                 return {}
+        for series in self._series.values():
+            # What an interrupt left.
+            while series.samples and series.samples[-1].round >= self.rounds:
+                series.samples.pop()
         names = self.names
         first = -self.rounds % len(names) if names else 0
         readings: dict[str, Reading] = {}
@@ -260,9 +264,10 @@ class Sampler:
                 if cancelled():
                     return {}
                 readings[name] = self._sample(name, self._series[name].batch)
-        number, self.rounds = self.rounds, self.rounds + 1
         for name, reading in readings.items():
-            self._series[name].keep(number, reading)
+            self._series[name].keep(self.rounds, reading)
+        # An interrupt before this drops the round: no call has a sample of it that others lack.
+        self.rounds += 1
         return {name: self._series[name].samples[-1].wall for name in readings}
 
     def timing(self, name: str) -> Timing:
@@ -276,7 +281,7 @@ class Sampler:
             It has no sample yet.
         """
         series = self._series[name]
-        samples = list(series.samples)
+        samples = self._complete(name)
         if not samples:
             raise ValueError(f"{name!r} has no sample yet.")
         wall = [sample.wall for sample in samples]
@@ -308,7 +313,7 @@ class Sampler:
         return timing
 
     def _compare(self, timing: Timing, series: _Series, samples: list[_Sample]) -> None:
-        baseline = {sample.round: sample.wall for sample in self._series[self.baseline].samples}
+        baseline = {sample.round: sample.wall for sample in self._complete(self.baseline)}
         shared = [sample for sample in samples if sample.round in baseline]
         if not shared:
             return

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from compilescope.analysis.figures.intervals import ratio
-from compilescope.measure.sampler import Sampler
+from compilescope.measure.sampler import Sampler, _Series
 from compilescope.measure.stopwatch import HostStopwatch, Reading
 
 
@@ -228,6 +229,28 @@ def test_a_round_in_which_a_call_fails_leaves_nothing(machine: Machine) -> None:
     assert sampler.rounds == 1
     assert {len(samples) for samples in sampler.samples.values()} == {1}
     assert gc.isenabled()
+
+
+def test_a_round_that_is_interrupted_as_its_samples_are_kept_leaves_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler = Sampler({"a": machine.call(100), "b": machine.call(50)}, stopwatch=machine)
+    sampler.round()
+    keep = _Series.keep
+
+    def keep_one(series: _Series, number: int, reading: Any) -> None:
+        keep(series, number, reading)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Series, "keep", keep_one)
+        with pytest.raises(KeyboardInterrupt):
+            sampler.round()
+    assert sampler.rounds == 1
+    assert {len(samples) for samples in sampler.samples.values()} == {1}
+    assert len(sampler.timing("a").samples_us) == len(sampler.timing("b").samples_us) == 1
+    sampler.round()
+    assert [sampler.taken(name) for name in ("a", "b")] == [[0, 1], [0, 1]]
 
 
 def test_host_and_device_are_told_apart() -> None:
