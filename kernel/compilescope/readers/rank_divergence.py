@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count
@@ -28,6 +30,7 @@ GRAPH_TEXTS = {
 _SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
+_DEVICE = re.compile(r"\b(?:cuda|xpu|hpu):\d+\b")
 _SHOWN = 5
 _SLOWER = 1.1
 """A rank is reported as slowest if it compiles this many times as long as the fastest."""
@@ -41,10 +44,31 @@ _WHY: dict[DivergenceKind, str] = {
 }
 
 
-class _Rank(NamedTuple):
-    number: int
-    log: ProcessLog
-    texts: RankTexts
+class _Rank:
+    def __init__(self, number: int, log: ProcessLog) -> None:
+        self.number = number
+        self.log = log
+
+    @cached_property
+    def texts(self) -> RankTexts:
+        """Replaces what is specific to it; made only if texts differ."""
+        return RankTexts(self._device())
+
+    def _device(self) -> str:
+        """The device that its Dynamo graphs name.
+
+        Its index is not the rank on a second machine, or if each rank sees one device alone.
+        """
+        on_cpu = False
+        for events in self.log.events.values():
+            for text in events.texts:
+                if text.name == "dynamo_output_graph":
+                    graph = self.log.text_at(text.offset)
+                    if (named := _DEVICE.search(graph)) is not None:
+                        return named[0]
+                    on_cpu = on_cpu or "]cpu" in graph
+        # Old versions of torch log graphs without devices.
+        return "cpu" if on_cpu else f"cuda:{self.number}"
 
 
 def compare_ranks(trace: Trace) -> RankComparison | None:
@@ -54,11 +78,7 @@ def compare_ranks(trace: Trace) -> RankComparison | None:
     the same compilation is left out.
     """
     last = {log.origin.rank: log for log in trace.processes}
-    ranks = [
-        _Rank(number, log, RankTexts(f"cuda:{number}"))
-        for number, log in last.items()
-        if number is not None
-    ]
+    ranks = [_Rank(number, log) for number, log in last.items() if number is not None]
     if len(ranks) < 2:
         return None
     ids = dict.fromkeys(compile_id for rank in ranks for compile_id in rank.log.events)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from compilescope.readers.rank_divergence import compare_ranks
 from compilescope.readers.trace_summary import summary_of
 from compilescope.report import Compilation
 from compilescope.report.errors import CompilescopeError
+
+from .written_logs import artifact, ranks, record
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
 GRAPH = b'{"dynamo_output_graph": '
@@ -186,12 +187,6 @@ def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
     assert [line.compilations for line in other.lines] == [[], ["0/0", "0/1"]]
 
 
-def ranks(folder: Path, texts: dict[int, bytes]) -> Path:
-    for rank, text in texts.items():
-        (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
-    return folder
-
-
 def test_ranks_that_compile_the_same_say_so(tmp_path: Path) -> None:
     text = text_of("h200-torch2.11-mlp_b1_python.log.gz")
     comparison = compare_ranks(Trace(ranks(tmp_path, dict.fromkeys(range(3), text))))
@@ -227,18 +222,6 @@ def test_the_rank_that_diverges_first_is_named_with_the_line(tmp_path: Path) -> 
     assert "l_x_ + 1" in first.there
     report = cs.read_trace(path)
     assert "Rank 2 and the other ranks differ in the Dynamo graph of 0/0" in report.problems[0].what
-
-
-def artifact(name: str, payload: object, **ids: int) -> bytes:
-    """A record as torch writes it."""
-    text = json.dumps(payload).encode()
-    metadata = {
-        "artifact": {"name": name, "encoding": "json"},
-        **ids,
-        "has_payload": hashlib.md5(text).hexdigest(),
-    }
-    head = f"V0728 16:17:37.300000 60448 torch/_inductor/debug.py:699] {json.dumps(metadata)}"
-    return head.encode() + b"\n\t" + text + b"\n"
 
 
 def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: Path) -> None:
@@ -300,11 +283,9 @@ def test_code_without_a_scheduled_wait_is_a_problem(tmp_path: Path, call: str) -
     ]
 
     def log(code: list[str]) -> bytes:
-        text = "\n".join(code).encode()
-        head = {"inductor_output_code": {}, **first, "has_payload": hashlib.md5(text).hexdigest()}
-        record = f"V0728 16:17:37.300000 60448 torch/x.py:1] {json.dumps(head)}\n".encode()
-        record += b"".join(b"\t" + line + b"\n" for line in text.split(b"\n"))
-        return record + artifact("inductor_collective_schedule", schedule, **first)
+        return record("inductor_output_code", "\n".join(code), **first) + artifact(
+            "inductor_collective_schedule", schedule, **first
+        )
 
     path = ranks(tmp_path, {0: log([comment, *calls]), 1: log([comment, calls[0]])})
     with Trace(path) as trace:
