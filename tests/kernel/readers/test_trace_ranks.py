@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.rank_divergence import compare_ranks
 from compilescope.report.subjects.traces import RankComparison
 
-from .written_logs import ranks, record
+from .written_logs import artifact, ranks, record
 
 FIRST = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
 
@@ -37,3 +38,43 @@ def test_the_index_of_a_device_need_not_be_the_rank(
 
     comparison = compared(tmp_path, {7: log(first, "a"), 8: log(second, "b")})
     assert comparison.divergences == []
+
+
+PYTHON = "buf1 = torch.ops._c10d_functional.{}.default(buf0, 2, '0', out=buf1)"
+DISPATCHER = '    aoti_torch_call_dispatcher("_c10d_functional::{}", "", dispatch_vars.data())'
+BOXED = 'static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::{}", "");'
+THROUGH_PYTHON = (
+    'PyTuple_SetItem(py_args, 0, PyUnicode_FromString("torch.ops._c10d_functional.{0}.default"));\n'
+    'throw std::runtime_error("PyObject_CallObject torch.ops._c10d_functional.{0}.default failed");'
+)
+PROFILED = (
+    'KernelContextGuard _ctx("aoti_torch_cpu__c10d_functional_{0}", R"()");\n'
+    'RAIIAtenRecordFunctionHandle record_aoti_torch_cpu__c10d_functional_{0}_'
+    '("aoti_torch_cpu__c10d_functional_{0}", nullptr);\n'
+    "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu__c10d_functional_{0}(buf0, &buf1_handle));"
+)
+
+
+@pytest.mark.parametrize("call", [PYTHON, DISPATCHER, BOXED, THROUGH_PYTHON, PROFILED])
+def test_each_way_to_call_a_collective_counts_once(tmp_path: Path, call: str) -> None:
+    """And the code of a graph from torch's cache, of which it logs no schedule, does not."""
+
+    def log(*names: str) -> bytes:
+        operators = ["all_gather_into_tensor_out", "wait_tensor"]
+        code = "\n".join(call.format(name) for name in names)
+        schedule = [f"torch.ops._c10d_functional.{name}.default" for name in operators]
+        cached = record("inductor_output_code", PYTHON.format("all_reduce_"), **FIRST)
+        return b"".join(
+            [
+                record("inductor_output_code", PYTHON.format("wait_tensor"), **FIRST),
+                record("inductor_output_code", code, **FIRST),
+                artifact("inductor_collective_schedule", schedule, **FIRST),
+                cached,
+            ]
+        )
+
+    logs = {0: log("all_gather_into_tensor_out", "wait_tensor"), 1: log("wait_tensor")}
+    with Trace(ranks(tmp_path, logs)) as trace:
+        (problem,) = collective_problems(trace.processes)
+    assert "[rank 1]" in problem.what
+    assert "all_gather_into_tensor_out: 1 scheduled, 0 called." in problem.what
