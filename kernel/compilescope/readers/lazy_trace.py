@@ -15,7 +15,7 @@ from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from .headers import NO_CALLS, describe, stage_of, written
+from .headers import NO_CALLS, describe, last_written, stage_of
 from .log_files import (
     Origin,
     common_path,
@@ -308,7 +308,7 @@ class Trace:
         """Every compilation in outline, a variant for each process; of one rank, or of all."""
         processes = self.processes_of(rank)
         report = Report(
-            created=written(max(self._opened, key=lambda file: file.stat().st_mtime)),
+            created=last_written(self._opened),
             subject=Subject(id=f"trace:{self.path.name}", name=self.path.name, kind="trace"),
             problems=self._problems_of(rank),
         )
@@ -333,7 +333,12 @@ class Trace:
         return changed
 
     def _open_new(self) -> None:
-        log_files = find_logs(self._paths)
+        try:
+            log_files = find_logs(self._paths)
+        except CompilescopeError:
+            if not self._opened:
+                raise
+            return  # they were deleted: what was read of them remains
         if not self._opened:
             self._problems += log_files.problems
         for path in log_files.logs:

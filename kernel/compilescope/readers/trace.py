@@ -18,7 +18,7 @@ from ..report import Problem, Report, Subject, VariantReport
 from ..report.variant import Variant
 from .collectives import collective_problems
 from .epochs import distinguished
-from .headers import NO_CALLS, describe, stage_of, written
+from .headers import NO_CALLS, describe, last_written, stage_of
 from .lazy_trace import Trace
 from .log_files import (
     Origin,
@@ -50,7 +50,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
     path = common_path(paths)
     files, problems = find_logs(paths)
     report = Report(
-        created=written(files[-1]),
+        created=last_written(files),
         subject=Subject(id=f"trace:{path.name}", name=path.name, kind="trace", device=""),
         problems=problems,
     )

@@ -172,6 +172,19 @@ def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
         assert trace.process().compilation("0/2").compilation.recompile is not None
 
 
+def test_a_log_that_is_deleted_leaves_what_was_read_of_it(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.log").write_bytes(text_of("cpu-torch2.13-limit.log.gz"))
+    with Trace(tmp_path, whole=False) as trace:
+        created = trace.report().created
+        for name in "ab":
+            (tmp_path / f"{name}.log").unlink()
+            trace.read_on()
+            report = trace.report()
+            assert [variant.name for variant in report.variants] == ["a", "b"]
+            assert report.created == (created if name == "a" else "")
+
+
 def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
     text = text_of("cpu-torch2.13-compiled_autograd.log.gz")
     with Trace(ranks(tmp_path, {0: text, 1: text, 2: text_of("cpu-torch2.13-limit.log.gz")})) as it:
