@@ -25,6 +25,7 @@ from .log_files import (
     origin,
     paths_of,
     ranks_of,
+    trace_name,
     unreadable,
 )
 from .outlines import Events, Outlines
@@ -212,6 +213,7 @@ class Trace:
     ) -> None:
         self._paths = paths_of(path)
         self.path = common_path(self._paths)
+        self.name = trace_name(self._paths)
         self._logs: list[ProcessLog] = []
         self._problems: list[Problem] = []
         self._opened: set[Path] = set()
@@ -280,7 +282,7 @@ class Trace:
                 return process
         names = [process.name for process in self.processes]
         raise CompilescopeError(
-            f"{self.path.name} has no process {name!r}."
+            f"{self.name} has no process {name!r}."
             if name
             else f"{self.path} holds no trace.",
             remedy=f"It has {_listed(names)}." if names else "",
@@ -309,7 +311,7 @@ class Trace:
         processes = self.processes_of(rank)
         report = Report(
             created=last_written(self._opened),
-            subject=Subject(id=f"trace:{self.path.name}", name=self.path.name, kind="trace"),
+            subject=Subject(id=f"trace:{self.name}", name=self.name, kind="trace"),
             problems=self._problems_of(rank),
         )
         report.subject.device = ""

@@ -29,6 +29,7 @@ from .log_files import (
     origin,
     paths_of,
     ranks_of,
+    trace_name,
     unreadable,
 )
 from .rank_divergence import divergence_problems
@@ -47,11 +48,11 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
         The only rank to include: ``rank 1``. None: all.
     """
     paths = paths_of(path)
-    path = common_path(paths)
+    folder, called = common_path(paths), trace_name(paths)
     files, problems = find_logs(paths)
     report = Report(
         created=last_written(files),
-        subject=Subject(id=f"trace:{path.name}", name=path.name, kind="trace", device=""),
+        subject=Subject(id=f"trace:{called}", name=called, kind="trace", device=""),
         problems=problems,
     )
     traces: list[_Written] = []
@@ -66,7 +67,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
             if not records:
                 report.problems += process_log.problems
                 continue
-            written_by = origin(file, path, process_log.rank, records[0].time_s)
+            written_by = origin(file, folder, process_log.rank, records[0].time_s)
             traces.append(_Written(written_by, records, process_log.problems))
     traces.sort(key=lambda trace: trace.origin.order)
     origins = []
