@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count
+from ..capture.records import LOOSE
 from ..report import Problem
 from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
@@ -147,6 +149,8 @@ def _time(rank: _Rank) -> RankTime:
 def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
     having = [rank for rank in ranks if compile_id in rank.log.events]
     if len(having) < len(ranks):
+        if compile_id == LOOSE:
+            return  # such as what only one rank exports: no compilation of the others lacks
         odd = _minority({rank.number: str(rank in having) for rank in ranks})
         missing = any(rank.number in odd for rank in ranks if rank not in having)
         yield _divergence(
@@ -182,7 +186,7 @@ def _differing(
         other = next(number for number in values if number not in odd)
         yield _divergence(
             kind,
-            f"{what} of {compile_id}",
+            what + _of(compile_id),
             compile_id,
             ranks,
             odd,
@@ -212,7 +216,7 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
         line, odd_line, other_line = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
         yield _divergence(
             "graph",
-            f"{title} of {compile_id}, line {line}",
+            f"{title}{_of(compile_id)}, line {line}",
             compile_id,
             ranks,
             odd,
@@ -247,7 +251,7 @@ def _listed(
             other = next(number for number in values if number not in odd)
             yield _divergence(
                 kind,
-                f"{what} {place + 1} of {compile_id}",
+                f"{what} {place + 1}{_of(compile_id)}",
                 compile_id,
                 ranks,
                 odd,
@@ -257,6 +261,10 @@ def _listed(
                 why=_WHY.get(kind, ""),
             )
             return
+
+
+def _of(compile_id: str) -> str:
+    return "" if compile_id == LOOSE else f" of {compile_id}"
 
 
 def _divergence(
@@ -300,9 +308,10 @@ def _minority(values: Mapping[int, str]) -> list[int]:
 
 def _frame(rank: _Rank, compile_id: str) -> str:
     frame = rank.log.outline(rank.log.events[compile_id]).frame
-    return (
-        "an unknown function" if frame is None else f"{frame.function} ({frame.file}:{frame.line})"
-    )
+    if frame is None:
+        return "an unknown function"
+    # Each machine may have the code in a folder of its own.
+    return f"{frame.function} ({PurePath(frame.file).name}:{frame.line})"
 
 
 def _caches(rank: _Rank, compile_id: str) -> str:

@@ -40,6 +40,27 @@ def test_the_index_of_a_device_need_not_be_the_rank(
     assert comparison.divergences == []
 
 
+def test_records_without_an_id_are_no_compilation(tmp_path: Path) -> None:
+    def log(*order: str) -> bytes:
+        entries = {"graph_execution_order": [{"compile_id": compile_id} for compile_id in order]}
+        return record("dynamo_start", **FIRST) + artifact("graph_execution", entries)
+
+    exported = record("dynamo_start", **FIRST) + record("exported_program", "graph()")
+    without = record("dynamo_start", **FIRST)
+    assert compared(tmp_path, {0: exported, 1: without}).divergences == []
+    (divergence,) = compared(tmp_path, {0: log("0/0", "1/0"), 1: log("0/0", "0/0")}).divergences
+    assert divergence.what == "graph executed 2"
+
+
+def test_a_function_may_be_in_another_folder_on_each_rank(tmp_path: Path) -> None:
+    def log(folder: str) -> bytes:
+        stack = [{"line": 7, "name": "step", "filename": f"{folder}/model.py"}]
+        return record("dynamo_start", detail={"stack": stack}, **FIRST)
+
+    logs = {0: log("/home/a/run1"), 1: log("/home/a/run2")}
+    assert compared(tmp_path, logs).divergences == []
+
+
 PYTHON = "buf1 = torch.ops._c10d_functional.{}.default(buf0, 2, '0', out=buf1)"
 DISPATCHER = '    aoti_torch_call_dispatcher("_c10d_functional::{}", "", dispatch_vars.data())'
 BOXED = 'static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::{}", "");'
