@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +45,8 @@ class ProcessLog:
     ----------
     name
         ``rank 0``; ``rank 0, attempt 2`` of a job that was started again.
+    size_bytes
+        How much there was to read when it was opened.
     """
 
     def __init__(self, path: Path, folder: Path, log: Log) -> None:
@@ -51,7 +54,9 @@ class ProcessLog:
         year = datetime.datetime.fromtimestamp(stat.st_mtime, datetime.timezone.utc).year
         self.name = path.name
         self.path = path
-        self.size_bytes = stat.st_size
+        # What is read in place is as long as the file; of other files it is a part, unpacked.
+        self.size_bytes = stat.st_size if log.grows else log.file.seek(0, os.SEEK_END)
+        self._file_bytes = stat.st_size
         self._written_ns = stat.st_mtime_ns
         self._inode = stat.st_ino
         self._folder = folder
@@ -90,7 +95,7 @@ class ProcessLog:
         except OSError:
             return True
         if not self._log.grows:
-            return (stat.st_size, stat.st_mtime_ns) != (self.size_bytes, self._written_ns)
+            return (stat.st_size, stat.st_mtime_ns) != (self._file_bytes, self._written_ns)
         return stat.st_ino != self._inode or stat.st_size < self._outlines.position
 
     @property
@@ -331,6 +336,7 @@ class Trace:
             events = log.read(_from(progress, done, total), whole=self._whole)
             changed += [(log, compilation_events) for compilation_events in events]
             done += log.size_bytes
+            progress(done, total)  # a log's last block was not counted
         self._name()
         return changed
 

@@ -185,6 +185,18 @@ def test_a_log_that_is_deleted_leaves_what_was_read_of_it(tmp_path: Path) -> Non
             assert report.created == (created if name == "a" else "")
 
 
+def test_progress_counts_what_is_read_of_compressed_logs_and_of_each_rank(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    (tmp_path / "packed.log.gz").write_bytes(gzip.compress(text))
+    prefixed = (b"[rank%d]:%s" % (rank, line) for line in text.splitlines(True) for rank in (0, 1))
+    (tmp_path / "torchrun.log").write_bytes(b"".join(prefixed))
+    steps: list[tuple[int, int]] = []
+    Trace(tmp_path, lambda done, total: steps.append((done, total))).close()
+    assert {total for _, total in steps} == {3 * len(text)}
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    assert steps[-1][0] == 3 * len(text)
+
+
 def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
     text = text_of("cpu-torch2.13-compiled_autograd.log.gz")
     with Trace(ranks(tmp_path, {0: text, 1: text, 2: text_of("cpu-torch2.13-limit.log.gz")})) as it:
