@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import compilescope as cs
 import pytest
 from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
@@ -59,6 +61,30 @@ def test_a_function_may_be_in_another_folder_on_each_rank(tmp_path: Path) -> Non
 
     logs = {0: log("/home/a/run1"), 1: log("/home/a/run2")}
     assert compared(tmp_path, logs).divergences == []
+
+
+def test_a_process_that_compiled_nothing_is_no_attempt(tmp_path: Path) -> None:
+    """In the whole report as in the summary, whose newest log gives the time."""
+    started = artifact("torch_version", "2.13.0") + record("chromium_event", "{}")
+    compiled = record("dynamo_start", **FIRST)
+    # b's process began first, and compiled last.
+    texts = {
+        "a": started,
+        "b": started.replace(b" 16:17", b" 14:00") + compiled,
+        "c": compiled.replace(b" 16:17", b" 15:00"),
+    }
+    for hours, (name, text) in enumerate(texts.items()):
+        path = tmp_path / f"rank_0_{name}.log"
+        path.write_bytes(text)
+        os.utime(path, (1.7e9 - 3600 * hours,) * 2)
+    report = cs.read_trace(tmp_path)
+    with Trace(tmp_path) as trace:
+        outlined = trace.report()
+    for variants in report.variants, outlined.variants:
+        assert [variant.name for variant in variants] == ["rank 0", "rank 0, attempt 2"]
+    first, second = (variant.compilations[0].started_s or 0.0 for variant in report.variants)
+    assert first < second
+    assert report.created == outlined.created == "2023-11-14T22:13:20+00:00"
 
 
 PYTHON = "buf1 = torch.ops._c10d_functional.{}.default(buf0, 2, '0', out=buf1)"
