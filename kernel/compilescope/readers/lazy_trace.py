@@ -287,9 +287,7 @@ class Trace:
                 return process
         names = [process.name for process in self.processes]
         raise CompilescopeError(
-            f"{self.name} has no process {name!r}."
-            if name
-            else f"{self.path} holds no trace.",
+            f"{self.name} has no process {name!r}." if name else f"{self.path} holds no trace.",
             remedy=f"It has {_listed(names)}." if names else "",
         )
 

@@ -43,10 +43,10 @@ def test_a_folder_elsewhere_is_read_and_its_copy_is_removed(address: str) -> Non
 
 
 def test_a_copy_has_the_time_of_the_log(address: str) -> None:
-    files = fsspec.filesystem("memory").store
-    for file in files:
-        if file.startswith("/job/"):
-            files[file].modified = datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc)
+    changed = datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc)
+    for name, file in fsspec.filesystem("memory").store.items():
+        if name.startswith("/job/"):
+            file.modified = changed
     assert cs.read_trace(address).created == "2024-05-06T07:08:09+00:00"
 
 

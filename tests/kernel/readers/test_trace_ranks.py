@@ -89,14 +89,16 @@ def test_a_process_that_compiled_nothing_is_no_attempt(tmp_path: Path) -> None:
 
 PYTHON = "buf1 = torch.ops._c10d_functional.{}.default(buf0, 2, '0', out=buf1)"
 DISPATCHER = '    aoti_torch_call_dispatcher("_c10d_functional::{}", "", dispatch_vars.data())'
-BOXED = 'static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::{}", "");'
+BOXED = (
+    'static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::{}", "");'
+)
 THROUGH_PYTHON = (
     'PyTuple_SetItem(py_args, 0, PyUnicode_FromString("torch.ops._c10d_functional.{0}.default"));\n'
     'throw std::runtime_error("PyObject_CallObject torch.ops._c10d_functional.{0}.default failed");'
 )
 PROFILED = (
     'KernelContextGuard _ctx("aoti_torch_cpu__c10d_functional_{0}", R"()");\n'
-    'RAIIAtenRecordFunctionHandle record_aoti_torch_cpu__c10d_functional_{0}_'
+    "RAIIAtenRecordFunctionHandle record_aoti_torch_cpu__c10d_functional_{0}_"
     '("aoti_torch_cpu__c10d_functional_{0}", nullptr);\n'
     "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu__c10d_functional_{0}(buf0, &buf1_handle));"
 )
