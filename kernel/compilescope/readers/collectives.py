@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..capture.logged_values import decoded
 from ..report import Problem
 from .lazy_trace import ProcessLog
-from .outlines import Events
+from .outlines import Events, Text
 
 _SCHEDULE = "inductor_collective_schedule"
 _CODE = "inductor_output_code"
-_CALL = r"(?m)^(?!\s*(?:#|//)).*?_c10d_functional[._](\w+?)(?:\.default)?\("
-"""A call in either wrapper; graphs in comments name the same operators. Most traces have none."""
+_CALL = re.compile(
+    r"(?m)^(?!\s*(?:#|//)).*?(?:"
+    # The Python wrapper's.
+    r"_c10d_functional\.(\w+)(?:\.default)?\("
+    # The C++ wrapper's by torch's C shim, which only some operators have; by the dispatcher;
+    # and by Python. A profiled wrapper names the shim's function also in a string.
+    r"|\baoti_torch_[a-z]+__c10d_functional_(\w+)\("
+    r'|(?:aoti_torch_call_dispatcher|findSchemaOrThrow)\("_c10d_functional::(\w+)"'
+    r'|PyUnicode_FromString\("torch\.ops\._c10d_functional\.(\w+)\.default"'
+    r")"
+)
+"""A call; graphs in comments name the same operators. Most traces have none."""
 
 
 def collective_problems(logs: Sequence[ProcessLog]) -> list[Problem]:
@@ -51,20 +61,31 @@ def collective_problems(logs: Sequence[ProcessLog]) -> list[Problem]:
 
 
 def _differences(log: ProcessLog, events: Events) -> list[str]:
-    if not {_SCHEDULE, _CODE} <= {text.name for text in events.texts}:
-        return []
-    texts: dict[str, list[str]] = {_SCHEDULE: [], _CODE: []}
-    for text in events.texts:
-        if text.name in texts:
-            texts[text.name].append(log.text_at(text.offset))
-    scheduled = Counter(name for text in texts[_SCHEDULE] for name in _scheduled(text))
-    calls = (match[1] for text in texts[_CODE] for match in re.finditer(_CALL, text))
-    called = Counter(map(_short, calls))
+    scheduled: Counter[str] = Counter()
+    called: Counter[str] = Counter()
+    for schedule, code in _pairs(events):
+        scheduled.update(_scheduled(log.text_at(schedule.offset)))
+        calls = _CALL.finditer(log.text_at(code.offset))
+        called.update(_short(match[match.lastindex or 0]) for match in calls)
     return [
         f"{name}: {number} scheduled, {called[name]} called"
         for name, number in scheduled.items()
         if called[name] != number
     ]
+
+
+def _pairs(events: Events) -> Iterator[tuple[Text, Text]]:
+    """Each schedule with the code that it is of: torch logs the code just before.
+
+    It logs the code of a cached graph too, and no schedule.
+    """
+    code: Text | None = None
+    for text in events.texts:
+        if text.name == _CODE:
+            code = text
+        elif text.name == _SCHEDULE and code is not None:
+            yield text, code
+            code = None
 
 
 def _scheduled(text: str) -> list[str]:

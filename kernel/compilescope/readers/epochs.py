@@ -84,7 +84,14 @@ def distinguished(records: Sequence[Record]) -> list[Record]:
 
 def with_id(record: Record) -> Record:
     """The record under `LOOSE`, if it has no id and is not of the whole process."""
-    whole = record.event in ("str", "chromium_event") or record.name == "torch_version"
-    if record.compile_id is not None or whole:
+    if record.compile_id is not None or is_of_process(record):
         return record
     return msgspec.structs.replace(record, compile_id=LOOSE)
+
+
+def is_of_process(record: Record) -> bool:
+    """Whether a record alone is no sign that its process compiled anything: a span, a file's name.
+
+    `Outlines` makes no compilation of such records either.
+    """
+    return record.event in ("str", "chromium_event") or record.name == "torch_version"

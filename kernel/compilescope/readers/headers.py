@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -39,7 +40,16 @@ def describe(report: Report, environment: Environment, device: str) -> None:
     report.subject.device = report.subject.device or device
 
 
-def written(file: Path) -> str:
-    """When a file was last written to, for `Report.created`."""
-    stamp = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.timezone.utc)
+def last_written(files: Iterable[Path]) -> str:
+    """When the newest of some files was written to, for `Report.created`.
+
+    Files that were deleted since they were opened do not count.
+    """
+    times_s = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            times_s.append(file.stat().st_mtime)
+    if not times_s:
+        return ""
+    stamp = datetime.datetime.fromtimestamp(max(times_s), datetime.timezone.utc)
     return stamp.isoformat(timespec="seconds")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from .headers import NO_CALLS, describe, stage_of, written
+from .headers import NO_CALLS, describe, last_written, stage_of
 from .log_files import (
     Origin,
     common_path,
@@ -25,6 +26,7 @@ from .log_files import (
     origin,
     paths_of,
     ranks_of,
+    trace_name,
     unreadable,
 )
 from .outlines import Events, Outlines
@@ -43,6 +45,8 @@ class ProcessLog:
     ----------
     name
         ``rank 0``; ``rank 0, attempt 2`` of a job that was started again.
+    size_bytes
+        How much there was to read when it was opened.
     """
 
     def __init__(self, path: Path, folder: Path, log: Log) -> None:
@@ -50,7 +54,9 @@ class ProcessLog:
         year = datetime.datetime.fromtimestamp(stat.st_mtime, datetime.timezone.utc).year
         self.name = path.name
         self.path = path
-        self.size_bytes = stat.st_size
+        # What is read in place is as long as the file; of other files it is a part, unpacked.
+        self.size_bytes = stat.st_size if log.grows else log.file.seek(0, os.SEEK_END)
+        self._file_bytes = stat.st_size
         self._written_ns = stat.st_mtime_ns
         self._inode = stat.st_ino
         self._folder = folder
@@ -89,7 +95,7 @@ class ProcessLog:
         except OSError:
             return True
         if not self._log.grows:
-            return (stat.st_size, stat.st_mtime_ns) != (self.size_bytes, self._written_ns)
+            return (stat.st_size, stat.st_mtime_ns) != (self._file_bytes, self._written_ns)
         return stat.st_ino != self._inode or stat.st_size < self._outlines.position
 
     @property
@@ -212,6 +218,7 @@ class Trace:
     ) -> None:
         self._paths = paths_of(path)
         self.path = common_path(self._paths)
+        self.name = trace_name(self._paths)
         self._logs: list[ProcessLog] = []
         self._problems: list[Problem] = []
         self._opened: set[Path] = set()
@@ -280,9 +287,7 @@ class Trace:
                 return process
         names = [process.name for process in self.processes]
         raise CompilescopeError(
-            f"{self.path.name} has no process {name!r}."
-            if name
-            else f"{self.path} holds no trace.",
+            f"{self.name} has no process {name!r}." if name else f"{self.path} holds no trace.",
             remedy=f"It has {_listed(names)}." if names else "",
         )
 
@@ -308,8 +313,8 @@ class Trace:
         """Every compilation in outline, a variant for each process; of one rank, or of all."""
         processes = self.processes_of(rank)
         report = Report(
-            created=written(max(self._opened, key=lambda file: file.stat().st_mtime)),
-            subject=Subject(id=f"trace:{self.path.name}", name=self.path.name, kind="trace"),
+            created=last_written(self._opened),
+            subject=Subject(id=f"trace:{self.name}", name=self.name, kind="trace"),
             problems=self._problems_of(rank),
         )
         report.subject.device = ""
@@ -329,11 +334,17 @@ class Trace:
             events = log.read(_from(progress, done, total), whole=self._whole)
             changed += [(log, compilation_events) for compilation_events in events]
             done += log.size_bytes
+            progress(done, total)  # a log's last block was not counted
         self._name()
         return changed
 
     def _open_new(self) -> None:
-        log_files = find_logs(self._paths)
+        try:
+            log_files = find_logs(self._paths)
+        except CompilescopeError:
+            if not self._opened:
+                raise
+            return  # they were deleted: what was read of them remains
         if not self._opened:
             self._problems += log_files.problems
         for path in log_files.logs:

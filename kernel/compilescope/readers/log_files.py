@@ -13,6 +13,8 @@ from ..report.errors import CompilescopeError
 from ..report.saving.given_files import reading
 
 _RANK = re.compile(r"rank_?(\d{1,9})")
+_NAMED = 3
+"""How many paths the name of a trace lists."""
 _LOG = re.compile(r"\.log(\.\d+)?(\.gz|\.zst)?$")
 
 
@@ -56,8 +58,31 @@ def paths_of(given: str | Path | Sequence[Path]) -> list[Path]:
 
 
 def common_path(paths: Sequence[Path]) -> Path:
-    """What a trace is called after: its path, or the folder that holds all of them."""
+    """The path of a trace, or the folder that holds all of its paths."""
     return paths[0] if len(paths) == 1 else Path(os.path.commonpath(paths))
+
+
+def trace_name(paths: Sequence[Path]) -> str:
+    """What a trace is called after: its path, or the folder that holds all of its paths.
+
+    The root and the folder of temporary files say nothing: the paths' own names are listed then.
+    """
+    common = common_path(paths)
+    if len(paths) == 1 or not _says_nothing(common):
+        return common.name
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(path.name for path in paths[:_NAMED]) + more
+
+
+def _says_nothing(folder: Path) -> bool:
+    if not folder.name:
+        return True
+    import tempfile  # most traces have one path
+
+    try:
+        return folder == Path(tempfile.gettempdir())
+    except OSError:
+        return False  # there is none
 
 
 def find_logs(paths: Sequence[Path]) -> LogFiles:

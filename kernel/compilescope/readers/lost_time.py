@@ -34,7 +34,8 @@ def lost_time(
     Returns
     -------
     list of LostTime
-        Each second is counted under one cause; a failed recompile counts as a failure.
+        Each second is counted under one cause: a failed recompile counts as a failure, and one
+        that bypassed a cache as a recompile.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
@@ -54,16 +55,16 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
         for compilation in variant.compilations
     }
     # Compilations that resume after a break are part of the break's cost.
-    resumed = {
+    counted = {
         graph_break.resumed
         for compilation in variant.compilations
         for graph_break in compilation.breaks
     }
-    failed = set()
+    counted.update(name for distinct in variant.breaks for name in distinct.after)
     for problem in variant.problems:
-        ids = [name for name in problem.compilations if name in seconds and name not in resumed]
+        ids = [name for name in problem.compilations if name in seconds and name not in counted]
         if ids:
-            failed.update(ids)
+            counted.update(ids)
             yield LostTime(
                 kind="failure",
                 seconds=sum(seconds[name] for name in ids),
@@ -75,10 +76,12 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 compilations=ids,
             )
     yield from _breaks(variant)
-    yield from _recompiles(variant, seconds, failed | resumed)
+    for recompiles in _recompiles(variant, seconds, counted):
+        counted.update(recompiles.compilations)
+        yield recompiles
     for compilation in variant.compilations:
         figures = spent.get(compilation.id, Spent())
-        if figures.restarted_s and not compilation.breaks and compilation.id not in failed:
+        if figures.restarted_s and not compilation.breaks and compilation.id not in counted:
             yield LostTime(
                 kind="restarts",
                 seconds=figures.restarted_s,
@@ -87,7 +90,7 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 process=variant.name,
                 compilations=[compilation.id],
             )
-    yield from _bypasses(variant, spent)
+    yield from _bypasses(variant, spent, counted)
 
 
 def _breaks(variant: VariantReport) -> Iterator[LostTime]:
@@ -152,12 +155,16 @@ def _recompiles(
         )
 
 
-def _bypasses(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
+def _bypasses(
+    variant: VariantReport, spent: Mapping[str, Spent], counted: set[str]
+) -> Iterator[LostTime]:
     reasons: dict[tuple[str, str], list[str]] = {}
     for compilation in variant.compilations:
-        for event in compilation.cache:
-            if event.outcome == "bypass":
-                reasons.setdefault((event.cache, event.detail), []).append(compilation.id)
+        bypasses = (event for event in compilation.cache if event.outcome == "bypass")
+        # Of several caches the first: Inductor runs once, whichever of them were bypassed.
+        first = next(bypasses, None)
+        if first is not None and compilation.id not in counted:
+            reasons.setdefault((first.cache, first.detail), []).append(compilation.id)
     for (cache, reason), ids in reasons.items():
         seconds = sum(spent.get(compile_id, Spent()).inductor_s for compile_id in ids)
         if seconds:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count
+from ..capture.records import LOOSE
 from ..report import Problem
 from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
@@ -28,6 +32,7 @@ GRAPH_TEXTS = {
 _SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
+_DEVICE = re.compile(r"\b(?:cuda|xpu|hpu):\d+\b")
 _SHOWN = 5
 _SLOWER = 1.1
 """A rank is reported as slowest if it compiles this many times as long as the fastest."""
@@ -41,10 +46,31 @@ _WHY: dict[DivergenceKind, str] = {
 }
 
 
-class _Rank(NamedTuple):
-    number: int
-    log: ProcessLog
-    texts: RankTexts
+class _Rank:
+    def __init__(self, number: int, log: ProcessLog) -> None:
+        self.number = number
+        self.log = log
+
+    @cached_property
+    def texts(self) -> RankTexts:
+        """Replaces what is specific to it; made only if texts differ."""
+        return RankTexts(self._device())
+
+    def _device(self) -> str:
+        """The device that its Dynamo graphs name.
+
+        Its index is not the rank on a second machine, or if each rank sees one device alone.
+        """
+        on_cpu = False
+        for events in self.log.events.values():
+            for text in events.texts:
+                if text.name == "dynamo_output_graph":
+                    graph = self.log.text_at(text.offset)
+                    if (named := _DEVICE.search(graph)) is not None:
+                        return named[0]
+                    on_cpu = on_cpu or "]cpu" in graph
+        # Old versions of torch log graphs without devices.
+        return "cpu" if on_cpu else f"cuda:{self.number}"
 
 
 def compare_ranks(trace: Trace) -> RankComparison | None:
@@ -54,11 +80,7 @@ def compare_ranks(trace: Trace) -> RankComparison | None:
     the same compilation is left out.
     """
     last = {log.origin.rank: log for log in trace.processes}
-    ranks = [
-        _Rank(number, log, RankTexts(f"cuda:{number}"))
-        for number, log in last.items()
-        if number is not None
-    ]
+    ranks = [_Rank(number, log) for number, log in last.items() if number is not None]
     if len(ranks) < 2:
         return None
     ids = dict.fromkeys(compile_id for rank in ranks for compile_id in rank.log.events)
@@ -127,6 +149,8 @@ def _time(rank: _Rank) -> RankTime:
 def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
     having = [rank for rank in ranks if compile_id in rank.log.events]
     if len(having) < len(ranks):
+        if compile_id == LOOSE:
+            return  # such as what only one rank exports: no compilation of the others lacks
         odd = _minority({rank.number: str(rank in having) for rank in ranks})
         missing = any(rank.number in odd for rank in ranks if rank not in having)
         yield _divergence(
@@ -162,7 +186,7 @@ def _differing(
         other = next(number for number in values if number not in odd)
         yield _divergence(
             kind,
-            f"{what} of {compile_id}",
+            what + _of(compile_id),
             compile_id,
             ranks,
             odd,
@@ -192,7 +216,7 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
         line, odd_line, other_line = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
         yield _divergence(
             "graph",
-            f"{title} of {compile_id}, line {line}",
+            f"{title}{_of(compile_id)}, line {line}",
             compile_id,
             ranks,
             odd,
@@ -227,7 +251,7 @@ def _listed(
             other = next(number for number in values if number not in odd)
             yield _divergence(
                 kind,
-                f"{what} {place + 1} of {compile_id}",
+                f"{what} {place + 1}{_of(compile_id)}",
                 compile_id,
                 ranks,
                 odd,
@@ -237,6 +261,10 @@ def _listed(
                 why=_WHY.get(kind, ""),
             )
             return
+
+
+def _of(compile_id: str) -> str:
+    return "" if compile_id == LOOSE else f" of {compile_id}"
 
 
 def _divergence(
@@ -280,9 +308,10 @@ def _minority(values: Mapping[int, str]) -> list[int]:
 
 def _frame(rank: _Rank, compile_id: str) -> str:
     frame = rank.log.outline(rank.log.events[compile_id]).frame
-    return (
-        "an unknown function" if frame is None else f"{frame.function} ({frame.file}:{frame.line})"
-    )
+    if frame is None:
+        return "an unknown function"
+    # Each machine may have the code in a folder of its own.
+    return f"{frame.function} ({PurePath(frame.file).name}:{frame.line})"
 
 
 def _caches(rank: _Rank, compile_id: str) -> str:

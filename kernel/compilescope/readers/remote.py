@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from ..report.errors import CompilescopeError
 from ..report.saving.given_files import given_path
@@ -57,7 +59,7 @@ def _copied(address: str, folder: Path) -> Path:
         system, path = fsspec.url_to_fs(address)
         name = PurePosixPath(path.rstrip("/")).name or "trace"
         if not system.isdir(path):
-            system.get_file(path, str(folder / name))
+            _copy(system, path, folder / name)
             return folder / name
         root = folder / name
         root.mkdir()
@@ -66,7 +68,7 @@ def _copied(address: str, folder: Path) -> Path:
             if is_log(file) and ".." not in relative.parts:
                 target = root / relative
                 target.parent.mkdir(parents=True, exist_ok=True)
-                system.get_file(file, str(target))
+                _copy(system, file, target)
     except ImportError as error:
         raise CompilescopeError(
             f"{address} cannot be read: a package is missing.",
@@ -83,4 +85,18 @@ def _copied(address: str, folder: Path) -> Path:
             f"{type(error).__name__}: {error}",
             "Check the address, the network and the permissions; or copy the log here.",
         ) from None
+    if not any(root.iterdir()):
+        raise CompilescopeError(
+            f"There is no trace at {address!r}.",
+            "The folder has no files that end in .log, .log.gz or .log.zst.",
+            "Give the folder that TORCH_TRACE named.",
+        )
     return root
+
+
+def _copy(system: Any, file: str, target: Path) -> None:
+    """Copy a file with the time of its last change, where its file system knows it."""
+    system.get_file(file, str(target))
+    with suppress(Exception):  # each file system has errors of its own
+        time_s = system.modified(file).timestamp()
+        os.utime(target, (time_s, time_s))

@@ -17,8 +17,8 @@ from ..measure.garbage_collection import gc_disabled
 from ..report import Problem, Report, Subject, VariantReport
 from ..report.variant import Variant
 from .collectives import collective_problems
-from .epochs import distinguished
-from .headers import NO_CALLS, describe, stage_of, written
+from .epochs import distinguished, is_of_process
+from .headers import NO_CALLS, describe, last_written, stage_of
 from .lazy_trace import Trace
 from .log_files import (
     Origin,
@@ -29,6 +29,7 @@ from .log_files import (
     origin,
     paths_of,
     ranks_of,
+    trace_name,
     unreadable,
 )
 from .rank_divergence import divergence_problems
@@ -47,11 +48,11 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
         The only rank to include: ``rank 1``. None: all.
     """
     paths = paths_of(path)
-    path = common_path(paths)
+    folder, called = common_path(paths), trace_name(paths)
     files, problems = find_logs(paths)
     report = Report(
-        created=written(files[-1]),
-        subject=Subject(id=f"trace:{path.name}", name=path.name, kind="trace", device=""),
+        created=last_written(files),
+        subject=Subject(id=f"trace:{called}", name=called, kind="trace", device=""),
         problems=problems,
     )
     traces: list[_Written] = []
@@ -63,10 +64,12 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
             continue
         for process_log in (log, *log.others):
             records = process_log.records
-            if not records:
+            # As in `Trace`: a process that compiled nothing is none, and its start is no attempt's.
+            first = next((record for record in records if not is_of_process(record)), None)
+            if first is None:
                 report.problems += process_log.problems
                 continue
-            written_by = origin(file, path, process_log.rank, records[0].time_s)
+            written_by = origin(file, folder, process_log.rank, first.time_s)
             traces.append(_Written(written_by, records, process_log.problems))
     traces.sort(key=lambda trace: trace.origin.order)
     origins = []

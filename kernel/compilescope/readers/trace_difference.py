@@ -95,8 +95,8 @@ def trace_difference(
     pairs = list(_processes(before.processes, after.processes))
     paired = {id(log) for pair in pairs for log in pair}
     return TraceDifference(
-        before=before.path.name,
-        after=after.path.name,
+        before=before.name,
+        after=after.name,
         processes=[_of_processes(*pair, most_read, progress) for pair in pairs],
         only_before=[log.name for log in before.processes if id(log) not in paired],
         only_after=[log.name for log in after.processes if id(log) not in paired],

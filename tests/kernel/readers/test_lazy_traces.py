@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from compilescope.readers.rank_divergence import compare_ranks
 from compilescope.readers.trace_summary import summary_of
 from compilescope.report import Compilation
 from compilescope.report.errors import CompilescopeError
+
+from .written_logs import artifact, ranks, record
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
 GRAPH = b'{"dynamo_output_graph": '
@@ -171,6 +172,31 @@ def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
         assert trace.process().compilation("0/2").compilation.recompile is not None
 
 
+def test_a_log_that_is_deleted_leaves_what_was_read_of_it(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.log").write_bytes(text_of("cpu-torch2.13-limit.log.gz"))
+    with Trace(tmp_path, whole=False) as trace:
+        created = trace.report().created
+        for name in "ab":
+            (tmp_path / f"{name}.log").unlink()
+            trace.read_on()
+            report = trace.report()
+            assert [variant.name for variant in report.variants] == ["a", "b"]
+            assert report.created == (created if name == "a" else "")
+
+
+def test_progress_counts_what_is_read_of_compressed_logs_and_of_each_rank(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    (tmp_path / "packed.log.gz").write_bytes(gzip.compress(text))
+    prefixed = (b"[rank%d]:%s" % (rank, line) for line in text.splitlines(True) for rank in (0, 1))
+    (tmp_path / "torchrun.log").write_bytes(b"".join(prefixed))
+    steps: list[tuple[int, int]] = []
+    Trace(tmp_path, lambda done, total: steps.append((done, total))).close()
+    assert {total for _, total in steps} == {3 * len(text)}
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    assert steps[-1][0] == 3 * len(text)
+
+
 def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
     text = text_of("cpu-torch2.13-compiled_autograd.log.gz")
     with Trace(ranks(tmp_path, {0: text, 1: text, 2: text_of("cpu-torch2.13-limit.log.gz")})) as it:
@@ -184,12 +210,6 @@ def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
     ]
     assert both.lines[-1].compilations == ["!0/1/0"]
     assert [line.compilations for line in other.lines] == [[], ["0/0", "0/1"]]
-
-
-def ranks(folder: Path, texts: dict[int, bytes]) -> Path:
-    for rank, text in texts.items():
-        (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
-    return folder
 
 
 def test_ranks_that_compile_the_same_say_so(tmp_path: Path) -> None:
@@ -227,18 +247,6 @@ def test_the_rank_that_diverges_first_is_named_with_the_line(tmp_path: Path) -> 
     assert "l_x_ + 1" in first.there
     report = cs.read_trace(path)
     assert "Rank 2 and the other ranks differ in the Dynamo graph of 0/0" in report.problems[0].what
-
-
-def artifact(name: str, payload: object, **ids: int) -> bytes:
-    """A record as torch writes it."""
-    text = json.dumps(payload).encode()
-    metadata = {
-        "artifact": {"name": name, "encoding": "json"},
-        **ids,
-        "has_payload": hashlib.md5(text).hexdigest(),
-    }
-    head = f"V0728 16:17:37.300000 60448 torch/_inductor/debug.py:699] {json.dumps(metadata)}"
-    return head.encode() + b"\n\t" + text + b"\n"
 
 
 def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: Path) -> None:
@@ -300,11 +308,9 @@ def test_code_without_a_scheduled_wait_is_a_problem(tmp_path: Path, call: str) -
     ]
 
     def log(code: list[str]) -> bytes:
-        text = "\n".join(code).encode()
-        head = {"inductor_output_code": {}, **first, "has_payload": hashlib.md5(text).hexdigest()}
-        record = f"V0728 16:17:37.300000 60448 torch/x.py:1] {json.dumps(head)}\n".encode()
-        record += b"".join(b"\t" + line + b"\n" for line in text.split(b"\n"))
-        return record + artifact("inductor_collective_schedule", schedule, **first)
+        return record("inductor_output_code", "\n".join(code), **first) + artifact(
+            "inductor_collective_schedule", schedule, **first
+        )
 
     path = ranks(tmp_path, {0: log([comment, *calls]), 1: log([comment, calls[0]])})
     with Trace(path) as trace:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
+import json
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +40,29 @@ def test_a_folder_elsewhere_is_read_and_its_copy_is_removed(address: str) -> Non
             "dedicated_log_torch_trace_rank_1_x.log.gz",
         ]
     assert not folder.exists()
+
+
+def test_a_copy_has_the_time_of_the_log(address: str) -> None:
+    changed = datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc)
+    for name, file in fsspec.filesystem("memory").store.items():
+        if name.startswith("/job/"):
+            file.modified = changed
+    assert cs.read_trace(address).created == "2024-05-06T07:08:09+00:00"
+
+
+def test_what_is_elsewhere_is_called_by_its_own_name(
+    address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [
+        f"{address}/dedicated_log_torch_trace_rank_0_x.log",
+        f"{address}/node1/dedicated_log_torch_trace_rank_1_x.log.gz",
+    ]
+    assert main(["trace", *logs, "--json"]) == 0
+    names = ", ".join(log.rpartition("/")[2] for log in logs)
+    assert json.loads(capsys.readouterr().out)["name"] == f"{names}, ranks 0 to 1"
+    fsspec.filesystem("memory").pipe("/empty/weights.pt", b"weights")
+    assert main(["trace", "memory://empty"]) == 2
+    assert "There is no trace at 'memory://empty'." in capsys.readouterr().err
 
 
 def test_the_commands_take_addresses(address: str, capsys: pytest.CaptureFixture[str]) -> None:

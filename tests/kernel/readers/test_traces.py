@@ -9,6 +9,7 @@ from pathlib import Path
 
 import compilescope as cs
 import pytest
+from compilescope.readers.log_files import trace_name
 from compilescope.report.errors import CompilescopeError
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
@@ -70,6 +71,18 @@ def test_a_folder_is_searched_to_its_leaves(tmp_path: Path) -> None:
         "A line of notes.log is not a trace record.",
     ]
     assert "a link to" in report.problems[0].why
+
+
+@pytest.mark.parametrize(
+    ("paths", "name"),
+    [
+        (["/run/node0/x.log", "/run/node1/y.log"], "run"),
+        (["/a/x.log", "/b/y.log"], "x.log, y.log"),
+        ([f"/{place}/x.log" for place in "abcde"], "x.log, x.log, x.log and 2 more"),
+    ],
+)
+def test_a_trace_has_a_name_wherever_its_logs_are(paths: list[str], name: str) -> None:
+    assert trace_name([Path(path) for path in paths]) == name
 
 
 def test_after_a_reset_ids_are_numbered_on(tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from ...report import Code, Compilation, Direction, Node, Region, SourceLine
 from ...report.subjects.ranks import Collective
+from ...torch_api.operators.communication import COMMUNICATING
 from ..text.sizes import BYTES
 
-_TARGET = re.compile(
-    r"torch\.ops\.(_c10d_functional(?:_autograd)?|c10d_functional|c10d|symm_mem)\."
-)
+_TARGET = re.compile(rf"torch\.ops\.(?:{'|'.join(COMMUNICATING)})\.")
 _WAIT = "wait_tensor"
 _GROUP = re.compile(r"'([^']*)'\s*$")
 _REDUCTION = re.compile(r"'(sum|avg|min|max|product|band|bor|bxor)'")

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from ...operators.communication import COMMUNICATING
 from ...process.patching import patched
 from ..repeatable_graphs import is_repeatable
 from ..undefined_outputs import undefined_outputs
@@ -28,7 +29,7 @@ TAG = "compilescope-tiers"
 """Keeps torch's caches of tiered compilations apart: each of theirs was packed when it was made."""
 _RECORDING_TAG = "compilescope-tiers-cuda-graphs"
 """The same for those that were packed for CUDA graphs."""
-_COLLECTIVES = ("torch.ops._c10d_functional", "torch.ops.c10d", "torch.ops.symm_mem")
+_COLLECTIVES = tuple(f"torch.ops.{namespace}" for namespace in COMMUNICATING)
 """What a Python wrapper calls to communicate with other ranks."""
 
 

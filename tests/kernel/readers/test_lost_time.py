@@ -1,0 +1,44 @@
+"""The avoidable compile time of a trace."""
+
+from __future__ import annotations
+
+from compilescope.readers.lost_time import Spent, lost_time
+from compilescope.report import Break, Compilation, DistinctBreak, Recompile, VariantReport
+from compilescope.report.compilation.artifacts import CacheEvent
+from compilescope.report.variant import Variant
+
+
+def bypassed(*caches: str) -> list[CacheEvent]:
+    return [CacheEvent(cache=cache, outcome="bypass", detail="it cannot be") for cache in caches]
+
+
+def test_each_second_is_counted_under_one_cause() -> None:
+    fx, both = bypassed("FX graph"), bypassed("AOTAutograd", "FX graph", "FX graph")
+    recompile = Recompile(reasons=["size mismatch"])
+    cause = Break(reason="print")
+    variant = VariantReport(
+        name="python",
+        requested=Variant(),
+        compilations=[
+            Compilation(id="0/0", duration_s=4.0, cache=both),
+            Compilation(id="0/1", duration_s=5.0, cache=fx, recompile=recompile),
+            Compilation(id="1/0", duration_s=2.0, breaks=[cause]),
+            Compilation(id="2/0", duration_s=6.0, cache=fx),
+            Compilation(id="2/1", duration_s=3.0, recompile=recompile),
+        ],
+        breaks=[DistinctBreak(cause=cause, after=["2/0", "2/1"], cost_us=10e6)],
+    )
+    spent = {
+        compilation.id: Spent(inductor_s=1.5, restarted_s=0.5)
+        for compilation in variant.compilations[:4]
+    }
+    spent["0/0"].restarted_s = 0.0
+    lost = [
+        (loss.kind, loss.seconds, loss.compilations)
+        for loss in lost_time([variant], {"python": spent})
+    ]
+    assert lost == [
+        ("graph break", 10.0, ["1/0", "2/0", "2/1"]),
+        ("recompiles", 5.0, ["0/1"]),
+        ("cache bypass", 1.5, ["0/0"]),
+    ]
