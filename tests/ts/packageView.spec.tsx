@@ -88,6 +88,14 @@ describe('PackageBody', () => {
     expect(model.startStudies).toHaveBeenLastCalledWith(['aot'], ['cpp']);
   });
 
+  it('builds no other variant where this one has no code', () => {
+    show({ stage: 'failed' });
+    expect(page.text()).toContain('This variant has no code.');
+    for (const label of ['Generate the sources', 'Build and time']) {
+      expect(page.button(label)).toHaveProperty('disabled', true);
+    }
+  });
+
   it('offers nothing that a report from a file cannot do', () => {
     model.isLive = false;
     show({ absent: { package: 'The backend has no such thing.' } });
