@@ -163,8 +163,21 @@ function components(graph: IIndexed, nodes: readonly number[]): number[][] {
 }
 
 /**
- * What was measured of a kernel's launches, each once: a kernel lists those of
- * the other wrapper too.
+ * Kernels with a variant's own launches: a kernel lists those of the other
+ * wrapper too, which another variant's measurement timed.
+ */
+export function withOwnLaunches(
+  kernels: readonly Kernel[],
+  variant: string
+): Kernel[] {
+  return kernels.map(kernel => ({
+    ...kernel,
+    launches: kernel.launches.filter(launch => launch.variant === variant)
+  }));
+}
+
+/**
+ * What was measured of a kernel's launches.
  */
 export function launchTimes({ launches }: Kernel): LaunchTime[] {
   return launches.flatMap(({ time }) => time ?? []);

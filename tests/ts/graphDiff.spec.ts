@@ -9,7 +9,12 @@ import {
   stageBefore
 } from '../../src/graph/diff/stages';
 import { indexGraph } from '../../src/graph/indexed';
-import { findFusions, fusionTime } from '../../src/graph/kernels';
+import {
+  findFusions,
+  fusionTime,
+  launchTimes,
+  withOwnLaunches
+} from '../../src/graph/kernels';
 import { STAGES } from '../../src/protocol/types';
 import { realCompilation } from './graphReports';
 import { graphOf, kernelOf, launchOf, launchTime, nodeOf } from './structs';
@@ -226,6 +231,17 @@ describe('findFusions', () => {
     const fusions = findFusions(graph, 'post_grad', kernels, []);
     expect(fusions[0].nodes).toEqual([0, 2, 1]);
     expect(fusions[1].drawn).toEqual([]);
+  });
+});
+
+describe('withOwnLaunches', () => {
+  it('leaves out the times of the other wrapper', () => {
+    const other = { ...launchOf('1', launchTime(12)), variant: 'cpp' };
+    const kernels = [kernelOf('k', { launches: [launchOf('1'), other] })];
+    const [own] = withOwnLaunches(kernels, 'python');
+    expect(own.launches).toEqual([launchOf('1')]);
+    expect(launchTimes(own)).toEqual([]);
+    expect(fusionTime({ kernel: own, key: '1' })).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { inOrder } from '../../graph/diff/stages';
+import { withOwnLaunches } from '../../graph/kernels';
 import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -24,7 +25,13 @@ export class GraphView extends ReportView<IGraphData> {
       .find(({ name }) => name === variant)
       ?.compilations.find(({ id }) => id === compilation);
     const stages = inOrder(summary?.stages ?? []);
-    return { variant, compilation, stages, absent, kernels };
+    return {
+      variant,
+      compilation,
+      stages,
+      absent,
+      kernels: withOwnLaunches(kernels, variant)
+    };
   }
 
   protected override whyEmpty(
