@@ -257,6 +257,16 @@ describe('opKind', () => {
     ['torch.nn.functional.scaled_dot_product_attention', 'attention'],
     ['torch.nn.functional.layer_norm', 'normalization'],
     ['torch.ops._c10d_functional.all_reduce.default', 'collective'],
+    ['torch.ops._c10d_functional.broadcast.default', 'collective'],
+    ['torch.ops.c10d.allreduce_.default', 'collective'],
+    ['torch.distributed._functional_collectives.broadcast', 'collective'],
+    ['torch.broadcast_tensors', 'view'],
+    ['torch.nn.functional.normalize', 'normalization'],
+    ['torch.ops.prims.broadcast_in_dim.default', 'view'],
+    ['torch.ops.prims.convert_element_type.default', 'memory'],
+    ['torch.ops.aten.normal_functional.default', 'memory'],
+    ['torch.ops.aten._native_batch_norm_legit.default', 'normalization'],
+    ['torch.ops.aten.norm.Scalar', 'normalization'],
     ['mylib.strange', 'other']
   ])('%s is %s', (target, kind) => {
     expect(opKind(nodeOf('n', { target }))).toBe(kind);
