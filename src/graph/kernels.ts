@@ -1,4 +1,5 @@
 import type { Kernel, LaunchTime, Region } from '../protocol/types';
+import { isOfFurtherGraph } from '../model/wrappers';
 import type { IIndexed } from './indexed';
 
 /**
@@ -79,7 +80,10 @@ export function findFusions(
   );
   const fusions: Omit<IFusion, 'drawn'>[] = [];
   for (const kernel of kernels) {
-    if (directions && !directions.includes(kernel.direction)) {
+    const isElsewhere =
+      (directions && !directions.includes(kernel.direction)) ||
+      (kernel.launches.length > 0 && kernel.launches.every(isOfFurtherGraph));
+    if (isElsewhere) {
       continue;
     }
     const numbers = (names: readonly string[]) =>

@@ -218,6 +218,19 @@ describe('findFusions', () => {
     ]);
   });
 
+  it('leaves out a kernel of another graph of the direction', () => {
+    const graph = indexGraph([nodeOf('mul')]);
+    const kernels = ['launch:forward:#1', 'launch:forward.2:#1'].map(key =>
+      kernelOf(key, {
+        direction: 'forward',
+        nodes: ['mul'],
+        launches: [launchOf(key)]
+      })
+    );
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    expect(fusions.map(({ kernel }) => kernel)).toEqual([kernels[0]]);
+  });
+
   it('takes in what only picks a part, and gives a shared node to one hull', () => {
     const graph = indexGraph([
       nodeOf('split'),

@@ -3,7 +3,9 @@ import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
 import { pairOf } from '../../src/panels/wrappers/pair';
 import type { Step, Steps } from '../../src/protocol/types';
+import { launchesByLine } from '../../src/words/launches';
 import { report, variantSummary } from './fakes';
+import { kernelOf, launchOf } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
@@ -66,6 +68,18 @@ const CPP = steps(
   ],
   { whole_us: 9, sum_us: 8.1, agrees: false, why: 'It was busy.' }
 );
+
+describe('launchesByLine', () => {
+  it('has those of the first graph alone, which has the text', () => {
+    const at = (key: string) =>
+      launchesByLine(
+        [kernelOf('k', { direction: 'backward', launches: [launchOf(key)] })],
+        'backward.python'
+      ).size;
+    expect(at('launch:backward:#1')).toBe(1);
+    expect(at('launch:backward.2:#1')).toBe(0);
+  });
+});
 
 function keysOf(python: Step[], cpp: Step[]) {
   return align(python, cpp).map(row => [row.python?.key, row.cpp?.key]);
@@ -240,6 +254,14 @@ describe('WrappersBody', () => {
         text: expect.objectContaining({ artifact: 'backward.cpp' })
       })
     );
+    page.remove();
+  });
+
+  it('leads from no line of a further graph to the text of the first', () => {
+    const { page } = drawn({ python: [], cpp: [CPP, CPP] });
+    page.choose(page.all('select')[0], 'inference 2');
+    expect(page.text()).toContain('44');
+    expect(() => page.button('44')).toThrow();
     page.remove();
   });
 

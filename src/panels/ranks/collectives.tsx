@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { wrapperName } from '../../model/wrappers';
 import type { Collective } from '../../protocol/types';
 import { Absent, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
@@ -124,8 +125,7 @@ function Line(props: {
           text: {
             variant,
             compilation,
-            artifact:
-              direction === 'backward' ? `backward.${artifact}` : artifact,
+            artifact: wrapperName(direction, artifact),
             line
           }
         });
