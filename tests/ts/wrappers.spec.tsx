@@ -5,7 +5,8 @@ import { pairOf } from '../../src/panels/wrappers/pair';
 import type { Step, Steps } from '../../src/protocol/types';
 import { launchesByLine } from '../../src/words/launches';
 import { report, variantSummary } from './fakes';
-import { kernelOf, launchOf } from './structs';
+import { artifact } from './codeSupport';
+import { compilationSummary, kernelOf, launchOf } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
@@ -135,6 +136,21 @@ describe('pairOf', () => {
       cpp: 'tuned cpp'
     });
     expect(pairOf('cpp', variants)).toEqual({ python: 'python', cpp: 'cpp' });
+  });
+
+  it('goes by the code of what the cell compiled itself', () => {
+    const compilations = [
+      compilationSummary({ artifacts: [artifact('cpp', 'code', 'cpp')] })
+    ];
+    const watched = { ...summary('watched', false), compilations };
+    expect(pairOf('watched', [variants[1], watched])).toEqual({
+      python: null,
+      cpp: 'watched'
+    });
+    expect(pairOf('python', [variants[0], watched])).toEqual({
+      python: 'python',
+      cpp: 'watched'
+    });
   });
 
   it('takes any other wrapper for the same device, or none', () => {

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { wrapperName } from '../../model/wrappers';
+import { hasCppWrapper, wrapperName } from '../../model/wrappers';
 import type { Collective } from '../../protocol/types';
 import { Absent, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
@@ -111,10 +111,8 @@ function Line(props: {
     return <Absent why={trans.__('It is not in the generated code')} />;
   }
   const { variant, compilation, direction } = collective;
-  const artifact = model.report?.variants.find(({ name }) => name === variant)
-    ?.requested.cpp_wrapper
-    ? 'cpp'
-    : 'python';
+  const summary = model.report?.variants.find(({ name }) => name === variant);
+  const artifact = summary && hasCppWrapper(summary) ? 'cpp' : 'python';
   return (
     <button
       type="button"
