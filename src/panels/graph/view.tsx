@@ -15,7 +15,10 @@ export class GraphView extends ReportView<IGraphData> {
     super(context, { name: 'graph', label: context.trans.__('Graph') });
   }
 
-  protected async load({ variant, compilation }: IShown): Promise<IGraphData> {
+  protected async load(shown: IShown): Promise<IGraphData> {
+    const { subject, variant, compilation } = shown;
+    // The report may have another one by the time that the kernels are here.
+    const revision = this.model.report?.revision ?? 0;
     const { kernels, absent } = await this.model.getCompilation(
       variant,
       compilation,
@@ -26,6 +29,8 @@ export class GraphView extends ReportView<IGraphData> {
       ?.compilations.find(({ id }) => id === compilation);
     const stages = inOrder(summary?.stages ?? []);
     return {
+      subject,
+      revision,
       variant,
       compilation,
       stages,
