@@ -229,6 +229,8 @@ describe('CodePanel', () => {
       'kernel launch 20.0 µs left, 6.00 µs right',
       'return 1.00 µs left, – right'
     ]);
+    // New costs are no move of the cursor, which is at no step.
+    expect(costText()).toBeUndefined();
     model.select({ key: 'launch:1' });
     await until(
       () =>
