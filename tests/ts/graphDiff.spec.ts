@@ -17,7 +17,18 @@ import {
 } from '../../src/graph/kernels';
 import { STAGES } from '../../src/protocol/types';
 import { realCompilation } from './graphReports';
-import { graphOf, kernelOf, launchOf, launchTime, nodeOf } from './structs';
+import type { ISubjectModel } from '../../src/interfaces/subject';
+import { loadStage } from '../../src/panels/graph/hooks';
+import { artifact, artifactResult, variant } from './codeSupport';
+import { report } from './fakes';
+import {
+  compilationSummary,
+  graphOf,
+  kernelOf,
+  launchOf,
+  launchTime,
+  nodeOf
+} from './structs';
 
 describe('comparedWith', () => {
   const stages = ['dynamo', 'joint', 'forward', 'backward', 'post_grad'];
@@ -244,6 +255,40 @@ describe('findFusions', () => {
     const fusions = findFusions(graph, 'post_grad', kernels, []);
     expect(fusions[0].nodes).toEqual([0, 2, 1]);
     expect(fusions[1].drawn).toEqual([]);
+  });
+});
+
+describe('loadStage', () => {
+  it('tells launches apart by the wrapper that the kernels are of', async () => {
+    const names = ['python', 'backward.cpp', 'backward.python'];
+    const artifacts = names.map(name => artifact(name));
+    const model = {
+      report: report('f', {
+        variants: [variant('python', [compilationSummary({ artifacts })])]
+      }),
+      getGraph: async (_v: string, _c: string, stage: string) => graphOf(stage),
+      getArtifact: jest.fn(async (_v: string, _c: string, name: string) =>
+        artifactResult(name, '')
+      )
+    };
+    const launches = ['1', '2'].map(key => launchOf(key));
+    const data = {
+      ...{ subject: 'f', revision: 1, variant: 'python', compilation: '0/0' },
+      ...{ stages: ['backward_post_grad'], absent: {} },
+      kernels: [kernelOf('k', { direction: 'backward', launches })]
+    };
+    await loadStage(
+      model as unknown as ISubjectModel,
+      data,
+      'backward_post_grad',
+      false,
+      null
+    );
+    expect(model.getArtifact).toHaveBeenCalledWith(
+      'python',
+      '0/0',
+      'backward.python'
+    );
   });
 });
 
