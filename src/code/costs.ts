@@ -1,4 +1,5 @@
 import type { Step, Steps, StepSum } from '../protocol/types';
+import { wrapperName } from '../model/wrappers';
 import type { Side } from './artifacts';
 
 /**
@@ -26,9 +27,7 @@ export function costsOf(
   artifact: string
 ): ICosts | null {
   const measured = allSteps.find(
-    steps =>
-      `${steps.direction === 'backward' ? 'backward.' : ''}${steps.artifact}` ===
-      artifact
+    steps => wrapperName(steps.direction, steps.artifact) === artifact
   );
   if (!measured || measured.whole_us === null) {
     return null;

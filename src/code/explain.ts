@@ -1,26 +1,33 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { problem } from '../protocol/client';
+import { goOnRemedy } from '../words/jobs';
 import type { IChoice } from './artifacts';
 import type { ConnectionKind, Problem, ReportSummary } from './types';
+
+interface IKernelState {
+  readonly pending: boolean;
+  readonly isLive: boolean;
+}
 
 /**
  * Why a side has nothing to show, where that is known without asking the kernel.
  *
  * @param choice What the side is to show.
  * @param report The report that it is chosen from.
- * @param pending Whether the kernel is at work on the report.
+ * @param kernel Whether the kernel is at work on the report, and whether it could be.
  * @param trans The translator.
  * @returns The reason, or null when the text can be asked for.
  */
 export function whyNothing(
   choice: IChoice,
   report: ReportSummary,
-  pending: boolean,
+  kernel: IKernelState,
   trans: TranslationBundle
 ): Problem | null {
+  const { pending } = kernel;
   const { variant, compilation, address } = choice;
   if (!report.variants.length) {
-    return whyNoVariants(report, pending, trans);
+    return whyNoVariants(report, kernel, trans);
   }
   if (!variant) {
     return pending
@@ -63,7 +70,7 @@ export function whyNothing(
  */
 function whyNoVariants(
   report: ReportSummary,
-  pending: boolean,
+  { pending, isLive }: IKernelState,
   trans: TranslationBundle
 ): Problem {
   if (pending) {
@@ -77,7 +84,7 @@ function whyNoVariants(
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
       trans.__('Code generation was cancelled.'),
-      trans.__('Press “Resume” above, or run the cell again.')
+      goOnRemedy(isLive, trans)
     )
   );
 }

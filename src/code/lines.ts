@@ -22,9 +22,9 @@ export function lineRegions(result: ArtifactResult): Region[] {
   if (!qualified || (lines.length === 0 && artifact.forms.length === 0)) {
     return [];
   }
-  const isForm = artifact.forms.length > 0;
-  const written = (isForm ? text : source).split(BREAK);
-  const lineNumbers = isForm ? written.map((_, index) => index + 1) : lines;
+  const isSource = artifact.forms.length > 0;
+  const written = (isSource ? text : source).split(BREAK);
+  const lineNumbers = isSource ? written.map((_, index) => index + 1) : lines;
   const kernel = qualified.slice(qualified.indexOf('.') + 1);
   const regions: Region[] = [];
   let last: Region | null = null;

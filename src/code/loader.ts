@@ -137,7 +137,12 @@ function sameAsBefore(
   return old.kind === 'data' &&
     sameAddress(old.choice.address, choice.address) &&
     old.result.text === result.text &&
-    JSON.stringify(old.result.regions) === JSON.stringify(result.regions)
+    besidesText(old.result) === besidesText(result)
     ? old.result
     : null;
+}
+
+/** All but the text, which is long: of a kernel, that it has been compiled since, too. */
+function besidesText(result: ArtifactResult): string {
+  return JSON.stringify({ ...result, text: '' });
 }

@@ -1,4 +1,5 @@
 import type { CompilationPart, Decision, Kernel } from '../protocol/types';
+import { wrapperName } from '../model/wrappers';
 import { isStudied, launchesByLine } from '../words/launches';
 import { formatMicroseconds } from '../words/format';
 import type { IAddress, Side } from './artifacts';
@@ -168,9 +169,9 @@ export function decisionsOf(
 ): Decisions {
   const byLine = new Map<number, Decision[]>();
   for (const decision of decisions) {
-    const prefix = decision.direction === 'backward' ? 'backward.' : '';
     for (const [name, lines] of Object.entries(decision.lines)) {
-      for (const line of prefix + name === artifact ? lines : []) {
+      const isHere = wrapperName(decision.direction, name) === artifact;
+      for (const line of isHere ? lines : []) {
         byLine.set(line, [...(byLine.get(line) ?? []), decision]);
       }
     }

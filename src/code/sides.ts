@@ -130,7 +130,7 @@ export class Sides implements IDisposable {
       const problem = whyNothing(
         choice,
         report,
-        this._isWorking(),
+        { pending: this._isWorking(), isLive: this._model.isLive },
         this._trans
       );
       // Signals come in bursts; only what makes a difference is fetched or said again.
@@ -182,8 +182,9 @@ export class Sides implements IDisposable {
   }
 
   /**
-   * Without a report the kernel's state is all there is to say. With one it changes nothing, but for
-   * what was lost with the connection: that is fetched again once there is another.
+   * Without a report, or with an empty one, the kernel's state is what there is to say. Otherwise it
+   * changes nothing, but for what was lost with the connection: that is fetched again once there is
+   * another.
    */
   private _restate(): void {
     const { report, status } = this._model;
@@ -193,7 +194,7 @@ export class Sides implements IDisposable {
       this._retried.clear();
       lost.forEach(side => (this._seen[side] = ''));
     }
-    if (!report || (isReady && lost.length > 0)) {
+    if (!report?.variants.length || (isReady && lost.length > 0)) {
       this.refresh();
     }
   }

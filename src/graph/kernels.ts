@@ -1,4 +1,5 @@
 import type { Kernel, LaunchTime, Region } from '../protocol/types';
+import { isOfFurtherGraph } from '../model/wrappers';
 import type { IIndexed } from './indexed';
 
 /**
@@ -79,7 +80,10 @@ export function findFusions(
   );
   const fusions: Omit<IFusion, 'drawn'>[] = [];
   for (const kernel of kernels) {
-    if (directions && !directions.includes(kernel.direction)) {
+    const isElsewhere =
+      (directions && !directions.includes(kernel.direction)) ||
+      (kernel.launches.length > 0 && kernel.launches.every(isOfFurtherGraph));
+    if (isElsewhere) {
       continue;
     }
     const numbers = (names: readonly string[]) =>
@@ -163,8 +167,21 @@ function components(graph: IIndexed, nodes: readonly number[]): number[][] {
 }
 
 /**
- * What was measured of a kernel's launches, each once: a kernel lists those of
- * the other wrapper too.
+ * Kernels with a variant's own launches: a kernel lists those of the other
+ * wrapper too, which another variant's measurement timed.
+ */
+export function withOwnLaunches(
+  kernels: readonly Kernel[],
+  variant: string
+): Kernel[] {
+  return kernels.map(kernel => ({
+    ...kernel,
+    launches: kernel.launches.filter(launch => launch.variant === variant)
+  }));
+}
+
+/**
+ * What was measured of a kernel's launches.
  */
 export function launchTimes({ launches }: Kernel): LaunchTime[] {
   return launches.flatMap(({ time }) => time ?? []);

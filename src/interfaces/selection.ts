@@ -32,8 +32,7 @@ export interface ITextPosition {
   readonly line: number | null;
 
   /**
-   * An artifact of the same compilation that it is to be read beside: that one
-   * left, this one right.
+   * An artifact that it is to be read beside: that one left, this one right.
    */
   readonly beside?: string;
 
@@ -41,6 +40,11 @@ export interface ITextPosition {
    * The variant that `beside` is of, where it is another.
    */
   readonly besideVariant?: string;
+
+  /**
+   * The compilation that `beside` is of, where it is another.
+   */
+  readonly besideCompilation?: string;
 }
 
 /**

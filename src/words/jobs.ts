@@ -53,3 +53,14 @@ export function canGoOn(job: JobState, subject: string | null): boolean {
     job.state === 'cancelled' && job.kind === 'build' && job.subject === subject
   );
 }
+
+/**
+ * What continues work that was cancelled, where nothing came of it.
+ *
+ * @param isLive - Whether a kernel can take it up again.
+ */
+export function goOnRemedy(isLive: boolean, trans: TranslationBundle): string {
+  return isLive
+    ? trans.__('Press “Resume” above, or run the cell again.')
+    : trans.__('Run the cell again.');
+}

@@ -1,5 +1,6 @@
 import type { Kernel, Launch } from '../protocol/types';
 import type { ISubjectModel } from '../interfaces/subject';
+import { isOfFurtherGraph, wrapperName } from '../model/wrappers';
 
 /**
  * Whether a closer look was taken at a variant: `kernels` times its launches.
@@ -25,9 +26,9 @@ export function launchesByLine(
 ): ReadonlyMap<number, Launch> {
   const byLine = new Map<number, Launch>();
   for (const { direction, launches } of kernels) {
-    const prefix = direction === 'backward' ? 'backward.' : '';
     for (const launch of launches) {
-      if (prefix + launch.artifact === artifact) {
+      const isHere = wrapperName(direction, launch.artifact) === artifact;
+      if (isHere && !isOfFurtherGraph(launch)) {
         byLine.set(launch.line, launch);
       }
     }

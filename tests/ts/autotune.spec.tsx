@@ -124,7 +124,7 @@ describe('AutotuneBody', () => {
     expect(page.text()).toContain(
       '2 autotunings, 3.00 s spent measuring, 1 skip'
     );
-    expect(page.text()).toContain('1.50× faster than the library');
+    expect(page.text()).toContain('1.50× faster than the extern kernel');
     // Below its candidate, as wide as the table.
     const reason = page
       .all('tbody tr:not(:has(th))')
@@ -161,7 +161,7 @@ describe('AutotuneBody', () => {
     page.choose(page.all('input[type=search]')[0], 'slow');
     expect(operators()).toEqual(['mm']);
     page.choose(page.all('input[type=search]')[0], 'nothing');
-    expect(page.text()).toContain('No autotuning matches');
+    expect(page.text()).toContain('No autotuned operator matches');
   });
 
   it('opens the one whose kernel is selected, and goes to the kernel', () => {

@@ -119,7 +119,8 @@ describe('ChangesBody', () => {
           artifact: 'kernel.inference.cpp_fused_sum_1',
           line: null,
           beside: 'kernel.inference.cpp_fused_sum_2',
-          besideVariant: 'python'
+          besideVariant: 'python',
+          besideCompilation: '0/0'
         }
       })
     );

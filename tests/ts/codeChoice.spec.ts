@@ -175,8 +175,13 @@ describe('modesFor', () => {
 });
 
 describe('whyNothing', () => {
-  const why = (name: string, in_ = both, pending = false) =>
-    whyNothing(choose(in_, 'left', name, '0/0', null), in_, pending, trans);
+  const why = (name: string, in_ = both, pending = false, isLive = true) =>
+    whyNothing(
+      choose(in_, 'left', name, '0/0', null),
+      in_,
+      { pending, isLive },
+      trans
+    );
 
   it('says nothing when the text can be asked for', () => {
     expect(why('python')).toBeNull();
@@ -193,6 +198,8 @@ describe('whyNothing', () => {
     const stopped = why('', none);
     expect(stopped?.what).toContain('“attend”');
     expect(stopped?.remedy).toContain('run the cell again');
+    const ofFile = why('', none, false, false);
+    expect(ofFile?.remedy).toBe('Run the cell again.');
   });
 
   it('passes on the error of a report without variants', () => {

@@ -229,6 +229,8 @@ describe('CodePanel', () => {
       'kernel launch 20.0 µs left, 6.00 µs right',
       'return 1.00 µs left, – right'
     ]);
+    // New costs are no move of the cursor, which is at no step.
+    expect(costText()).toBeUndefined();
     model.select({ key: 'launch:1' });
     await until(
       () =>
@@ -322,6 +324,31 @@ describe('CodePanel', () => {
     await until(() => all('.cm-content')[1].textContent!.includes('kernel k0'));
     model.select({ text: { ...text, line: 3 } });
     await until(() => artifacts()[1] === 'cpp' && lineOfCursor(1) === 3);
+  });
+
+  it('turns to the compilation that is asked for, whatever a side shows', async () => {
+    const compilations = () =>
+      all('select[aria-label$="compilation"]').map(
+        select => (select as HTMLSelectElement).value
+      );
+    const twice = ['0/0', '1/0'].map(id =>
+      compilation(id, [artifact('python')])
+    );
+    model.report = report([variant('python', twice), variant('again', twice)]);
+    model.report.revision++;
+    model.reportChanged.emit();
+    const text = { artifact: 'python', line: null };
+    const ask = (id: string, beside: object) =>
+      model.select({
+        text: { ...text, variant: 'again', compilation: id, ...beside }
+      });
+    ask('1/0', { beside: 'python', besideVariant: 'python' });
+    await until(() => compilations().join() === '1/0,1/0');
+    // The model shows this one all along.
+    ask('0/0', {});
+    await until(() => compilations().join() === '1/0,0/0');
+    ask('1/0', { beside: 'python', besideCompilation: '0/0' });
+    await until(() => compilations().join() === '0/0,1/0');
   });
 
   it('names every control', () => {

@@ -100,6 +100,17 @@ describe('SideLoader', () => {
     ).toBe(true);
   });
 
+  it('takes a new description of the same text', async () => {
+    let answer = result('text');
+    const loader = new SideLoader(async () => answer);
+    await loader.load(choice);
+    answer = { ...answer, artifact: { ...answer.artifact, forms: ['ptx'] } };
+    await loader.load(choice);
+    expect(loader.state).toMatchObject({
+      result: { artifact: { forms: ['ptx'] } }
+    });
+  });
+
   it('says why there is no text', async () => {
     const problem = { severity: 'info', what: 'no C++ here' };
     const loader = new SideLoader(() => Promise.reject({ problem }));

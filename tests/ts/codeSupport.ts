@@ -83,6 +83,7 @@ export function variant(
 export class SidesModel {
   compilation = '0/0';
   pending = false;
+  isLive = true;
   status: IStatus = { kind: 'ready' };
   job = null;
   statusChanged = new Signal<this, IStatus>(this);

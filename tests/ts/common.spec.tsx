@@ -6,6 +6,7 @@ import {
   Prose,
   ReportView,
   sorted,
+  useLoaded,
   VirtualTable
 } from '../../src/panels/common';
 import { formatNanoseconds } from '../../src/words/format';
@@ -280,6 +281,33 @@ describe('VirtualTable', () => {
     draw(null, () => HOSTILE);
     expect(place.all('img')).toEqual([]);
     expect(texts()[0]).toContain(HOSTILE);
+  });
+});
+
+describe('useLoaded', () => {
+  it('shows what was got until another of the same place is there', async () => {
+    const page = stage();
+    const answers = new Map<string, (text: string) => void>();
+    function Text(props: { of: string; place?: string }): JSX.Element {
+      const { of, place } = props;
+      const load = () =>
+        new Promise<string>(resolve => answers.set(of, resolve));
+      const state = useLoaded(load, of, 'Loading…', place);
+      return <p>{state.kind === 'data' ? state.data : state.kind}</p>;
+    }
+    const answer = (of: string) => act(async () => answers.get(of)!(of));
+    page.draw(<Text of="a 1" place="a" />);
+    await answer('a 1');
+    page.draw(<Text of="a 2" place="a" />);
+    expect(page.text()).toBe('a 1');
+    await answer('a 2');
+    expect(page.text()).toBe('a 2');
+    page.draw(<Text of="b 2" place="b" />);
+    expect(page.text()).toBe('loading');
+    await answer('b 2');
+    page.draw(<Text of="b 3" />);
+    expect(page.text()).toBe('loading');
+    page.remove();
   });
 });
 

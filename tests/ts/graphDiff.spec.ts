@@ -9,10 +9,26 @@ import {
   stageBefore
 } from '../../src/graph/diff/stages';
 import { indexGraph } from '../../src/graph/indexed';
-import { findFusions, fusionTime } from '../../src/graph/kernels';
+import {
+  findFusions,
+  fusionTime,
+  launchTimes,
+  withOwnLaunches
+} from '../../src/graph/kernels';
 import { STAGES } from '../../src/protocol/types';
 import { realCompilation } from './graphReports';
-import { graphOf, kernelOf, launchOf, launchTime, nodeOf } from './structs';
+import type { ISubjectModel } from '../../src/interfaces/subject';
+import { loadStage } from '../../src/panels/graph/hooks';
+import { artifact, artifactResult, variant } from './codeSupport';
+import { report } from './fakes';
+import {
+  compilationSummary,
+  graphOf,
+  kernelOf,
+  launchOf,
+  launchTime,
+  nodeOf
+} from './structs';
 
 describe('comparedWith', () => {
   const stages = ['dynamo', 'joint', 'forward', 'backward', 'post_grad'];
@@ -213,6 +229,19 @@ describe('findFusions', () => {
     ]);
   });
 
+  it('leaves out a kernel of another graph of the direction', () => {
+    const graph = indexGraph([nodeOf('mul')]);
+    const kernels = ['launch:forward:#1', 'launch:forward.2:#1'].map(key =>
+      kernelOf(key, {
+        direction: 'forward',
+        nodes: ['mul'],
+        launches: [launchOf(key)]
+      })
+    );
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    expect(fusions.map(({ kernel }) => kernel)).toEqual([kernels[0]]);
+  });
+
   it('takes in what only picks a part, and gives a shared node to one hull', () => {
     const graph = indexGraph([
       nodeOf('split'),
@@ -229,6 +258,51 @@ describe('findFusions', () => {
   });
 });
 
+describe('loadStage', () => {
+  it('tells launches apart by the wrapper that the kernels are of', async () => {
+    const names = ['python', 'backward.cpp', 'backward.python'];
+    const artifacts = names.map(name => artifact(name));
+    const model = {
+      report: report('f', {
+        variants: [variant('python', [compilationSummary({ artifacts })])]
+      }),
+      getGraph: async (_v: string, _c: string, stage: string) => graphOf(stage),
+      getArtifact: jest.fn(async (_v: string, _c: string, name: string) =>
+        artifactResult(name, '')
+      )
+    };
+    const launches = ['1', '2'].map(key => launchOf(key));
+    const data = {
+      ...{ subject: 'f', revision: 1, variant: 'python', compilation: '0/0' },
+      ...{ stages: ['backward_post_grad'], absent: {} },
+      kernels: [kernelOf('k', { direction: 'backward', launches })]
+    };
+    await loadStage(
+      model as unknown as ISubjectModel,
+      data,
+      'backward_post_grad',
+      false,
+      null
+    );
+    expect(model.getArtifact).toHaveBeenCalledWith(
+      'python',
+      '0/0',
+      'backward.python'
+    );
+  });
+});
+
+describe('withOwnLaunches', () => {
+  it('leaves out the times of the other wrapper', () => {
+    const other = { ...launchOf('1', launchTime(12)), variant: 'cpp' };
+    const kernels = [kernelOf('k', { launches: [launchOf('1'), other] })];
+    const [own] = withOwnLaunches(kernels, 'python');
+    expect(own.launches).toEqual([launchOf('1')]);
+    expect(launchTimes(own)).toEqual([]);
+    expect(fusionTime({ kernel: own, key: '1' })).toBeNull();
+  });
+});
+
 describe('opKind', () => {
   it.each([
     ['torch.ops.aten.addmm.default', 'matmul'],
@@ -241,6 +315,16 @@ describe('opKind', () => {
     ['torch.nn.functional.scaled_dot_product_attention', 'attention'],
     ['torch.nn.functional.layer_norm', 'normalization'],
     ['torch.ops._c10d_functional.all_reduce.default', 'collective'],
+    ['torch.ops._c10d_functional.broadcast.default', 'collective'],
+    ['torch.ops.c10d.allreduce_.default', 'collective'],
+    ['torch.distributed._functional_collectives.broadcast', 'collective'],
+    ['torch.broadcast_tensors', 'view'],
+    ['torch.nn.functional.normalize', 'normalization'],
+    ['torch.ops.prims.broadcast_in_dim.default', 'view'],
+    ['torch.ops.prims.convert_element_type.default', 'memory'],
+    ['torch.ops.aten.normal_functional.default', 'memory'],
+    ['torch.ops.aten._native_batch_norm_legit.default', 'normalization'],
+    ['torch.ops.aten.norm.Scalar', 'normalization'],
     ['mylib.strange', 'other']
   ])('%s is %s', (target, kind) => {
     expect(opKind(nodeOf('n', { target }))).toBe(kind);

@@ -5,9 +5,9 @@ import {
   artifactOf,
   filtered,
   rowsOf,
-  totalsOf,
-  wrapperOf
+  totalsOf
 } from '../../src/panels/kernels/rows';
+import { wrapperName } from '../../src/model/wrappers';
 import type {
   Descriptor,
   Kernel,
@@ -161,8 +161,8 @@ describe('rowsOf', () => {
 
 it('names the artifacts as the report does', () => {
   expect(artifactOf(RELU)).toBe('kernel.forward.cpp_fused_relu_0');
-  expect(wrapperOf(RELU, RELU.launches[1])).toBe('cpp');
-  expect(wrapperOf(RELU_BACK, RELU.launches[0])).toBe('backward.python');
+  expect(wrapperName(RELU.direction, 'cpp')).toBe('cpp');
+  expect(wrapperName(RELU_BACK.direction, 'python')).toBe('backward.python');
 });
 
 it('says what a resource is', () => {

@@ -93,12 +93,21 @@ describe('MemoryBody', () => {
   let model: ViewModel;
 
   beforeEach(() => {
+    // jsdom lays nothing out: there would be room for no row.
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
     page = stage();
     model = new ViewModel();
     const context = contextOf(model);
     page.draw(
       <MemoryBody
-        memories={[MEMORY, { ...MEMORY, direction: 'backward', buffers: [] }]}
+        memories={[
+          MEMORY,
+          { ...MEMORY, direction: 'backward', buffers: [] },
+          { ...MEMORY, direction: 'backward' }
+        ]}
         layouts={[
           {
             node: 'clone',
@@ -119,7 +128,10 @@ describe('MemoryBody', () => {
     );
   });
 
-  afterEach(() => page.remove());
+  afterEach(() => {
+    page.remove();
+    jest.restoreAllMocks();
+  });
 
   it('tells the peak, and what it would be without reuse', () => {
     const [summary] = page.all('.jp-Compilescope-memorySummary');
@@ -141,6 +153,24 @@ describe('MemoryBody', () => {
     expect(page.all('img')).toHaveLength(0);
     page.click(page.button('clone'));
     expect(model.selection.node).toEqual({ stage: 'post_grad', name: 'clone' });
+  });
+
+  it('numbers the graphs of each direction, and opens the text of the first', () => {
+    const [select] = page.all('select');
+    expect([...select.children].map(option => option.textContent)).toEqual([
+      'inference',
+      'backward',
+      'backward 2'
+    ]);
+    const texts = (graph: string) => {
+      page.choose(select, graph);
+      const row = page.all('.jp-Compilescope-tableRow')[1];
+      page.click(row);
+      page.click(row);
+      return model.selection.text?.artifact;
+    };
+    expect(texts('2')).toBeUndefined();
+    expect(texts('0')).toBe('python');
   });
 
   it('has nothing of the other direction', () => {

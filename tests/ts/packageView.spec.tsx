@@ -54,6 +54,31 @@ function packageOf(change: Partial<Package> = {}): Package {
   };
 }
 
+/** A report with the code of a package and of a C++ wrapper. */
+function withCode() {
+  const artifact = (name: string) => ({
+    name,
+    label: name,
+    group: 'code' as const,
+    language: 'cpp',
+    lines: 1,
+    forms: [],
+    configs: []
+  });
+  return report('f', {
+    variants: [
+      {
+        ...variantSummary('cpp'),
+        compilations: [
+          compilationSummary({
+            artifacts: [artifact('cpp'), artifact('aot')]
+          })
+        ]
+      }
+    ]
+  });
+}
+
 describe('PackageBody', () => {
   let page: ReturnType<typeof stage>;
   let model: ViewModel;
@@ -88,6 +113,14 @@ describe('PackageBody', () => {
     expect(model.startStudies).toHaveBeenLastCalledWith(['aot'], ['cpp']);
   });
 
+  it('builds no other variant where this one has no code', () => {
+    show({ stage: 'failed' });
+    expect(page.text()).toContain('This variant has no code.');
+    for (const label of ['Generate the sources', 'Build and time']) {
+      expect(page.button(label)).toHaveProperty('disabled', true);
+    }
+  });
+
   it('offers nothing that a report from a file cannot do', () => {
     model.isLive = false;
     show({ absent: { package: 'The backend has no such thing.' } });
@@ -113,27 +146,7 @@ describe('PackageBody', () => {
     model.getArtifact.mockResolvedValue({
       regions: [{ kind: 'entry', start: 700 }]
     });
-    const artifact = (name: string) => ({
-      name,
-      label: name,
-      group: 'code' as const,
-      language: 'cpp',
-      lines: 1,
-      forms: [],
-      configs: []
-    });
-    model.report = report('f', {
-      variants: [
-        {
-          ...variantSummary('cpp'),
-          compilations: [
-            compilationSummary({
-              artifacts: [artifact('cpp'), artifact('aot')]
-            })
-          ]
-        }
-      ]
-    });
+    model.report = withCode();
     show({ package: packageOf() });
     page.click(page.button('Show its C++'));
     await act(() => Promise.resolve());
@@ -148,6 +161,16 @@ describe('PackageBody', () => {
       origin
     });
     expect(context.open).toHaveBeenCalledWith('code');
+  });
+
+  it('says why the code could not be fetched', async () => {
+    model.report = withCode();
+    model.getArtifact.mockRejectedValue(new Error('The kernel is gone.'));
+    show({ package: packageOf() });
+    page.click(page.button('Show its C++'));
+    await act(() => Promise.resolve());
+    expect(page.text()).toContain('The kernel is gone.');
+    expect(context.open).not.toHaveBeenCalled();
   });
 
   it('lists the ways to call it, and why one has no time', () => {

@@ -112,7 +112,11 @@ describe('RanksBody', () => {
         .all('.jp-Compilescope-ranksRun button')
         .map(element => element.textContent)
     ).toEqual(['rank 0', 'rank 1']);
-    expect(place.all('.jp-Compilescope-ranksGood')).toHaveLength(1);
+    const good = () => place.all('.jp-Compilescope-ranksGood')[0].textContent;
+    expect(good()).toBe('None: all ranks compiled the same code.');
+    // It was not compared with a third one.
+    draw({ ...RANK, rank: 1, size: 3, differences: [] });
+    expect(good()).toBe('None: the same code as on rank 0.');
   });
 });
 

@@ -142,6 +142,8 @@ describe('a standalone program', () => {
           <StageProgram
             context={contextOf(model)}
             data={{
+              subject: summary.subject.id,
+              revision: summary.revision,
               variant: summary.variants[0].name,
               compilation: '0/0',
               stages: ['post_grad'],

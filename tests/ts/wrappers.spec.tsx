@@ -3,7 +3,10 @@ import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
 import { pairOf } from '../../src/panels/wrappers/pair';
 import type { Step, Steps } from '../../src/protocol/types';
+import { launchesByLine } from '../../src/words/launches';
 import { report, variantSummary } from './fakes';
+import { artifact } from './codeSupport';
+import { compilationSummary, kernelOf, launchOf } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
@@ -67,6 +70,18 @@ const CPP = steps(
   { whole_us: 9, sum_us: 8.1, agrees: false, why: 'It was busy.' }
 );
 
+describe('launchesByLine', () => {
+  it('has those of the first graph alone, which has the text', () => {
+    const at = (key: string) =>
+      launchesByLine(
+        [kernelOf('k', { direction: 'backward', launches: [launchOf(key)] })],
+        'backward.python'
+      ).size;
+    expect(at('launch:backward:#1')).toBe(1);
+    expect(at('launch:backward.2:#1')).toBe(0);
+  });
+});
+
 function keysOf(python: Step[], cpp: Step[]) {
   return align(python, cpp).map(row => [row.python?.key, row.cpp?.key]);
 }
@@ -121,6 +136,21 @@ describe('pairOf', () => {
       cpp: 'tuned cpp'
     });
     expect(pairOf('cpp', variants)).toEqual({ python: 'python', cpp: 'cpp' });
+  });
+
+  it('goes by the code of what the cell compiled itself', () => {
+    const compilations = [
+      compilationSummary({ artifacts: [artifact('cpp', 'code', 'cpp')] })
+    ];
+    const watched = { ...summary('watched', false), compilations };
+    expect(pairOf('watched', [variants[1], watched])).toEqual({
+      python: null,
+      cpp: 'watched'
+    });
+    expect(pairOf('python', [variants[0], watched])).toEqual({
+      python: 'python',
+      cpp: 'watched'
+    });
   });
 
   it('takes any other wrapper for the same device, or none', () => {
@@ -240,6 +270,14 @@ describe('WrappersBody', () => {
         text: expect.objectContaining({ artifact: 'backward.cpp' })
       })
     );
+    page.remove();
+  });
+
+  it('leads from no line of a further graph to the text of the first', () => {
+    const { page } = drawn({ python: [], cpp: [CPP, CPP] });
+    page.choose(page.all('select')[0], 'inference 2');
+    expect(page.text()).toContain('44');
+    expect(() => page.button('44')).toThrow();
     page.remove();
   });
 

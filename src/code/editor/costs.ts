@@ -41,12 +41,6 @@ export function stepCosts(
   trans: TranslationBundle,
   moved: (line: number) => void
 ): Extension {
-  const hasChanged = (
-    transactions: readonly { effects: readonly StateEffect<unknown>[] }[]
-  ) =>
-    transactions.some(({ effects }) =>
-      effects.some(effect => effect.is(setCosts))
-    );
   return [
     costsField,
     gutter({
@@ -62,7 +56,10 @@ export function stepCosts(
           ? new CostMarker(step, number === step.start, costs, longest, trans)
           : null;
       },
-      lineMarkerChange: ({ transactions }) => hasChanged(transactions),
+      lineMarkerChange: ({ transactions }) =>
+        transactions.some(({ effects }) =>
+          effects.some(effect => effect.is(setCosts))
+        ),
       // As wide wherever the text is scrolled to.
       initialSpacer: () => new Spacer(false),
       updateSpacer: (spacer, { state }) => {
@@ -70,8 +67,8 @@ export function stepCosts(
         return spacer.eq(new Spacer(isWide)) ? spacer : new Spacer(isWide);
       }
     }),
-    EditorView.updateListener.of(({ selectionSet, state, transactions }) => {
-      if (selectionSet || hasChanged(transactions)) {
+    EditorView.updateListener.of(({ selectionSet, state }) => {
+      if (selectionSet) {
         moved(state.doc.lineAt(state.selection.main.head).number);
       }
     })

@@ -82,11 +82,10 @@ export function diffStages(
   const counts = { same: 0, renamed: 0, rewritten: 0, added: 0, removed: 0 };
   for (const node of after.nodes) {
     const from = matcher.from.get(node.name) ?? [];
-    const fields =
-      from.length === 1 && matcher.isOneToOne(from[0], node.name)
-        ? whatDiffers(matcher.old(from[0]), node, matcher.renames)
-        : [];
     const isOne = from.length === 1 && matcher.isOneToOne(from[0], node.name);
+    const fields = isOne
+      ? whatDiffers(matcher.old(from[0]), node, matcher.renames)
+      : [];
     const kind: ChangeKind =
       from.length === 0
         ? 'added'

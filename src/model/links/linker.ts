@@ -6,6 +6,7 @@ import type {
 } from '../../protocol/types';
 import type { ILinked, ISelection } from '../../interfaces/selection';
 import type { ISubjectModel } from '../../interfaces/subject';
+import { wrapperName } from '../wrappers';
 import { bareLinks, kernelStage, resolveLinks } from './links';
 import { GraphIndex } from './nodes';
 import type { ReportReader } from '../reading/reader';
@@ -212,8 +213,7 @@ async function launchesOf(
   for (const { direction, launches } of kernels) {
     const ofVariant = launches.filter(launch => launch.variant === variant);
     if (ofVariant.length > 1) {
-      const prefix = direction === 'backward' ? 'backward.' : '';
-      names.add(prefix + ofVariant[0].artifact);
+      names.add(wrapperName(direction, ofVariant[0].artifact));
     }
   }
   const artifacts = compilation?.artifacts.filter(({ name }) =>

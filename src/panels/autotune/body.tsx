@@ -102,7 +102,7 @@ export function AutotuneBody(props: {
       </ul>
       {shown.length === 0 && (
         <p className="jp-Compilescope-tableNone">
-          {trans.__('No autotuning matches the filter.')}
+          {trans.__('No autotuned operator matches the filter.')}
         </p>
       )}
     </>

@@ -90,16 +90,16 @@ export function chosenOf({ choices }: Autotuning): Choice | undefined {
 }
 
 /**
- * How much the choice gains over the best library call, where both were
+ * How much the choice gains over the best extern kernel, where both were
  * measured: 1.2 is 1.2 times as fast.
  */
 export function gainOf(tuning: Autotuning): number | null {
   const chosen = chosenOf(tuning);
-  const library = tuning.choices
+  const externs = tuning.choices
     .filter(({ kind, time_us }) => kind === 'extern' && time_us !== null)
     .map(({ time_us }) => time_us!);
-  return chosen?.time_us && chosen.kind !== 'extern' && library.length
-    ? Math.min(...library) / chosen.time_us
+  return chosen?.time_us && chosen.kind !== 'extern' && externs.length
+    ? Math.min(...externs) / chosen.time_us
     : null;
 }
 

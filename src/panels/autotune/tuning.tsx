@@ -77,7 +77,10 @@ export function TuningCard(props: {
               )}
               {gain !== null && (
                 <span>
-                  {trans.__('%1 faster than the library', formatRatio(gain))}
+                  {trans.__(
+                    '%1 faster than the extern kernel',
+                    formatRatio(gain)
+                  )}
                 </span>
               )}
             </>

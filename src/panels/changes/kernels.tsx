@@ -87,7 +87,8 @@ function KernelDetails(props: {
         ...(isHere &&
           row.baseline && {
             beside: artifact(row.baseline),
-            besideVariant: baseline
+            besideVariant: baseline,
+            besideCompilation: row.baseline_compilation
           })
       },
       origin

@@ -69,7 +69,7 @@ function Legend(
         className="jp-Compilescope-code-legendHead"
         aria-expanded={isOpen}
         title={trans.__(
-          'Host time, read from a clock between the steps; it excludes work on a device. The whole call was also timed without the clock.'
+          'Host time, read from a clock between the steps; it excludes work on a device. The whole call was also timed without instrumentation.'
         )}
         onClick={() => setChosen(!isOpen)}
       >

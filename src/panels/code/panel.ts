@@ -222,14 +222,11 @@ export class CodePanel extends Panel {
     if (text.beside !== undefined) {
       this._sides.pick('left', {
         variant: text.besideVariant ?? variant,
-        artifact: text.beside
+        artifact: text.beside,
+        compilation: text.besideCompilation ?? compilation
       });
     }
-    this._sides.pick(side, {
-      variant,
-      artifact,
-      ...(compilation !== this._model.compilation && { compilation })
-    });
+    this._sides.pick(side, { variant, artifact, compilation });
   }
 
   /** Bring headers and toolbar up to date. */

@@ -19,7 +19,7 @@ export interface IStudyProps {
   })[];
 
   /**
-   * What to do where none of them is built.
+   * What to do where none of them is built; empty where a button beside it says so.
    */
   unbuilt?: string;
   context: IViewContext;
@@ -70,7 +70,8 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
       <button
         type="button"
         className="jp-Compilescope-button"
-        disabled={why !== ''}
+        // A study of no variant in particular is one of all that are built.
+        disabled={why !== '' || built.length === 0}
         title={trans.__('%1; takes %2.', summary, duration)}
         aria-describedby={why ? reason : undefined}
         onClick={() => void model.startStudies([study], built)}

@@ -17,10 +17,15 @@ export function GraphHeader(props: {
   prepared: IPrepared;
   absent: Readonly<Record<string, string>>;
   layout: ILaidOutGraph;
+
+  /**
+   * Why the picture could not be saved; null if nothing failed.
+   */
+  unsaved: string | null;
   hits: { count: number; at: number } | null;
   mode: ColourMode;
 }): JSX.Element {
-  const { context, prepared, absent, layout, hits, mode } = props;
+  const { context, prepared, absent, layout, unsaved, hits, mode } = props;
   const { trans } = context;
   const { graph, grouping, diff } = prepared;
   return (
@@ -85,6 +90,11 @@ export function GraphHeader(props: {
             .join('\n')}
         >
           {trans.__('no worker')}
+        </Badge>
+      )}
+      {unsaved !== null && (
+        <Badge kind="error" title={unsaved}>
+          {trans.__('could not be saved: %1', unsaved)}
         </Badge>
       )}
       {layout.error && (

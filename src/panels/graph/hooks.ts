@@ -2,6 +2,7 @@ import * as React from 'react';
 import { comparedWith, otherHalf } from '../../graph/diff/stages';
 import { hasKernelNames } from '../../graph/kernels';
 import type { IStageData, IPrepared } from '../../graph/prepare';
+import { wrapperName } from '../../model/wrappers';
 import type { Region } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { layoutInput, nodeTexts } from '../../graph/sizes';
@@ -52,7 +53,10 @@ async function launchRegions(
     return [];
   }
   const isBackward = stage.startsWith('backward');
-  const preferred = `${launch.artifact}${isBackward ? '.backward' : ''}`;
+  const preferred = wrapperName(
+    isBackward ? 'backward' : 'forward',
+    launch.artifact
+  );
   const artifacts =
     model.report?.variants
       .find(summary => summary.name === variant)

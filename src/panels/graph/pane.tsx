@@ -38,17 +38,19 @@ export function Pane(props: {
   const { context, data, stage, beside, settings } = props;
   const { model, trans } = context;
   const isCompared = settings.mode === 'change';
+  const place = JSON.stringify([
+    data.subject,
+    data.variant,
+    data.compilation,
+    stage,
+    isCompared,
+    isCompared && beside
+  ]);
   const loaded = useLoaded(
     () => loadStage(model, data, stage, isCompared, beside),
-    JSON.stringify([
-      data.variant,
-      data.compilation,
-      model.report?.revision,
-      stage,
-      isCompared,
-      isCompared && beside
-    ]),
-    trans.__('Loading the graph…')
+    `${place} ${data.revision}`,
+    trans.__('Loading the graph…'),
+    place
   );
   const stageData = loaded.kind === 'data' ? loaded.data : null;
   const prepared = React.useMemo(
@@ -78,7 +80,14 @@ export function Pane(props: {
       {loaded.kind === 'data' && prepared ? (
         <Drawing
           // Other nodes, other groups: begin anew.
-          key={`${data.variant} ${data.compilation} ${stage} ${prepared.grouping.basis}`}
+          key={JSON.stringify([
+            data.variant,
+            data.compilation,
+            stage,
+            prepared.grouping.basis,
+            prepared.graph.nodes.length,
+            prepared.grouping.groups.length
+          ])}
           {...props}
           prepared={prepared}
           absent={loaded.data.graph.absent}

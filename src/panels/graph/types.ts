@@ -6,6 +6,12 @@ import type { Kernel } from '../../protocol/types';
  * What the view shows something of.
  */
 export interface IGraphData {
+  readonly subject: string;
+
+  /**
+   * The report's revision that it was loaded from.
+   */
+  readonly revision: number;
   readonly variant: string;
   readonly compilation: string;
 

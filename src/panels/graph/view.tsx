@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { inOrder } from '../../graph/diff/stages';
+import { withOwnLaunches } from '../../graph/kernels';
 import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -14,7 +15,10 @@ export class GraphView extends ReportView<IGraphData> {
     super(context, { name: 'graph', label: context.trans.__('Graph') });
   }
 
-  protected async load({ variant, compilation }: IShown): Promise<IGraphData> {
+  protected async load(shown: IShown): Promise<IGraphData> {
+    const { subject, variant, compilation } = shown;
+    // The report may have another one by the time that the kernels are here.
+    const revision = this.model.report?.revision ?? 0;
     const { kernels, absent } = await this.model.getCompilation(
       variant,
       compilation,
@@ -24,7 +28,15 @@ export class GraphView extends ReportView<IGraphData> {
       .find(({ name }) => name === variant)
       ?.compilations.find(({ id }) => id === compilation);
     const stages = inOrder(summary?.stages ?? []);
-    return { variant, compilation, stages, absent, kernels };
+    return {
+      subject,
+      revision,
+      variant,
+      compilation,
+      stages,
+      absent,
+      kernels: withOwnLaunches(kernels, variant)
+    };
   }
 
   protected override whyEmpty(

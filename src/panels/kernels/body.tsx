@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { wrapperName } from '../../model/wrappers';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
@@ -22,8 +23,7 @@ import {
   filtered,
   launchesByDirection,
   rowsOf,
-  totalsOf,
-  wrapperOf
+  totalsOf
 } from './rows';
 
 /**
@@ -69,7 +69,7 @@ export function KernelsBody(props: {
       row,
       {
         variant: launch.variant,
-        artifact: wrapperOf(row.kernel, launch),
+        artifact: wrapperName(row.kernel.direction, launch.artifact),
         line: launch.line
       },
       launch

@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { isOfFurtherGraph } from '../../model/wrappers';
 import type { KernelTime, Launch, SourceLine } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
@@ -345,18 +346,22 @@ function LaunchCell(props: {
   const [first, ...others] = props.launches;
   return first ? (
     <>
-      <button
-        type="button"
-        className="jp-Compilescope-link jp-mod-code"
-        tabIndex={-1}
-        title={`${props.title(first)}\n${first.text}`}
-        onClick={event => {
-          event.stopPropagation();
-          props.onOpen(first);
-        }}
-      >
-        {first.line}
-      </button>
+      {isOfFurtherGraph(first) ? (
+        <span title={first.text}>{first.line}</span>
+      ) : (
+        <button
+          type="button"
+          className="jp-Compilescope-link jp-mod-code"
+          tabIndex={-1}
+          title={`${props.title(first)}\n${first.text}`}
+          onClick={event => {
+            event.stopPropagation();
+            props.onOpen(first);
+          }}
+        >
+          {first.line}
+        </button>
+      )}
       {others.length > 0 && (
         <span
           className="jp-Compilescope-muted"

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { isOfFurtherGraph } from '../../model/wrappers';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
 import { DECISIONS_TITLE } from '../../protocol/types';
 import { Absent, Badge, DecisionList, Fact, SourceLink } from '../common';
@@ -266,18 +267,22 @@ function Launches(props: {
     <ul className="jp-Compilescope-kernelLaunches">
       {launches.map((launch, index) => (
         <li key={index}>
-          <button
-            type="button"
-            className="jp-Compilescope-link jp-mod-code"
-            aria-label={trans.__(
-              'Show line %1 of variant %2 in the code',
-              launch.line,
-              launch.variant
-            )}
-            onClick={() => onOpen(launch)}
-          >
-            {launch.line}
-          </button>
+          {isOfFurtherGraph(launch) ? (
+            <span>{launch.line}</span>
+          ) : (
+            <button
+              type="button"
+              className="jp-Compilescope-link jp-mod-code"
+              aria-label={trans.__(
+                'Show line %1 of variant %2 in the code',
+                launch.line,
+                launch.variant
+              )}
+              onClick={() => onOpen(launch)}
+            >
+              {launch.line}
+            </button>
+          )}
           {launch.time && (
             <span
               className="jp-Compilescope-launchTime"

@@ -161,13 +161,6 @@ export function artifactOf({ direction, name }: Kernel): string {
 }
 
 /**
- * The name of the artifact that a launch is in.
- */
-export function wrapperOf({ direction }: Kernel, { artifact }: Launch): string {
-  return direction === 'backward' ? `backward.${artifact}` : artifact;
-}
-
-/**
  * What each column sums to, over all launches; null where nothing is known.
  */
 export interface ITotals {

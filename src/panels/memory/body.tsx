@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { Chart } from '../../charts';
+import { wrapperName } from '../../model/wrappers';
 import type { LayoutChange, Memory } from '../../protocol/types';
 import type { Sort } from '../common';
 import { Prose, Select, sorted, VirtualTable } from '../common';
@@ -31,6 +32,9 @@ export function MemoryBody(props: {
   const [sort, setSort] = React.useState<Sort>(null);
   const [chosen, setChosen] = React.useState<number | null>(null);
   const memory = memories[place] ?? memories[0];
+  const numbers = numbersOf(memories);
+  // Of further graphs of a direction there is no text.
+  const hasText = numbers[memories.indexOf(memory)] === 1;
   const rows = React.useMemo(() => rowsOf(memory), [memory]);
   const figure = React.useMemo(
     () => figureOf(memory, rows, trans),
@@ -55,7 +59,7 @@ export function MemoryBody(props: {
       key: key || null,
       text: {
         ...shown,
-        artifact: direction === 'backward' ? `backward.${artifact}` : artifact,
+        artifact: wrapperName(direction, artifact),
         line: buffer.line ?? 1
       },
       origin
@@ -78,10 +82,7 @@ export function MemoryBody(props: {
               value: `${index}`,
               label:
                 directionTitle(direction, trans) +
-                (memories.findIndex(other => other.direction === direction) <
-                index
-                  ? ` ${index + 1}`
-                  : '')
+                (numbers[index] > 1 ? ` ${numbers[index]}` : '')
             }))}
             onChange={value => {
               setPlace(Number(value));
@@ -111,7 +112,7 @@ export function MemoryBody(props: {
         {lines > MOST_LINES && (
           <p className="jp-Compilescope-hint">
             {trans.__(
-              'Showing the %1 largest of %2 buffers.',
+              'Showing the %1 largest of %2 allocations.',
               MOST_LINES,
               lines
             )}
@@ -125,7 +126,9 @@ export function MemoryBody(props: {
           sort={sort}
           onSort={setSort}
           selected={chosen}
-          onSelect={row => (row.place === chosen ? open(row) : choose(row))}
+          onSelect={row =>
+            hasText && row.place === chosen ? open(row) : choose(row)
+          }
           isMarked={isMarked}
           revealKey={model.selection.origin === origin ? null : model.linked}
           none={trans.__('The wrapper allocates no memory.')}
@@ -137,5 +140,17 @@ export function MemoryBody(props: {
         </p>
       </div>
     </>
+  );
+}
+
+/**
+ * The number of each memory among those of its direction; the first is 1.
+ */
+function numbersOf(memories: readonly Memory[]): number[] {
+  return memories.map(
+    ({ direction }, index) =>
+      memories
+        .slice(0, index + 1)
+        .filter(other => other.direction === direction).length
   );
 }

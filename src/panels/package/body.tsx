@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Package, VariantReport } from '../../protocol/types';
+import { problemOf } from '../../protocol/client';
+import type { Package, Problem, VariantReport } from '../../protocol/types';
 import { Badge, CodeBlock, Empty } from '../common';
 import { formatBytes, formatSeconds } from '../../words/format';
 import { Part, StudyButton } from '../common/study';
@@ -198,6 +199,7 @@ function Summary(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { contents, onCode, trans } = props;
+  const [problem, setProblem] = React.useState<Problem | null>(null);
   const parts = Object.entries(contents.parts).filter(([, count]) => count > 0);
   const paths = new Set(contents.files.map(({ path }) => path));
   const notes = Object.entries(contents.absent).filter(
@@ -221,12 +223,16 @@ function Summary(props: {
           <button
             type="button"
             className="jp-Compilescope-button"
-            onClick={() => void onCode()}
+            onClick={() => {
+              setProblem(null);
+              onCode().catch(error => setProblem(problemOf(error)));
+            }}
           >
             {trans.__('Show its C++')}
           </button>
         )}
       </p>
+      {problem && <ProblemCard problem={problem} trans={trans} />}
       {parts.length > 0 && (
         <p className="jp-Compilescope-muted">
           {contents.seconds !== null &&

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { hasCppWrapper, wrapperName } from '../../model/wrappers';
 import type { Collective } from '../../protocol/types';
 import { Absent, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
@@ -110,10 +111,8 @@ function Line(props: {
     return <Absent why={trans.__('It is not in the generated code')} />;
   }
   const { variant, compilation, direction } = collective;
-  const artifact = model.report?.variants.find(({ name }) => name === variant)
-    ?.requested.cpp_wrapper
-    ? 'cpp'
-    : 'python';
+  const summary = model.report?.variants.find(({ name }) => name === variant);
+  const artifact = summary && hasCppWrapper(summary) ? 'cpp' : 'python';
   return (
     <button
       type="button"
@@ -124,8 +123,7 @@ function Line(props: {
           text: {
             variant,
             compilation,
-            artifact:
-              direction === 'backward' ? `backward.${artifact}` : artifact,
+            artifact: wrapperName(direction, artifact),
             line
           }
         });

@@ -15,7 +15,12 @@ export function Differences(props: {
   if (differences.length === 0) {
     return (
       <p className="jp-Compilescope-ranksGood">
-        {trans.__('None: all ranks compiled the same code.')}
+        {
+          // The first rank is compared with every other, and those only with it.
+          rank === 0
+            ? trans.__('None: all ranks compiled the same code.')
+            : trans.__('None: the same code as on rank 0.')
+        }
       </p>
     );
   }

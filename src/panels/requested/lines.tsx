@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { wrapperName } from '../../model/wrappers';
 import type { Crossing, Route } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
@@ -14,8 +15,7 @@ export function WrapperLines(props: {
 }): JSX.Element {
   const { variant, compilation, of, lines, context } = props;
   const { model, trans } = context;
-  const artifact =
-    of.direction === 'backward' ? `backward.${of.artifact}` : of.artifact;
+  const artifact = wrapperName(of.direction, of.artifact);
   return (
     <>
       {lines.map(line => (

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { wrapperName } from '../../model/wrappers';
 import type { Decision, Device, VariantReport } from '../../protocol/types';
 import { DECISIONS_TITLE } from '../../protocol/types';
 import { DecisionList, useLoaded, ViewFrame } from '../common';
@@ -122,9 +123,11 @@ function Lines(
 ): JSX.Element | null {
   const { variant, compilation, decision, context } = props;
   const { model, trans } = context;
-  const prefix = decision.direction === 'backward' ? 'backward.' : '';
   const places = Object.entries(decision.lines).flatMap(([artifact, lines]) =>
-    lines.map(line => ({ artifact: prefix + artifact, line }))
+    lines.map(line => ({
+      artifact: wrapperName(decision.direction, artifact),
+      line
+    }))
   );
   const open = (text: { artifact: string; line: number }) => {
     model.select({ text: { variant, compilation, ...text } });

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { wrapperName } from '../../model/wrappers';
 import type { Step, Steps } from '../../protocol/types';
 import { filled, Select, VirtualTable } from '../common';
 import { directionTitle } from '../../words/directions';
@@ -47,7 +48,7 @@ export function WrappersBody(props: {
       text: {
         variant,
         compilation,
-        artifact: graph.direction === 'backward' ? `backward.${side}` : side,
+        artifact: wrapperName(graph.direction, side),
         line: step.start
       },
       origin
@@ -61,7 +62,8 @@ export function WrappersBody(props: {
       rows,
       context,
       origin,
-      onLine
+      // Of further graphs of a direction there is no text.
+      graph.number === 1 ? onLine : null
     ),
     rows
   );

@@ -13,11 +13,13 @@ import type { IRow } from './align';
 import { kindClass, kindTitle } from '../../words/steps';
 import type { IGraph } from './types';
 
+type OnLine = (row: IRow, side: Steps['artifact'], step: Step) => void;
+
 /**
  * The columns of the table of steps. A narrow one has no bars.
  *
  * @param names - The variants' names.
- * @param onLine - Shows a step in the code view.
+ * @param onLine - Shows a step in the code view; null where it has no text.
  */
 export function columnsOf(
   graph: IGraph,
@@ -25,7 +27,7 @@ export function columnsOf(
   rows: readonly IRow[],
   context: IViewContext,
   origin: object,
-  onLine: (row: IRow, side: Steps['artifact'], step: Step) => void
+  onLine: OnLine | null
 ): IColumn<IRow>[] {
   const { trans } = context;
   const files = context.model.report?.files ?? {};
@@ -148,7 +150,7 @@ function Line(props: {
   row: IRow;
   of: Steps['artifact'];
   trans: TranslationBundle;
-  onLine: (row: IRow, side: Steps['artifact'], step: Step) => void;
+  onLine: OnLine | null;
 }): JSX.Element {
   const { row, of, trans, onLine } = props;
   const step = row[of];
@@ -163,7 +165,10 @@ function Line(props: {
     );
   }
   const { start, end } = step;
-  return (
+  const lines = start === end ? start : `${start}–${end}`;
+  return onLine === null ? (
+    <span>{lines}</span>
+  ) : (
     <button
       type="button"
       className="jp-Compilescope-link jp-mod-code"
@@ -174,7 +179,7 @@ function Line(props: {
         onLine(row, of, step);
       }}
     >
-      {start === end ? start : `${start}–${end}`}
+      {lines}
     </button>
   );
 }

@@ -1,4 +1,5 @@
 import { isCompiled, isSameVariant } from '../../model/variants';
+import { hasCppWrapper } from '../../model/wrappers';
 import type { VariantSummary } from '../../protocol/types';
 
 /**
@@ -22,11 +23,11 @@ export function pairOf(
     return { python: null, cpp: null };
   }
   const { requested } = shown;
-  const isCpp = requested.cpp_wrapper;
+  const isCpp = hasCppWrapper(shown);
   const others = variants.filter(
     variant =>
       isCompiled(variant) &&
-      variant.requested.cpp_wrapper !== isCpp &&
+      hasCppWrapper(variant) !== isCpp &&
       variant.requested.target === requested.target
   );
   const counterpart = { ...requested, cpp_wrapper: !isCpp };

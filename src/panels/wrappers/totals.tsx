@@ -111,7 +111,7 @@ export function Totals(props: {
                 ))}
               </tr>
               <tr>
-                <th scope="row">{trans.__('whole call, without the clock')}</th>
+                <th scope="row">{trans.__('whole call, not instrumented')}</th>
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td />
@@ -210,7 +210,7 @@ function Stack(props: {
           className="jp-Compilescope-stackWhole"
           style={{ left: part(steps.whole_us ?? 0) }}
           title={trans.__(
-            'Whole call, without the clock: %1',
+            'Whole call, not instrumented: %1',
             formatMicroseconds(steps.whole_us ?? 0)
           )}
         />

@@ -58,3 +58,15 @@ def test_a_graph_more_is_told_and_the_others_are_compared() -> None:
 def test_what_is_a_rank_s_own_is_no_difference() -> None:
     here = graphs("with cuda:0 at 0x7f00aa\n", "open('/tmp/ab/cd.py')")
     assert not differences(here, graphs("with cuda:1 at 0x7f00bb\n", "open('/tmp/ef/gh.py')"))
+
+
+def test_a_variant_of_one_rank_alone_is_a_difference_of_both() -> None:
+    alive, dead = report(0, Code(python="a")), report(1, Code(python="a"))
+    dead.variants.clear()
+    compare([alive, dead])
+    for one, stages in ((alive, ("sources", "none")), (dead, ("none", "sources"))):
+        assert one.rank is not None
+        (difference,) = one.rank.differences
+        assert (difference.here, difference.there) == stages
+        assert difference.serious
+        assert not one.rank.same

@@ -85,6 +85,8 @@ def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() ->
     same = [ranked(0, "sum", "cuda:0"), ranked(1, "sum", "cuda:1")]
     compare(same)
     assert all(variant.rank is not None and variant.rank.same for variant in same), same[0].rank
+    assert "the same code on every rank" in text.render(same[0])
+    assert "the same code as on rank 0" in text.render(same[1])
     other = [ranked(0, "sum", "cuda:0"), ranked(1, "max", "cuda:1")]
     compare(other)
     assert other[1].rank is not None

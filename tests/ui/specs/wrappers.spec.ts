@@ -111,7 +111,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     const launches = figures.getByRole('row', { name: /^kernel launch/ });
     await expect(launches).toContainText('µs');
     await expect(
-      figures.getByRole('row', { name: /^whole call, without the clock/ })
+      figures.getByRole('row', { name: /^whole call, not instrumented/ })
     ).toBeVisible();
     await expect(sums).toHaveCount(2);
   });

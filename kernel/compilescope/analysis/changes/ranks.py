@@ -37,34 +37,40 @@ def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:
     assert report.rank is not None
     assert other_report.rank is not None
     mine, yours = RankTexts(report.rank.device), RankTexts(other_report.rank.device)
+    own_variants = {variant.name: variant for variant in report.variants}
     other_variants = {variant.name: variant for variant in other_report.variants}
-    for variant in report.variants:
-        other = other_variants.get(variant.name)
-        if other is not None:
-            for of_variant in _of_variants(variant, other, mine, yours):
-                of_variant.other = other_report.rank.rank
-                yield of_variant
-    for name in dict.fromkeys(
-        variant.name for variant in [*report.variants, *other_report.variants]
-    ):
+    names = list(dict.fromkeys([*own_variants, *other_variants]))
+    for name in names:
+        for of_variant in _of_variants(
+            name, own_variants.get(name), other_variants.get(name), mine, yours
+        ):
+            of_variant.other = other_report.rank.rank
+            yield of_variant
+    for name in names:
         for of_variant in _in_order(name, report.rank.collectives, other_report.rank.collectives):
             of_variant.other = other_report.rank.rank
             yield of_variant
 
 
 def _of_variants(
-    variant: VariantReport, other: VariantReport, mine: RankTexts, yours: RankTexts
+    name: str,
+    variant: VariantReport | None,
+    other: VariantReport | None,
+    mine: RankTexts,
+    yours: RankTexts,
 ) -> Iterator[RankDifference]:
-    name = variant.name
-    if variant.stage != other.stage:
+    stage, other_stage = (found.stage if found else "none" for found in (variant, other))
+    if stage != other_stage:
         yield RankDifference(
             what=f"{name}: stage reached",
             kind="compilations",
-            here=variant.stage,
-            there=other.stage,
+            here=stage,
+            there=other_stage,
             serious=True,
             why="A rank that stops leaves the others waiting in their next collective.",
         )
+    if variant is None or other is None:
+        return
     if variant.config != other.config:
         changed = sorted(
             key

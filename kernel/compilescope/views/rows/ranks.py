@@ -50,7 +50,9 @@ def rank_line(report: Report) -> str:
     rank = report.rank
     if rank is None:
         return ""
-    same = "the same code on every rank" if rank.same else ""
+    # The first rank is compared with every other, and those only with it.
+    others = "as on rank 0" if rank.rank else "on every rank"
+    same = f"the same code {others}" if rank.same else ""
     differs = wording.count(len(rank.differences), "difference")
     serious = sum(difference.serious for difference in rank.differences)
     outcome = same or f"{differs} to other ranks" + (f", {serious} may hang" if serious else "")

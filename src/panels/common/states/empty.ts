@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
 import type { ISubjectModel } from '../../../interfaces/subject';
+import { goOnRemedy } from '../../../words/jobs';
 import type { ViewState } from './frame';
 
 /**
@@ -37,9 +38,7 @@ export function whyNothing(
         kind: 'empty',
         what: trans.__('No code was generated'),
         why: trans.__('Code generation was cancelled.'),
-        remedy: model.isLive
-          ? trans.__('Press “Resume” above, or run the cell again.')
-          : trans.__('Run the cell again.')
+        remedy: goOnRemedy(model.isLive, trans)
       };
     }
     const problems = variant?.problems ?? report.problems;

@@ -7,14 +7,17 @@ import type { ViewState } from './frame';
  *
  * @param load - Gets it; null: there is nothing to get yet.
  * @param key - Says what it is: another key, another load.
+ * @param place - What it is of: what was got stays until another of the same is there.
  */
 export function useLoaded<T>(
   load: (() => Promise<T>) | null,
   key: string,
-  label: string
+  label: string,
+  place = key
 ): Exclude<ViewState<T>, { kind: 'empty' }> {
   const [loaded, setLoaded] = React.useState<{
     key: string;
+    place: string;
     state: Exclude<ViewState<T>, { kind: 'empty' }>;
   } | null>(null);
   const isOn = load !== null;
@@ -24,17 +27,23 @@ export function useLoaded<T>(
     }
     let isCurrent = true;
     load().then(
-      data => isCurrent && setLoaded({ key, state: { kind: 'data', data } }),
+      data =>
+        isCurrent && setLoaded({ key, place, state: { kind: 'data', data } }),
       error =>
         isCurrent &&
-        setLoaded({ key, state: { kind: 'error', problem: problemOf(error) } })
+        setLoaded({
+          key,
+          place,
+          state: { kind: 'error', problem: problemOf(error) }
+        })
     );
     return () => {
       isCurrent = false;
     };
     // `load` is a new function at each call; the key says what it loads.
   }, [key, isOn]);
-  return isOn && loaded?.key === key
-    ? loaded.state
-    : { kind: 'loading', label };
+  const isShown =
+    loaded?.key === key ||
+    (loaded?.place === place && loaded.state.kind === 'data');
+  return isOn && loaded && isShown ? loaded.state : { kind: 'loading', label };
 }

@@ -7,6 +7,7 @@ import { groupsAround, searchNodes } from '../../../graph/search';
 import { groupShares } from '../../../graph/shares';
 import type { Direction } from '../../../graph/walk';
 import { walk } from '../../../graph/walk';
+import { problemOf } from '../../../protocol/client';
 import type { IViewContext } from '../../views';
 import { GraphCanvas } from './canvas';
 import { Details } from '../aside/details';
@@ -61,6 +62,7 @@ export function Drawing(props: {
   } | null>(null);
   const [, setScale] = React.useState(1);
   const [hit, setHit] = React.useState(-1);
+  const [unsaved, setUnsaved] = React.useState<string | null>(null);
   const sizeText = (size: number) => countNodes(size, trans);
   const layout = useLayout(prepared, () => openAtFirst(grouping), sizeText);
   const { scene, open } = layout;
@@ -232,7 +234,10 @@ export function Drawing(props: {
       export: kind => {
         if (picture) {
           const name = [model.report?.subject.name, data.compilation, stage];
-          void exportPicture(picture, kind, name.filter(Boolean).join(' '));
+          setUnsaved(null);
+          exportPicture(picture, kind, name.filter(Boolean).join(' ')).catch(
+            error => setUnsaved(problemOf(error).what)
+          );
         }
       },
       find
@@ -280,6 +285,7 @@ export function Drawing(props: {
         prepared={prepared}
         absent={props.absent}
         layout={layout}
+        unsaved={unsaved}
         hits={settings.query ? { count: hits.length, at: hit } : null}
         mode={mode}
       />
