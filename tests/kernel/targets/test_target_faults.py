@@ -18,9 +18,11 @@ import psutil
 import pytest
 import torch
 from compilescope.inspection.inspection import Inspection
+from compilescope.processes import runner
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import VariantReport
 from compilescope.targets import known_devices
+from compilescope.targets.wire import Enter, write
 from compilescope.targets.worker_pool import shared_pool
 
 from .. import target_subjects as subjects
@@ -51,6 +53,16 @@ def test_a_process_killed_while_nothing_is_asked_is_replaced_unseen() -> None:
     wait_for(lambda: "h100" not in shared_pool().pids())
     assert _inspect(subjects.scaled, (X,)).problems == []
     assert shared_pool().pids()["h100"] != before
+
+
+def test_a_process_that_died_with_a_message_unread_is_ended() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    process.wait()
+    assert process.stdin is not None
+    with pytest.raises(BrokenPipeError):
+        write(process.stdin, Enter(device=None))
+    runner.end(process)
+    assert process.stdin.closed
 
 
 def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
