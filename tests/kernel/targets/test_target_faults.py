@@ -159,6 +159,24 @@ def test_a_module_that_changed_is_loaded_anew(
     assert "cos" in kernels[1]
 
 
+def test_a_module_saved_during_a_request_is_loaded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "compilescope_saved_module.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "def f(x, extra):\n    return x.{}()\n"
+    file.write_text(text.format("sin"))
+    os.utime(file, (1e9, 1e9))
+    module = importlib.import_module(file.stem)
+    try:
+        before = _inspect(module.f, (X, subjects.Saves(str(file), text.format("cos"))))
+        after = _inspect(importlib.reload(module).f, (X, None))
+    finally:
+        del sys.modules[file.stem]
+    assert "sin" in before.compilations[0].kernels[0].source
+    assert "cos" in after.compilations[0].kernels[0].source
+
+
 def test_a_module_of_the_working_folder_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,9 +66,10 @@ class Worker:
         while True:
             question = self._inbox.get()
             assert isinstance(question, Question), "there is nothing else to be told"
+            began = time.time()
             answer = self._answered(question)
             # Before the answer is out: who has it may change a file at once.
-            self._clean.note_files()
+            self._clean.note_files(began)
             self._tell(answer)
             self._clean.restore()
 
