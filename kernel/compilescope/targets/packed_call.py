@@ -12,6 +12,7 @@ import contextlib
 import io
 import linecache
 import pickle
+import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -25,6 +26,7 @@ import torch
 from ..isolation.global_state import SavedModes
 from ..isolation.object_walk import walk
 from ..report.errors import CompilescopeError
+from ..report.problem import in_short
 from ..subject.pickled_subject import Call, Pickler, settings
 from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
@@ -119,7 +121,7 @@ def unpack(data: bytes, world: Any) -> Call:
     Raises
     ------
     CompilescopeError
-        Something that it refers to by name is not here; the message says what.
+        Something that it refers to by name is not here, or raises; the message says what.
     """
     packed = put_in_force(data)
     for library in packed.libraries:
@@ -140,8 +142,24 @@ def unpack(data: bytes, world: Any) -> Call:
             "That process imports the modules of functions and classes again: put them into a file "
             "that can be imported, or into the notebook.",
         ) from None
+    except CompilescopeError:
+        raise
+    except Exception as error:
+        raise _not_remade(error) from error
     finally:
         _rebuilding.reset(token)
+
+
+def _not_remade(error: Exception) -> CompilescopeError:
+    """What the user's modules and objects raised: they are imported and unpickled."""
+    remade = CompilescopeError(
+        "The call cannot be made again in the target's process.",
+        f"{in_short(error)}.",
+        "That process imports the modules of functions and classes again, with the environment "
+        "variables that the kernel had when the process was started.",
+    )
+    remade.problem.detail = "".join(traceback.format_exception(error))
+    return remade
 
 
 def _load(library: str) -> None:

@@ -139,6 +139,24 @@ def test_a_module_that_is_not_there_is_named(
     assert file.stem in problem.what
 
 
+def test_a_module_that_cannot_be_imported_again_is_no_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "compilescope_settled_module.py"
+    file.write_text("import os\nROOT = os.environ['MODEL_ROOT']\ndef f(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setenv("MODEL_ROOT", "/")
+        module = importlib.import_module(file.stem)
+    try:
+        (problem,) = _inspect(module.f, (X,)).problems
+    finally:
+        del sys.modules[file.stem]
+    assert problem.what == "The call cannot be made again in the target's process."
+    assert problem.why == "KeyError: 'MODEL_ROOT'."
+    assert str(file) in problem.detail
+
+
 def test_a_module_that_changed_is_loaded_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
