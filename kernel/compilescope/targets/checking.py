@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from typing import NamedTuple
 
 import cloudpickle
 import msgspec
@@ -25,7 +26,17 @@ OTHER_BODY = (
 )
 
 _MOST_RESULTS = 8
-_given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
+
+
+class _Result(NamedTuple):
+    variant: str
+    """The name of the variant that was checked; if it asks again, it is checked again."""
+    missing: str
+    """Why graphs are missing, where some are."""
+    checks: CheckGiven
+
+
+_results: OrderedDict[str, _Result] = OrderedDict()
 """The last results: variants that differ only in the wrapper share them."""
 
 
@@ -89,14 +100,14 @@ def _check(
     assert variant.target is not None, "it is a target's variant"
     alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
     packed = cloudpickle.dumps(alike)
-    key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits)))
-    before, checks = _given.get(key, (variant.name, None))
-    missing = ""
-    if checks is None or before == variant.name:
+    # Of a module's functions the call holds the names: the kernels tell that it has changed.
+    bodies = sorted({body(kernel.source) for kernel in kernels})
+    key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits, bodies)))
+    result = _results.get(key)
+    if result is None or result.variant == variant.name:
         request = GraphsAsked(variant=packed, call=call)
         answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
-        missing = graphs.why
         check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
         question = msgspec.msgpack.encode(check)
         try:
@@ -105,12 +116,12 @@ def _check(
             _fail(variant, kernels, error.problem)
             return
         checks = msgspec.msgpack.decode(answer, type=CheckGiven)
-        _given[key] = (variant.name, checks)
-        while len(_given) > _MOST_RESULTS:
-            _given.popitem(last=False)
+        result = _results[key] = _Result(variant.name, graphs.why, checks)
+        while len(_results) > _MOST_RESULTS:
+            _results.popitem(last=False)
     for kernel in kernels:
-        verdict = checks.checks.get(body(kernel.source))
-        why = missing or OTHER_BODY
+        verdict = result.checks.checks.get(body(kernel.source))
+        why = result.missing or OTHER_BODY
         kernel.check = verdict or KernelCheck(outcome="not checked", why=why)
     _tell(variant, kernels)
 

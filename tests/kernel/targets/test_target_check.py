@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import torch
 from compilescope.progress.progress import Monitor, Progress
-from compilescope.report import Kernel, VariantReport
+from compilescope.report import Compilation, Kernel, TargetReport, VariantReport
 from compilescope.report.target import KernelCheck
 from compilescope.targets import checking, known_devices, target_variants
 from compilescope.targets.check_request import (
@@ -154,6 +154,38 @@ def test_both_wrappers_share_a_check() -> None:
     kernel.source += "\n    pass"
     checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
     assert check_text(kernel) == f"not checked: {checking.OTHER_BODY}"
+
+
+class Unable:
+    """A pool whose processes generate no Python wrapper, so that no kernel is checked."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def ask(self, target: str, kind: str, *rest: Any, **named: Any) -> bytes:
+        self.kinds.append(kind)
+        no_graph = GraphsGiven(graphs=pickle.dumps([]), why="torch generates no Python wrapper")
+        return msgspec.msgpack.encode(no_graph if kind == "graphs" else CheckGiven(checks={}))
+
+
+def test_a_shared_check_keeps_its_reason_and_is_of_these_kernels() -> None:
+    pool: Any = Unable()
+    for name, source, asked in (
+        ("python", "def f(): 1", 2),
+        ("cpp", "def f(): 1", 2),
+        # The subject's module has changed, of which its call holds only the name.
+        ("other", "def f(): 2", 4),
+    ):
+        kernel = Kernel(name="f", language="triton", source=source)
+        variant = VariantReport(
+            name=name,
+            requested=cs.Variant(target="h100"),
+            target=TargetReport(name="h100", device=known_devices.find("h100")),
+            compilations=[Compilation(id="0/0", kernels=[kernel])],
+        )
+        checking.add_check(variant, b"the same call", pool, Monitor())
+        assert check_text(kernel) == "not checked: torch generates no Python wrapper"
+        assert len(pool.kinds) == asked
 
 
 @pytest.mark.parametrize(
