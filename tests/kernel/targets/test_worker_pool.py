@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from compilescope.progress.progress import Monitor
+from compilescope.report.devices import Device
 from compilescope.report.errors import CompilescopeError
 from compilescope.report.variant import Variant
-from compilescope.targets import known_devices, target_variants
+from compilescope.targets import known_devices, target_variants, worker_pool
 
 pytestmark = pytest.mark.skipif(
     bool(known_devices.unavailable()), reason=known_devices.unavailable()
@@ -53,3 +56,35 @@ def _warmed(targets: Sequence[str], name: str, monkeypatch: pytest.MonkeyPatch) 
     (problem,) = target_variants.generate(shipment, variants, name, Monitor()).problems
     assert problem.what == f"{name} was asked."
     return pool.warmed
+
+
+class _Worker:
+    """Stands in for a target's process."""
+
+    def __init__(self, role: str, device: Device | None, caches: Path) -> None:
+        self.lock = threading.Lock()
+        self.device = device
+        self.is_over = False
+        self.was_held = False
+        """Whether nobody could ask it while it was ended."""
+
+    def end(self) -> None:
+        self.is_over = True
+        self.was_held = self.lock.locked()
+
+
+def test_a_process_that_makes_way_cannot_be_asked_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "WorkerProcess", _Worker)
+    pool: Any = worker_pool.WorkerPool()
+    pool.warm(TARGETS[0])
+    pool.warm(TARGETS[1])
+    first, second = pool._workers.values()
+    with first.lock:
+        for target in TARGETS[2:5]:
+            pool.warm(target)
+    assert not first.is_over
+    assert second.is_over
+    assert second.was_held
+    assert not second.lock.locked()
