@@ -17,10 +17,9 @@ from ..report.problem import Problem
 from ..report.target import KernelCheck
 from .check.bodies import body
 from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Limits
+from .only_triton import why_left_out
 from .worker_pool import WorkerPool
 
-LIBRARY = "A library's kernel: it is not generated."
-NOT_TRITON = "It is not a Triton kernel: Triton's interpreter runs only those."
 OTHER_BODY = (
     "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
 )
@@ -69,11 +68,10 @@ def add_check(
     kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     checkable = []
     for kernel in kernels:
-        if kernel.language == "triton" and kernel.source:
-            checkable.append(kernel)
-        else:
-            why = LIBRARY if kernel.language == "extern" else NOT_TRITON
+        if why := why_left_out(kernel):
             kernel.check = KernelCheck(outcome="not checked", why=why)
+        else:
+            checkable.append(kernel)
     if checkable and (missed := extras.missed("numpy")):
         for kernel in checkable:
             kernel.check = KernelCheck(outcome="not checked", why=missed)

@@ -31,6 +31,7 @@ from ..subject.pickled_subject import Call, Pickler, settings
 from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
+from .received_code import define_operator, remember_texts
 
 _MOST_BYTES = 256e6
 
@@ -126,13 +127,11 @@ def unpack(data: bytes, world: Any) -> Call:
     packed = put_in_force(data)
     for library in packed.libraries:
         _load(library)
-    linecache.cache.update(_lines(packed.files))
+    remember_texts(packed.files)
     token = _rebuilding.set(Rebuilding(world, packed.on_cpu, packed.shared))
     try:
         for name, definition in packed.operators.items():
-            if _defined.get(name) != definition:
-                custom.define(pickle.loads(definition))
-                _defined[name] = definition
+            define_operator(name, definition)
         return Call(*pickle.loads(packed.content))
     except (ImportError, AttributeError) as error:
         missing = getattr(error, "name", None)
@@ -191,7 +190,6 @@ def let_go() -> None:
 
 _in_force = contextlib.ExitStack()
 _rebuilding: ContextVar[Rebuilding] = ContextVar("compilescope_rebuilding")
-_defined: dict[str, bytes] = {}
 
 
 class _CallPickler(Pickler):
@@ -273,14 +271,6 @@ def _texts(files: set[str]) -> dict[str, str]:
     """The texts of those that are no files on disk, or that only this process knows."""
     lines_by_file = {name: linecache.getlines(name) for name in files if not Path(name).is_file()}
     return {name: "".join(lines) for name, lines in lines_by_file.items() if lines}
-
-
-def _lines(files: Mapping[str, str]) -> dict[str, Any]:
-    """Entries for Python's cache of lines, which no look at the disk takes away."""
-    return {
-        name: (len(text), None, text.splitlines(keepends=True), name)
-        for name, text in files.items()
-    }
 
 
 def _where(last: Sequence[object], fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:

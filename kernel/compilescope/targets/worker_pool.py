@@ -163,7 +163,7 @@ _making = threading.Lock()
 
 
 def shared_pool() -> WorkerPool:
-    """The kernel's desk, made when it is first asked for."""
+    """The pool of this process, made when it is first needed."""
     global _pool, _owner
     with _making:
         # A process that was forked off has no business with its parent's.

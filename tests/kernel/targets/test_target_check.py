@@ -24,6 +24,7 @@ from compilescope.targets.check_request import (
     GraphsGiven,
     Limits,
 )
+from compilescope.targets.only_triton import LIBRARY
 from compilescope.targets.worker_pool import shared_pool
 from compilescope.torch_api.targets.lowered import LoweredGraph
 
@@ -52,6 +53,7 @@ def indices(*size: int) -> torch.Tensor:
 
 HALVES = rows(32, 32, dtype=torch.bfloat16)
 HEADS = rows(1, 2, 128, 32, dtype=torch.float16)
+ASSUME = "; tl.assume(tl.program_id(0) < 0)"
 TEMPLATES = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
 
 
@@ -106,6 +108,7 @@ def test_kernels_agree_with_their_operators(
         (subjects.scaled, (rows(32, 32),), "2.0, tl.float32", "2.001, tl.float32", "instead of"),
         (subjects.scaled, (rows(30, 31),), "xindex < xnumel", "xindex < 900", "instead of"),
         (subjects.scaled, (rows(32, 32),), "in_ptr0 + (x0)", "in_ptr0 + (x0 + 1)", "memory"),
+        (subjects.scaled, (rows(32, 32),), "x0 = xindex", f"x0 = xindex{ASSUME}", "to assume"),
         (subjects.summed, (rows(40, 3000),), "tl_math.sin", "tl_math.cos", "instead of"),
         (subjects.drawn, (rows(40, 33),), "0.3, tl.float32", "0.31, tl.float32", "instead of"),
         # Right for the positive numbers of a second run: that run takes back no difference.
@@ -219,7 +222,7 @@ def test_a_library_call_that_is_not_here_is_told() -> None:
     hows = [kernel.check.how for kernel in generated(variant) if kernel.check is not None]
     assert any("its results were drawn" in how for how in hows)
     others = [kernel for kernel in kernels_of(variant) if kernel.language == "extern"]
-    assert {check_text(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
+    assert {check_text(other) for other in others} == {f"not checked: {LIBRARY}"}
 
 
 OPERATOR = """

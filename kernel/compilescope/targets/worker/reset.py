@@ -15,7 +15,6 @@ from ...torch_api.kernels import user_kernels
 from ...torch_api.process import portable_settings
 from ..packed_call import let_go
 
-
 _OUTDATED = -1.0
 """A time at which no file was changed."""
 
