@@ -140,7 +140,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
             child.kill()
     process.wait()
     if process.stdin is not None:
-        process.stdin.close()
+        # What it did not read before it ended is flushed again, and nobody reads it.
+        with contextlib.suppress(OSError):
+            process.stdin.close()
 
 
 def describe_exit(code: int | None) -> str:

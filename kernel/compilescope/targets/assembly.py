@@ -10,10 +10,8 @@ from ..report import Kernel, KernelConfig, VariantReport
 from ..report.devices import Build, Device
 from ..report.problem import Problem
 from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from .only_triton import why_left_out
 from .worker_pool import WorkerPool
-
-LIBRARY = "A library's kernel: its code is in the library, and is not compiled here."
-NOT_TRITON = "It is not a Triton kernel: only those are compiled for a target."
 
 LONG = 100_000
 """In characters: longer texts are kept for one configuration only, to limit the report's size."""
@@ -38,9 +36,8 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
         for compilation in variant.compilations
         for compiled_kernel in compilation.kernels
     ):
-        if kernel.language != "triton" or not kernel.source:
-            library = kernel.language == "extern"
-            kernel.absent["assembly"] = LIBRARY if library else NOT_TRITON
+        if why := why_left_out(kernel):
+            kernel.absent["assembly"] = why
         elif not kernel.configs:
             by_source.setdefault(kernel.source, []).append(kernel)
     if not by_source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from typing import NamedTuple
 
 import cloudpickle
 import msgspec
@@ -16,16 +17,25 @@ from ..report.problem import Problem
 from ..report.target import KernelCheck
 from .check.bodies import body
 from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Limits
+from .only_triton import why_left_out
 from .worker_pool import WorkerPool
 
-LIBRARY = "A library's kernel: it is not generated."
-NOT_TRITON = "It is not a Triton kernel: Triton's interpreter runs only those."
 OTHER_BODY = (
     "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
 )
 
 _MOST_RESULTS = 8
-_given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
+
+
+class _Result(NamedTuple):
+    variant: str
+    """The name of the variant that was checked; if it asks again, it is checked again."""
+    missing: str
+    """Why graphs are missing, where some are."""
+    checks: CheckGiven
+
+
+_results: OrderedDict[str, _Result] = OrderedDict()
 """The last results: variants that differ only in the wrapper share them."""
 
 
@@ -58,11 +68,10 @@ def add_check(
     kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     checkable = []
     for kernel in kernels:
-        if kernel.language == "triton" and kernel.source:
-            checkable.append(kernel)
-        else:
-            why = LIBRARY if kernel.language == "extern" else NOT_TRITON
+        if why := why_left_out(kernel):
             kernel.check = KernelCheck(outcome="not checked", why=why)
+        else:
+            checkable.append(kernel)
     if checkable and (missed := extras.missed("numpy")):
         for kernel in checkable:
             kernel.check = KernelCheck(outcome="not checked", why=missed)
@@ -89,14 +98,14 @@ def _check(
     assert variant.target is not None, "it is a target's variant"
     alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
     packed = cloudpickle.dumps(alike)
-    key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits)))
-    before, checks = _given.get(key, (variant.name, None))
-    missing = ""
-    if checks is None or before == variant.name:
+    # Of a module's functions the call holds the names: the kernels tell that it has changed.
+    bodies = sorted({body(kernel.source) for kernel in kernels})
+    key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits, bodies)))
+    result = _results.get(key)
+    if result is None or result.variant == variant.name:
         request = GraphsAsked(variant=packed, call=call)
         answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
-        missing = graphs.why
         check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
         question = msgspec.msgpack.encode(check)
         try:
@@ -105,12 +114,12 @@ def _check(
             _fail(variant, kernels, error.problem)
             return
         checks = msgspec.msgpack.decode(answer, type=CheckGiven)
-        _given[key] = (variant.name, checks)
-        while len(_given) > _MOST_RESULTS:
-            _given.popitem(last=False)
+        result = _results[key] = _Result(variant.name, graphs.why, checks)
+        while len(_results) > _MOST_RESULTS:
+            _results.popitem(last=False)
     for kernel in kernels:
-        verdict = checks.checks.get(body(kernel.source))
-        why = missing or OTHER_BODY
+        verdict = result.checks.checks.get(body(kernel.source))
+        why = result.missing or OTHER_BODY
         kernel.check = verdict or KernelCheck(outcome="not checked", why=why)
     _tell(variant, kernels)
 

@@ -207,7 +207,7 @@ def _check(device: Device) -> None:
                 f"The target {device.name!r} has {name} {value!r}.",
                 remedy="Give a positive number.",
             )
-    pattern = r"gfx[0-9a-f]+" if build.backend == "hip" else r"[1-9][0-9]{1,2}"
+    pattern = r"gfx[0-9]{1,2}[0-9a-f]{2}" if build.backend == "hip" else r"[1-9][0-9]{1,2}"
     if not re.fullmatch(pattern, build.arch):
         raise CompilescopeError(
             f"The target {device.name!r} has arch {build.arch!r}.",

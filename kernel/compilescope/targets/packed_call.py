@@ -12,6 +12,7 @@ import contextlib
 import io
 import linecache
 import pickle
+import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -25,10 +26,12 @@ import torch
 from ..isolation.global_state import SavedModes
 from ..isolation.object_walk import walk
 from ..report.errors import CompilescopeError
+from ..report.problem import in_short
 from ..subject.pickled_subject import Call, Pickler, settings
 from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
+from .received_code import define_operator, remember_texts
 
 _MOST_BYTES = 256e6
 
@@ -119,18 +122,16 @@ def unpack(data: bytes, world: Any) -> Call:
     Raises
     ------
     CompilescopeError
-        Something that it refers to by name is not here; the message says what.
+        Something that it refers to by name is not here, or raises; the message says what.
     """
     packed = put_in_force(data)
     for library in packed.libraries:
         _load(library)
-    linecache.cache.update(_lines(packed.files))
+    remember_texts(packed.files)
     token = _rebuilding.set(Rebuilding(world, packed.on_cpu, packed.shared))
     try:
         for name, definition in packed.operators.items():
-            if _defined.get(name) != definition:
-                custom.define(pickle.loads(definition))
-                _defined[name] = definition
+            define_operator(name, definition)
         return Call(*pickle.loads(packed.content))
     except (ImportError, AttributeError) as error:
         missing = getattr(error, "name", None)
@@ -140,8 +141,24 @@ def unpack(data: bytes, world: Any) -> Call:
             "That process imports the modules of functions and classes again: put them into a file "
             "that can be imported, or into the notebook.",
         ) from None
+    except CompilescopeError:
+        raise
+    except Exception as error:
+        raise _not_remade(error) from error
     finally:
         _rebuilding.reset(token)
+
+
+def _not_remade(error: Exception) -> CompilescopeError:
+    """What the user's modules and objects raised: they are imported and unpickled."""
+    remade = CompilescopeError(
+        "The call cannot be made again in the target's process.",
+        f"{in_short(error)}.",
+        "That process imports the modules of functions and classes again, with the environment "
+        "variables that the kernel had when the process was started.",
+    )
+    remade.problem.detail = "".join(traceback.format_exception(error))
+    return remade
 
 
 def _load(library: str) -> None:
@@ -173,7 +190,6 @@ def let_go() -> None:
 
 _in_force = contextlib.ExitStack()
 _rebuilding: ContextVar[Rebuilding] = ContextVar("compilescope_rebuilding")
-_defined: dict[str, bytes] = {}
 
 
 class _CallPickler(Pickler):
@@ -255,14 +271,6 @@ def _texts(files: set[str]) -> dict[str, str]:
     """The texts of those that are no files on disk, or that only this process knows."""
     lines_by_file = {name: linecache.getlines(name) for name in files if not Path(name).is_file()}
     return {name: "".join(lines) for name, lines in lines_by_file.items() if lines}
-
-
-def _lines(files: Mapping[str, str]) -> dict[str, Any]:
-    """Entries for Python's cache of lines, which no look at the disk takes away."""
-    return {
-        name: (len(text), None, text.splitlines(keepends=True), name)
-        for name, text in files.items()
-    }
 
 
 def _where(last: Sequence[object], fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ This calls no user code and does not hold torch's compile lock: a cell may run.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from ..report.variant import Variant
 from ..torch_api.process.float32_precision import rounds_float32
 from . import known_devices, packed_call
 from .sources_request import SourcesAsked, SourcesGiven
-from .worker_pool import shared_pool
+from .worker_pool import AT_MOST, WorkerPool, shared_pool
 
 NOT_HERE = "Nothing runs for {}: it is not available. The times of its code are estimated."
 
@@ -73,7 +74,7 @@ def generate(
     Parameters
     ----------
     variants
-        All that are wanted: processes for the other targets start meanwhile.
+        All that are wanted, in order: processes for the coming targets start meanwhile.
     name
         Which of them.
 
@@ -87,9 +88,7 @@ def generate(
     monitor = _named(monitor, name)
     try:
         device = known_devices.find(variant.target or "")
-        for other in variants.values():
-            if other.target:
-                pool.warm(other.target)
+        _warm_coming(pool, variants, name)
         request = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
         payload = msgspec.msgpack.encode(request)
         answer = pool.ask(variant.target or "", "sources", payload, monitor)
@@ -125,6 +124,18 @@ def refuse(variants: Mapping[str, Variant], what: str) -> None:
                 NOT_HERE.format(known_devices.find(variant.target).name),
                 "Name variants without a target.",
             )
+
+
+def _warm_coming(pool: WorkerPool, variants: Mapping[str, Variant], name: str) -> None:
+    """Starts the processes of this variant's target and of the next, as many as the pool holds."""
+    order = list(variants)
+    coming = [variants[later].target for later in order[order.index(name) :]]
+    targets = list(dict.fromkeys(known_devices.plain(target) for target in coming if target))
+    # The one that is needed now comes last: what was used last makes way for others last.
+    for target in reversed(targets[:AT_MOST]):
+        # What is wrong with a target is the problem of its own variant.
+        with contextlib.suppress(CompilescopeError):
+            pool.warm(target)
 
 
 def _report(

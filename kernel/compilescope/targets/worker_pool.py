@@ -7,7 +7,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..processes.runner import search_path
@@ -135,19 +135,26 @@ class WorkerPool:
                 folder.mkdir(parents=True, exist_ok=True)
                 worker = self._workers[key] = WorkerProcess(role, device, folder)
             self._workers.move_to_end(key)
-            others = [
-                (worker_key, other)
-                for worker_key, other in self._workers.items()
-                if worker_key != key
-            ]
-            idle = [worker_key for worker_key, other in others if not other.lock.locked()]
-            superfluous += [
-                self._workers.pop(worker_key)
-                for worker_key in idle[: max(0, len(self._workers) - AT_MOST)]
-            ]
-        for other in superfluous:
-            other.end()
+            idle = self._hold_idle(key, len(self._workers) - AT_MOST)
+        with ExitStack() as held:
+            for other in idle:
+                held.callback(other.lock.release)
+            for other in (*superfluous, *idle):
+                other.end()
         return worker
+
+    def _hold_idle(self, key: tuple[str, Role], most: int) -> list[WorkerProcess]:
+        """Takes out processes other than this one that nobody asks, those used longest ago first.
+
+        Their locks are held: who waits for one finds it ended, and takes another.
+        """
+        idle: list[WorkerProcess] = []
+        for other_key, other in list(self._workers.items()):
+            if len(idle) >= most:
+                break
+            if other_key != key and other.lock.acquire(blocking=False):
+                idle.append(self._workers.pop(other_key))
+        return idle
 
 
 _pool: WorkerPool | None = None
@@ -156,7 +163,7 @@ _making = threading.Lock()
 
 
 def shared_pool() -> WorkerPool:
-    """The kernel's desk, made when it is first asked for."""
+    """The pool of this process, made when it is first needed."""
     global _pool, _owner
     with _making:
         # A process that was forked off has no business with its parent's.

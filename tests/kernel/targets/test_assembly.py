@@ -15,9 +15,10 @@ import torch
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import Compilation, Kernel, TargetReport, Variant, VariantReport, devices
-from compilescope.targets.assembly import LIBRARY, add_assembly
+from compilescope.targets.assembly import add_assembly
 from compilescope.targets.assembly_request import Assembled
 from compilescope.targets.known_devices import unavailable
+from compilescope.targets.only_triton import LIBRARY
 from compilescope.targets.worker import assembly_cache
 from compilescope.targets.worker_pool import shared_pool
 

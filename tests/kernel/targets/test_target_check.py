@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import torch
 from compilescope.progress.progress import Monitor, Progress
-from compilescope.report import Kernel, VariantReport
+from compilescope.report import Compilation, Kernel, TargetReport, VariantReport
 from compilescope.report.target import KernelCheck
 from compilescope.targets import checking, known_devices, target_variants
 from compilescope.targets.check_request import (
@@ -24,6 +24,7 @@ from compilescope.targets.check_request import (
     GraphsGiven,
     Limits,
 )
+from compilescope.targets.only_triton import LIBRARY
 from compilescope.targets.worker_pool import shared_pool
 from compilescope.torch_api.targets.lowered import LoweredGraph
 
@@ -52,6 +53,7 @@ def indices(*size: int) -> torch.Tensor:
 
 HALVES = rows(32, 32, dtype=torch.bfloat16)
 HEADS = rows(1, 2, 128, 32, dtype=torch.float16)
+ASSUME = "; tl.assume(tl.program_id(0) < 0)"
 TEMPLATES = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
 
 
@@ -106,8 +108,11 @@ def test_kernels_agree_with_their_operators(
         (subjects.scaled, (rows(32, 32),), "2.0, tl.float32", "2.001, tl.float32", "instead of"),
         (subjects.scaled, (rows(30, 31),), "xindex < xnumel", "xindex < 900", "instead of"),
         (subjects.scaled, (rows(32, 32),), "in_ptr0 + (x0)", "in_ptr0 + (x0 + 1)", "memory"),
+        (subjects.scaled, (rows(32, 32),), "x0 = xindex", f"x0 = xindex{ASSUME}", "to assume"),
         (subjects.summed, (rows(40, 3000),), "tl_math.sin", "tl_math.cos", "instead of"),
         (subjects.drawn, (rows(40, 33),), "0.3, tl.float32", "0.31, tl.float32", "instead of"),
+        # Right for the positive numbers of a second run: that run takes back no difference.
+        (subjects.logarithm, (rows(16, 16),), "log(tmp0)", "log(tl_math.abs(tmp0))", "instead of"),
     ],
 )
 def test_a_wrong_kernel_is_found(
@@ -154,6 +159,38 @@ def test_both_wrappers_share_a_check() -> None:
     assert check_text(kernel) == f"not checked: {checking.OTHER_BODY}"
 
 
+class Unable:
+    """A pool whose processes generate no Python wrapper, so that no kernel is checked."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def ask(self, target: str, kind: str, *rest: Any, **named: Any) -> bytes:
+        self.kinds.append(kind)
+        no_graph = GraphsGiven(graphs=pickle.dumps([]), why="torch generates no Python wrapper")
+        return msgspec.msgpack.encode(no_graph if kind == "graphs" else CheckGiven(checks={}))
+
+
+def test_a_shared_check_keeps_its_reason_and_is_of_these_kernels() -> None:
+    pool: Any = Unable()
+    for name, source, asked in (
+        ("python", "def f(): 1", 2),
+        ("cpp", "def f(): 1", 2),
+        # The subject's module has changed, of which its call holds only the name.
+        ("other", "def f(): 2", 4),
+    ):
+        kernel = Kernel(name="f", language="triton", source=source)
+        variant = VariantReport(
+            name=name,
+            requested=cs.Variant(target="h100"),
+            target=TargetReport(name="h100", device=known_devices.find("h100")),
+            compilations=[Compilation(id="0/0", kernels=[kernel])],
+        )
+        checking.add_check(variant, b"the same call", pool, Monitor())
+        assert check_text(kernel) == "not checked: torch generates no Python wrapper"
+        assert len(pool.kinds) == asked
+
+
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
@@ -185,7 +222,7 @@ def test_a_library_call_that_is_not_here_is_told() -> None:
     hows = [kernel.check.how for kernel in generated(variant) if kernel.check is not None]
     assert any("its results were drawn" in how for how in hows)
     others = [kernel for kernel in kernels_of(variant) if kernel.language == "extern"]
-    assert {check_text(other) for other in others} == {f"not checked: {checking.LIBRARY}"}
+    assert {check_text(other) for other in others} == {f"not checked: {LIBRARY}"}
 
 
 OPERATOR = """

@@ -18,9 +18,11 @@ import psutil
 import pytest
 import torch
 from compilescope.inspection.inspection import Inspection
+from compilescope.processes import runner
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import VariantReport
 from compilescope.targets import known_devices
+from compilescope.targets.wire import Enter, write
 from compilescope.targets.worker_pool import shared_pool
 
 from .. import target_subjects as subjects
@@ -51,6 +53,16 @@ def test_a_process_killed_while_nothing_is_asked_is_replaced_unseen() -> None:
     wait_for(lambda: "h100" not in shared_pool().pids())
     assert _inspect(subjects.scaled, (X,)).problems == []
     assert shared_pool().pids()["h100"] != before
+
+
+def test_a_process_that_died_with_a_message_unread_is_ended() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    process.wait()
+    assert process.stdin is not None
+    with pytest.raises(BrokenPipeError):
+        write(process.stdin, Enter(device=None))
+    runner.end(process)
+    assert process.stdin.closed
 
 
 def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
@@ -127,6 +139,24 @@ def test_a_module_that_is_not_there_is_named(
     assert file.stem in problem.what
 
 
+def test_a_module_that_cannot_be_imported_again_is_no_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "compilescope_settled_module.py"
+    file.write_text("import os\nROOT = os.environ['MODEL_ROOT']\ndef f(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setenv("MODEL_ROOT", "/")
+        module = importlib.import_module(file.stem)
+    try:
+        (problem,) = _inspect(module.f, (X,)).problems
+    finally:
+        del sys.modules[file.stem]
+    assert problem.what == "The call cannot be made again in the target's process."
+    assert problem.why == "KeyError: 'MODEL_ROOT'."
+    assert str(file) in problem.detail
+
+
 def test_a_module_that_changed_is_loaded_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +175,24 @@ def test_a_module_that_changed_is_loaded_anew(
     sys.modules.pop(file.stem, None)
     assert "sin" in kernels[0]
     assert "cos" in kernels[1]
+
+
+def test_a_module_saved_during_a_request_is_loaded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "compilescope_saved_module.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "def f(x, extra):\n    return x.{}()\n"
+    file.write_text(text.format("sin"))
+    os.utime(file, (1e9, 1e9))
+    module = importlib.import_module(file.stem)
+    try:
+        before = _inspect(module.f, (X, subjects.Saves(str(file), text.format("cos"))))
+        after = _inspect(importlib.reload(module).f, (X, None))
+    finally:
+        del sys.modules[file.stem]
+    assert "sin" in before.compilations[0].kernels[0].source
+    assert "cos" in after.compilations[0].kernels[0].source
 
 
 def test_a_module_of_the_working_folder_is_found(
@@ -170,7 +218,7 @@ def test_the_users_process_stays_as_it_was() -> None:
         cs.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
         shared_pool().close()
     assert not torch.cuda.is_available()
-    pretending = {name for name in set(sys.modules) - modules if "torch_api.target_" in name}
+    pretending = {name for name in set(sys.modules) - modules if "torch_api.targets." in name}
     assert not pretending
 
 

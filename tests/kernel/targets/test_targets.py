@@ -19,6 +19,7 @@ from compilescope.report import VariantReport
 from compilescope.session.session import Session
 from compilescope.targets import known_devices
 from compilescope.targets.worker_pool import shared_pool
+from compilescope.torch_api.targets import device
 from torch._dynamo.convert_frame import compile_lock
 
 from .. import target_subjects as subjects
@@ -246,11 +247,11 @@ def test_nothing_runs_for_a_target() -> None:
 
 def test_a_target_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_devices, "_custom", {})
-    device = cs.add_target("half-h100", like="h100", multiprocessors=66)
-    assert device.build is not None
-    assert (device.target, device.build.multiprocessors) == ("halfh100", 66)
-    assert device.build.l2_bytes == (known_devices.find("h100").build or device.build).l2_bytes
-    assert known_devices.find("Half-H100") is device
+    half = cs.add_target("half-h100", like="h100", multiprocessors=66)
+    assert half.build is not None
+    assert (half.target, half.build.multiprocessors) == ("halfh100", 66)
+    assert half.build.l2_bytes == (known_devices.find("h100").build or half.build).l2_bytes
+    assert known_devices.find("Half-H100") is half
     assert "halfh100" in Session().choices().targets
     assert names.name_of(names.checked(cs.Variant(target="Half-H100"))) == "python on halfh100"
 
@@ -264,12 +265,33 @@ def test_a_target_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mine", {"multiprocessors": 0}, "The target 'mine' has multiprocessors 0."),
         ("mine", {"l2_bytes": "much"}, "The target 'mine' cannot be: Expected `int`, got `str`"),
         ("mine", {"arch": "sm_90"}, "The target 'mine' has arch 'sm_90'."),
+        ("mine", {"backend": "hip", "arch": "gfx9"}, "The target 'mine' has arch 'gfx9'."),
     ],
 )
 def test_figures_that_no_device_has(name: str, figures: dict[str, Any], message: str) -> None:
     with pytest.raises(cs.CompilescopeError) as error:
         cs.add_target(name, like="h100", **figures)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("like", "arch", "expected"),
+    [
+        ("h100", "90", (9, 0)),
+        ("b200", "100", (10, 0)),
+        ("mi300x", "gfx90a", (9, 0)),
+        ("mi300x", "gfx942", (9, 4)),
+        ("mi300x", "gfx1030", (10, 3)),
+        ("mi300x", "gfx1201", (12, 0)),
+    ],
+)
+def test_the_compute_capability_is_read_from_the_architecture(
+    like: str, arch: str, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_devices, "_custom", {})
+    build = cs.add_target("mine", like=like, arch=arch).build
+    assert build is not None
+    assert device.capability(build) == expected
 
 
 def test_what_cannot_be_a_targets_variant() -> None:

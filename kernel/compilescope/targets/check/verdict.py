@@ -69,12 +69,12 @@ def summary(checks: Sequence[KernelCheck]) -> KernelCheck:
         return not_checked("none of its results is a node of the graph")
     kernel_check = msgspec.structs.replace(worst(checks))
     compared = [check for check in checks if check.outcome != "not checked"]
-    kernel_check.launches = sum(variant.launches for variant in compared)
+    kernel_check.launches = sum(check.launches for check in compared)
     kernel_check.error = max(
-        (variant.error for variant in compared if variant.error is not None), default=None
+        (check.error for check in compared if check.error is not None), default=None
     )
     kernel_check.tolerance = max(
-        (variant.tolerance for variant in compared if variant.tolerance is not None), default=None
+        (check.tolerance for check in compared if check.tolerance is not None), default=None
     )
     return kernel_check
 

@@ -127,7 +127,7 @@ class _Assembly:
             assembly_cache.prune(self._cache_folder)
         return [
             AssembledKernel(
-                [compilation for compilation in kernel.assembled if compilation is not None],
+                [result for result in kernel.assembled if result is not None],
                 kernel.why,
             )
             for kernel in self._kernels
@@ -154,11 +154,11 @@ class _Assembly:
                 kernel.assembled.append(cached)
                 if cached is None:
                     self._jobs.append(job)
-            if any(compilation is None for compilation in kernel.assembled):
+            if None in kernel.assembled:
                 return
             added = self._more(
                 kernel.loaded,
-                [compilation for compilation in kernel.assembled if compilation is not None],
+                [result for result in kernel.assembled if result is not None],
             )
             if not added:
                 self._finished += 1
@@ -169,17 +169,13 @@ class _Assembly:
         """What torch would try next, after these."""
         assert self._world.device.build is not None, "a target has one"
         room = self._world.device.build.shared_per_block_bytes
-        taken = [
-            compilation.resources["shared_bytes"]
-            for compilation in assembled
-            if not compilation.why
-        ]
+        taken = [result.resources["shared_bytes"] for result in assembled if not result.why]
         if taken and min(taken) > room:
             return assembly.unpipelined(loaded)
         registers = {
-            place: int(compilation.resources["registers"])
-            for place, compilation in enumerate(assembled)
-            if "registers" in compilation.resources
+            place: int(result.resources["registers"])
+            for place, result in enumerate(assembled)
+            if "registers" in result.resources
         }
         return assembly.scaled(loaded, registers)
 
@@ -197,7 +193,7 @@ class _Assembly:
             shutil.move(result, job.stored)
         shutil.rmtree(job.folder, ignore_errors=True)
         job.kernel.assembled[job.place] = assembled
-        if all(compilation is not None for compilation in job.kernel.assembled):
+        if None not in job.kernel.assembled:
             self._plan(job.kernel)
             self._step(
                 f"compiled {job.kernel.name}, {self._finished} of {len(self._kernels)} kernels done"

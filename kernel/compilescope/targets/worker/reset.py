@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -13,6 +14,9 @@ from ...isolation.user_code import is_user_module
 from ...torch_api.kernels import user_kernels
 from ...torch_api.process import portable_settings
 from ..packed_call import let_go
+
+_OUTDATED = -1.0
+"""A time at which no file was changed."""
 
 
 class InitialState:
@@ -37,10 +41,20 @@ class InitialState:
         self._randomness.restore()
         gc.collect()
 
-    def note_files(self) -> None:
-        """Remembers when files of the user's were changed last of which there are modules now."""
+    def note_files(self, began: float) -> None:
+        """Remembers when files of the user's were changed last of which there are modules now.
+
+        Parameters
+        ----------
+        began
+            When the work began that may have imported them, by ``time.time``.
+        """
         for file in _files():
-            self._files.setdefault(file, _changed_at(file))
+            if file not in self._files:
+                when = _changed_at(file)
+                # The module may be of the text before, if the file was saved since. A time that is
+                # still to come tells nothing.
+                self._files[file] = _OUTDATED if began <= when <= time.time() else when
 
     def is_outdated(self) -> bool:
         """Whether a file of the user's has changed since a module was made of it here."""

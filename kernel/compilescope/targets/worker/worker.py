@@ -60,15 +60,16 @@ class Worker:
             self._enter(first)
         except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
             self._tell(Failed(problem=_explained(error)))
-            # Half of another world is no place to answer from.
+            # It emulates the device in part only, and any answer might be wrong.
             sys.stderr.flush()
             os._exit(1)
         while True:
             question = self._inbox.get()
             assert isinstance(question, Question), "there is nothing else to be told"
+            began = time.time()
             answer = self._answered(question)
             # Before the answer is out: who has it may change a file at once.
-            self._clean.note_files()
+            self._clean.note_files(began)
             self._tell(answer)
             self._clean.restore()
 
@@ -120,7 +121,7 @@ def _listen(questions: IO[bytes], inbox: queue.SimpleQueue[Message]) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    # A process that the kernel forked off holds the line open; by this it is known all the same.
+    # If the kernel has forked, the pipe stays open when it ends; its number tells even then.
     while os.getppid() == parent:
         time.sleep(_LOOK_EVERY_S)
     _end()

@@ -48,11 +48,12 @@ def torch_name(device: Device) -> str:
 
 
 def capability(build: Build) -> tuple[int, int]:
-    """The compute capability as torch reports it; 9.4 for ``gfx942``."""
+    """The compute capability as torch reports it; 9.4 for ``gfx942``, 10.3 for ``gfx1030``."""
     if build.backend == "cuda":
         return divmod(int(build.arch), 10)
     digits = build.arch.removeprefix("gfx")
-    return int(digits[:-2], 16), int(digits[-2], 16)
+    # Major in decimal, minor and stepping one hexadecimal digit each.
+    return int(digits[:-2]), int(digits[-2], 16)
 
 
 def _say_versions(build: Build) -> None:

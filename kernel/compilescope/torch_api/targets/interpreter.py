@@ -369,9 +369,14 @@ def _atomic(original: Any, self: Any, op: Any, ptr: Any, value: Any, mask: Any, 
     return original(self, op, ptr, value, mask, *rest)
 
 
-def _assert(original: Any, self: Any, condition: Any, message: str = "") -> None:
+def _assert(original: Any, self: Any, condition: Any, message: str) -> None:
     if not condition.data.all():
         raise KernelFaultError(f"an assertion in it fails: {message}")
+
+
+def _assume(original: Any, self: Any, condition: Any) -> None:
+    if not condition.data.all():
+        raise KernelFaultError("what it tells the compiler to assume is not so")
 
 
 def _program(original: Any, self: Any, x: int, y: int, z: int) -> Any:
@@ -402,7 +407,7 @@ _BUILDER: dict[str, Any] = {
     "create_masked_store": _store,
     "create_atomic_rmw": _atomic,
     "create_assert": _assert,
-    "create_assume": _assert,
+    "create_assume": _assume,
     "set_grid_idx": _program,
 }
 """Replacements for the interpreter's methods; each gets the original first."""

@@ -2,7 +2,7 @@
 // guard, a stream, which libraries there are, which attention kernel is taken, and memory for the
 // few constants that torch makes on the device while it compiles. That memory is the host's; an
 // operator on it runs on the CPU.
-// Built once for each torch by target_runtime.py.
+// Built once for each torch by runtime.py.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
@@ -353,7 +353,8 @@ extern "C" void compilescope_stand_in(int64_t major, int64_t minor, bool hip, in
   static Guard guard;
   static Hooks hooks;
   static c10::impl::DeviceGuardImplRegistrar registrar(kGpu, &guard);
-  // torch keeps the object that it found when it was loaded, so that one learns other answers.
+  // torch keeps the hooks object that it found when it was loaded, so we replace that object's
+  // virtual functions by ours.
   auto& there = const_cast<at::CUDAHooksInterface&>(at::detail::getCUDAHooks());
   *reinterpret_cast<void**>(&there) = *reinterpret_cast<void**>(&hooks);
   at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);

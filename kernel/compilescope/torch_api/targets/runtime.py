@@ -2,7 +2,7 @@
 
 A CPU build lacks CUDA's device guard, without which autograd aborts the process; CUDA's hooks,
 without which its engine finds no accelerator; and kernels for the constants that torch creates on
-the device while it compiles. ``target_runtime.cpp`` replaces all of these. It is built once for
+the device while it compiles. ``runtime.cpp`` replaces all of these. It is built once for
 each torch and cached in torch's cache folder.
 
 Relies on ``torch._inductor.cpp_builder.get_cpp_compiler`` and the symbols that the C++ file names.
