@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
-from ..isolation.own_backward import Backward
+from ..isolation.own_backward import Backward, UsedUpError
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.state_changes import changed_tensors
 from ..isolation.user_state import Snapshot
@@ -25,6 +25,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where in the output → a detached copy of the tensor, or the value; for NumPy's numbers,
     a tensor."""
     gradients: dict[str, torch.Tensor]
+    is_used_up: bool = False
+    """Whether the call ran the outputs' backward itself, so that it could not run again."""
     changes: dict[str, torch.Tensor] = {}
     """Tensors that the call wrote to or replaced: parameters that an optimiser stepped, BatchNorm's
     statistics, arguments. For a gradient, its final value."""
@@ -73,17 +75,19 @@ def outcome_of(
         and not value.is_complex()
     ]
     of_inputs: dict[str, torch.Tensor] = {}
+    is_used_up = False
     if roots:
         output_gradients = [torch.ones_like(root) for root in roots]
         with subjects_own():
             try:
                 of_inputs = backward.run(roots, output_gradients)
-            except RuntimeError as error:
-                if "second time" not in str(error):
-                    raise
+            except UsedUpError:
+                is_used_up = True
     gradients = {**backward.gradients(), **of_inputs}
     return Outcome(
-        outputs=outputs, gradients={path: copy(gradient) for path, gradient in gradients.items()}
+        outputs=outputs,
+        gradients={path: copy(gradient) for path, gradient in gradients.items()},
+        is_used_up=is_used_up,
     )
 
 

@@ -13,6 +13,7 @@ from compilescope.builds import call_result
 from compilescope.builds.call_result import outcome_of
 from compilescope.builds.compare_with_eager import Reference, mismatch
 from compilescope.builds.rank_agreement import SingleProcess
+from compilescope.builds.subject_error import SubjectError
 from compilescope.isolation.user_state import preserved
 from compilescope.report import OutputError
 from compilescope.report.variant import Variant
@@ -338,3 +339,55 @@ def test_a_numpy_result_is_copied_and_rounded_like_a_tensor() -> None:
     report = inspect(Call(compiled, (torch.randn(64),)), variants=["python"])
     assert report.variant("python").problems == []
     assert [error.ok for error in report.variant("python").accuracy] == [True, True]
+
+
+@pytest.mark.parametrize("zeroes", [False, True])
+def test_a_backward_that_the_call_has_run_adds_nothing(zeroes: bool) -> None:
+    weight, bias = torch.randn(8, 3, requires_grad=True), torch.randn(3, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = (x @ weight + bias).mean()  # neither the mean nor the sum saves a tensor
+        loss.backward()
+        if zeroes:
+            weight.grad = bias.grad = None
+        return loss
+
+    with preserved(step, (X,)) as snapshot:
+        outcome = Reference(step, (X,), {}, snapshot).outcome
+    assert outcome.is_used_up
+    assert outcome.gradients.keys() == (set() if zeroes else {"weight", "bias"})
+    if not zeroes:
+        torch.testing.assert_close(outcome.gradients["bias"], torch.full((3,), 1 / 3))
+
+
+def test_a_training_step_that_retains_its_graph_has_not_failed() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = model(x).mean()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+        return loss
+
+    report = inspect(Call(step, (X,)), variants={"graph": Variant(backend="aot_eager")})
+    variant = report.variant("graph")
+    assert (variant.stage, variant.problems) == ("built", [])
+
+
+def test_what_the_forward_overwrites_is_the_subjects_own_failure() -> None:
+    x = X.clone().requires_grad_()
+    with preserved(lambda x: x.exp().zero_(), (x,)) as snapshot, pytest.raises(SubjectError):
+        Reference(lambda x: x.exp().zero_(), (x,), {}, snapshot)
+
+
+def test_gradients_that_only_one_call_has_accumulated_twice_are_not_compared() -> None:
+    bias = torch.zeros(8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = (x + bias).sum()  # saves nothing: its backward runs again
+        loss.backward()
+        return loss
+
+    report = inspect(Call(step, (X,)), variants={"graph": Variant(backend="aot_eager")})
+    assert report.variant("graph").problems == []
