@@ -19,6 +19,7 @@ from ..report.references import is_reference
 from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
+from ..torch_api.operators.tensors import memory_of, plain
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
@@ -114,6 +115,11 @@ class Reference:
             return self._compared(outcome, closely=closely)
         except IncomparableError as error:
             self.unrepeatable = f"{error}. Nothing is compared."
+            return []
+        except (torch.OutOfMemoryError, MemoryError):
+            if self._together is not ALONE:  # other ranks may wait for a vote of this one
+                raise
+            self.unrepeatable = NO_MEMORY
             return []
 
     def _compared(self, outcome: Outcome, *, closely: bool) -> list[OutputError]:
@@ -300,12 +306,11 @@ def _no_room(snapshot: Snapshot) -> str:
     for tensor in snapshot.tensors.values():
         if tensor.layout != torch.strided or tensor.is_meta or tensor.dtype not in WIDER:
             continue
-        pointer = tensor.untyped_storage().data_ptr()
-        if pointer not in storages:
-            storages.add(pointer)
-            size = (
-                tensor.untyped_storage().nbytes() // tensor.itemsize * WIDER[tensor.dtype].itemsize
-            )
+        with plain():
+            storage, size = memory_of(tensor)
+        if storage not in storages:
+            storages.add(storage)
+            size = size // tensor.itemsize * WIDER[tensor.dtype].itemsize
             needed[tensor.device] = needed.get(tensor.device, 0) + size
     for device, size in needed.items():
         free = free_bytes(device)
@@ -336,6 +341,7 @@ _ROUNDINGS = 8
 """The most runs of eager with other rounding: in a single one, a value seldom crosses zero."""
 _ROUNDED_SUMS = 1024
 """A second call may differ as much as after so many kernels: by 32 times the tolerance."""
+NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is compared."
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."

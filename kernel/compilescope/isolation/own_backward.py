@@ -13,7 +13,7 @@ from torch.autograd.graph import get_gradient_edge
 from ..torch_api.operators.tensors import plain, version
 
 
-class UsedUpError(Exception):
+class UsedUpError(RuntimeError):
     """The call has run this backward itself: what it saved is freed, or an optimizer changed it."""
 
 
@@ -63,7 +63,7 @@ class Backward:
             return self._run(roots, output_gradients)
         except RuntimeError as error:
             if self._is_used_up(str(error)):
-                raise UsedUpError from error
+                raise UsedUpError(str(error)) from error
             raise
 
     def _run(

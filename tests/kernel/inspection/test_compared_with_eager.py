@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds import call_result
+from compilescope.builds import call_result, compare_with_eager
 from compilescope.builds.call_result import outcome_of
 from compilescope.builds.compare_with_eager import Reference, mismatch
 from compilescope.builds.rank_agreement import SingleProcess
@@ -19,6 +19,7 @@ from compilescope.report import OutputError
 from compilescope.report.variant import Variant
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch._inductor.lowering import lowerings
+from torch.testing._internal.two_tensor import TwoTensor
 
 from .. import subjects
 from ..subjects import Call
@@ -339,6 +340,29 @@ def test_a_numpy_result_is_copied_and_rounded_like_a_tensor() -> None:
     report = inspect(Call(compiled, (torch.randn(64),)), variants=["python"])
     assert report.variant("python").problems == []
     assert [error.ok for error in report.variant("python").accuracy] == [True, True]
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError, MemoryError])
+def test_a_comparison_without_enough_memory_compares_nothing(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raising(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(compare_with_eager, "compare", raising)
+    variant = inspect(Call(torch.sin, (X,)), variants={"graph": Variant(backend="eager")}).variant(
+        "graph"
+    )
+    assert (variant.stage, variant.problems) == ("built", [])
+    assert variant.absent["accuracy"].startswith("Comparing in float64 needs more memory")
+    assert variant.timing is not None
+
+
+def test_a_wrapper_subclass_has_a_reference_in_double_precision() -> None:
+    wrapper = TwoTensor(X.clone(), X.clone())
+    with preserved(torch.sin, (wrapper,)) as snapshot:
+        reference = Reference(torch.sin, (wrapper,), {}, snapshot)
+        assert reference.truth() is not None or reference.why
 
 
 @pytest.mark.parametrize("zeroes", [False, True])
