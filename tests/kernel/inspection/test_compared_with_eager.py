@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import types
+from typing import Any, cast
 
 import compilescope as cs
 import numpy as np
@@ -11,9 +12,11 @@ import torch
 import torch._inductor.config
 from compilescope.builds import call_result, compare_with_eager
 from compilescope.builds.call_result import outcome_of
+from compilescope.builds.capture_graphs import capture
 from compilescope.builds.compare_with_eager import Reference, mismatch
 from compilescope.builds.rank_agreement import SingleProcess
 from compilescope.builds.subject_error import SubjectError
+from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
 from compilescope.report import OutputError
 from compilescope.report.variant import Variant
@@ -340,6 +343,25 @@ def test_a_numpy_result_is_copied_and_rounded_like_a_tensor() -> None:
     report = inspect(Call(compiled, (torch.randn(64),)), variants=["python"])
     assert report.variant("python").problems == []
     assert [error.ok for error in report.variant("python").accuracy] == [True, True]
+
+
+def test_an_error_that_a_kernel_raises_after_its_call_is_the_subjects_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def indexed(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    def synchronize() -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
+    with preserved(indexed, (X,)) as snapshot, pytest.raises(SubjectError, match="device-side"):
+        Reference(indexed, (X,), {}, snapshot)
+    copies = CodeCopies([cast(types.FunctionType, indexed)])
+    captured = capture(indexed, (X,), {}, Variant(), copies)
+    assert captured.problem is not None
+    assert "device-side assert" in captured.problem.what
 
 
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError, MemoryError])
