@@ -11,7 +11,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
-from ..measure.numerics import IncomparableError, as_tensor, compare
+from ..measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
@@ -254,8 +254,8 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
             f"Compare it with the backend 'inductor'; if that is right, report {variant.backend!r} "
             "to who made it."
         )
-    worst = max(wrong, key=lambda error: error.max_abs)
-    if not worst.max_abs:
+    worst = max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
+    if is_not_finite(worst) or not worst.max_abs:
         return Problem(
             severity="error",
             what=f"{worst.path} {_UNLIKE}",

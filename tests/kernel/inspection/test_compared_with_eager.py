@@ -18,6 +18,7 @@ from compilescope.builds.rank_agreement import SingleProcess
 from compilescope.builds.subject_error import SubjectError
 from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
+from compilescope.measure.numerics import compare
 from compilescope.report import OutputError
 from compilescope.report.variant import Variant
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
@@ -277,6 +278,14 @@ def test_who_is_told_of_a_wrong_result(backend: str, remedy: str) -> None:
         ok=False,
     )
     assert remedy in mismatch([wrong], Variant(backend=backend)).remedy
+
+
+def test_a_result_that_is_not_finite_is_no_matter_of_tolerance() -> None:
+    expected = {"output[0]": torch.tensor([1.0, 3.0]), "output[1]": torch.tensor([5.0])}
+    actual = {"output[0]": torch.tensor([1.0000001, torch.nan]), "output[1]": torch.tensor([7.0])}
+    problem = mismatch(compare(expected, actual), Variant())
+    assert problem.what.startswith("output[0] (not finite in one of the two: 1 element) is not")
+    assert "no tolerance can be applied" in problem.why
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
