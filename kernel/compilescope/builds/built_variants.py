@@ -48,7 +48,7 @@ class BuiltVariants:
     ----------
     fn, args, kwargs
         The call.
-    code copies
+    code_copies
         The functions that it reaches.
     device
         The device of its tensors, except those on the CPU.

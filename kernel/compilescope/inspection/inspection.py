@@ -382,6 +382,7 @@ class Inspection:
     def let_go(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
         self._builds.let_go()
+        self._measurement.let_go()
 
     def close(self) -> None:
         """Drops the builds once they are no longer in use; from any thread."""

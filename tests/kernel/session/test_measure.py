@@ -434,6 +434,20 @@ def test_only_the_latest_subjects_keep_what_is_built(monkeypatch: pytest.MonkeyP
     assert frames == ["plain"]
 
 
+def test_a_measurement_keeps_no_state_and_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    restored: weakref.WeakSet[Snapshot] = weakref.WeakSet()
+    restore = Snapshot.restore
+    monkeypatch.setattr(Snapshot, "restore", lambda self: restored.add(self) or restore(self))
+    _, inspection = inspected(torch.nn.BatchNorm1d(8))
+    measure(inspection)
+    compiled = weakref.ref(inspection._builds.build("quick").compiled)
+    gc.collect()
+    assert not restored
+    inspection.let_go()
+    gc.collect()
+    assert compiled() is None
+
+
 def test_the_python_face_measures_reports_of_this_kernel_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
