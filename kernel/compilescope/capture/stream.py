@@ -16,7 +16,7 @@ from ..report import Node
 from ..torch_api.trace.trace import Event, with_names
 from .live import record_of
 from .records import Record
-from .renumber import renamed
+from .renumber import renamed, without_autograd
 
 _OWNER = re.compile(r'"compile_id": "(\d+/\d+)"')
 _BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
@@ -114,7 +114,7 @@ class Stream:
         group.records, group.nodes, group.size = [], {}, 0
 
     def _add(self, event: Event, origin: Any) -> None:
-        record = record_of(with_names(event))
+        record = without_autograd(record_of(with_names(event)))
         torch_id = record.compile_id or _owner(record)
         if torch_id is None:
             if record.event == "str":

@@ -197,7 +197,8 @@ def _with_names(value: Any) -> Any:
 
 
 def _file_name(number: int) -> str:
-    for name, file_id in structured.INTERN_TABLE.items():
+    # Another thread that compiles adds names meanwhile.
+    for name, file_id in list(structured.INTERN_TABLE.items()):
         if file_id == number:
             return str(name)
     return ""
