@@ -76,6 +76,7 @@ def collecting(nodes: Nodes) -> Iterator[None]:
         _collected.reset(token)
 
 
+@torch.compiler.disable  # compiled autograd prints its graph while Dynamo compiles what is called
 def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
     overheard = bool(_everywhere) and _is_users_own()
     text: str

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import torch
 from torch._logging import _internal, structured
 
 from . import shown_ids
@@ -141,6 +142,7 @@ class _Handler(Handler):
         self.shared = shared
         self.failure: Exception | None = None
 
+    @torch.compiler.disable  # compiled autograd logs while Dynamo compiles what is called
     def emit(self, record: logging.LogRecord) -> None:
         try:
             if self._is_ours():
