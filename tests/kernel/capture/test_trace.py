@@ -13,8 +13,8 @@ from compilescope.capture.live import record_of, recording
 from compilescope.capture.records import Record
 from compilescope.capture.renumber import numbers, renumber
 from compilescope.capture.stream import Stream
-from compilescope.torch_api.trace.trace import Event, listening
-from torch._logging import _internal
+from compilescope.torch_api.trace.trace import Event, listening, with_names
+from torch._logging import _internal, structured
 
 LOG = _internal.trace_log
 
@@ -189,6 +189,22 @@ def test_spans_of_compiled_autograd_belong_to_its_compilations() -> None:
     stream.take()
     assert list(stream.groups) == ["7/0"]
     assert '"compile_id": "7/0"' in (stream.groups["7/0"].records[1].payload or "")
+
+
+def test_names_that_another_compilation_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    table: dict[str, object] = {}
+
+    class Number(int):
+        def __eq__(self, other: object) -> bool:
+            table["added"] = 3
+            return super().__eq__(other)
+
+        __hash__ = int.__hash__
+
+    table |= {"first.py": Number(1), "second.py": 2}
+    monkeypatch.setattr(structured, "INTERN_TABLE", table)
+    event = with_names(Event({"filename": 2}, None, 0.0, 0))
+    assert event.metadata == {"filename": "second.py"}
 
 
 def test_ids_are_counted_from_zero_and_named_alike_in_reasons() -> None:
