@@ -28,6 +28,8 @@ MOST = 8
 """How many builds a subject keeps; the oldest is evicted first."""
 
 EAGER = "eager"
+COMPILES_NOTHING = "Eager compiles nothing."
+"""Why eager has no compilations."""
 
 
 class KeptBuild(msgspec.Struct, kw_only=True, eq=False):

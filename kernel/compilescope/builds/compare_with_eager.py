@@ -20,6 +20,7 @@ from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from ..torch_api.operators.tensors import memory_of, plain
+from .aot_compiled import is_aot_compiled
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
@@ -249,10 +250,12 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
     remedy = _REPORT
     if is_reference(variant.backend):
         remedy = "Compare what your backend returns for a graph with what the graph returns."
+    elif is_aot_compiled(variant):
+        remedy = _INSPECT_FUNCTION
     elif not variant.uses_inductor:
         remedy = (
-            f"Compare it with the backend 'inductor'; if that is right, report {variant.backend!r} "
-            "to who made it."
+            "Compare it with the backend 'inductor'; if that is right, report it to the authors "
+            f"of {variant.backend!r}."
         )
     worst = max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
     if is_not_finite(worst) or not worst.max_abs:
@@ -345,8 +348,12 @@ NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is com
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
-_UNLIKE = "is not what eager gives."
+_UNLIKE = "is not what eager returns."
+_INSPECT_FUNCTION = (
+    "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "
+    "first kernel whose result is wrong."
+)
 _REPORT = (
-    "Ask for the study of accuracy: it finds the first kernel whose result is wrong. Then report "
+    "Run the accuracy study: it finds the first kernel whose result is wrong. Then report "
     "it to PyTorch."
 )

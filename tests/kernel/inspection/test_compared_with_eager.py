@@ -89,7 +89,7 @@ def test_a_value_that_is_no_tensor_is_said_to_equal_eager_s() -> None:
         variant = cs.inspect(call, (torch.randn(3),), variants=variants).variant("one")
         assert variant.stage == "built"
         assert variant.accuracy == []
-        assert variant.absent["accuracy"].startswith("What the call gives holds no tensor")
+        assert variant.absent["accuracy"].startswith("What the call returns holds no tensor")
 
 
 def test_another_type_is_no_difference_that_is_measured() -> None:
@@ -99,7 +99,7 @@ def test_another_type_is_no_difference_that_is_measured() -> None:
     report = cs.inspect(gives, (X,), variants={"one": cs.Variant(backend="eager")})
     (problem,) = report.variant("one").problems
     assert problem.what == (
-        "output (dtype torch.float32 instead of torch.float64) is not what eager gives."
+        "output (dtype torch.float32 instead of torch.float64) is not what eager returns."
     )
     assert "off by" not in problem.why
 
@@ -262,8 +262,9 @@ def test_a_sum_of_products_has_as_many_terms_as_the_factors_share() -> None:
 @pytest.mark.parametrize(
     ("backend", "remedy"),
     [
-        ("inductor", "the study of accuracy"),
-        ("aot_eager", "report 'aot_eager' to who made it"),
+        ("inductor", "Run the accuracy study"),
+        ("aot_eager", "report it to the authors of 'aot_eager'"),
+        ("aot_compile(inductor)", "Inspect the function that aot_compile compiled"),
         ("<function __main__.mine>", "what your backend returns"),
     ],
 )

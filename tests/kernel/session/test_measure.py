@@ -158,11 +158,13 @@ def test_only_so_many_builds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection.run(list(variants), Monitor())
     timed = [name for name in variants if inspection.report.variant(name).timing is not None]
     assert timed == ["v1", "v2"]
+    assert inspection.report.variant("v0").absent["timing"].startswith("Only the latest")
     with compiled_frames() as frames:
         measure(inspection, "v1", "v2")
         assert frames == []
         measure(inspection, "v0", "v2")
     assert frames == ["plain"]
+    assert "timing" not in inspection.report.variant("v0").absent
 
 
 def test_where_compiled_callables_share_a_cache_each_build_wears_its_own(
