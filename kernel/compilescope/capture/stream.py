@@ -9,6 +9,7 @@ import re
 import types
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,9 +63,15 @@ class Stream:
     """Groups events by compilation.
 
     `put` may be called from any thread; `take` and what it returns belong to one thread at a time.
+
+    Parameters
+    ----------
+    failed
+        Called with the error of an event that cannot be read, which is left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[Exception], None]) -> None:
+        self._failed = failed
         self._events: deque[tuple[Event, Any]] = deque()
         self._codes: deque[tuple[str, weakref.ref[types.CodeType]]] = deque()
         self.waiting = 0
@@ -98,7 +105,10 @@ class Stream:
         while self._events:
             # Removed afterwards, so that an interrupt in between loses nothing.
             event, origin = self._events[0]
-            self._add(event, origin)
+            try:
+                self._add(event, origin)
+            except Exception as error:  # noqa: BLE001 - the others are still to be read
+                self._failed(error)
             self._events.popleft()
         self.waiting = 0
         while self._codes:

@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -184,11 +185,25 @@ def test_spans_of_compiled_autograd_belong_to_its_compilations() -> None:
     records = [record_of(event) for event in events]
     assert numbers(records) == {"7/0": "0/0", "!0/7/0": "0/0"}
     assert '"compile_id": "0/0"' in (renumber(records)[1].payload or "")
-    stream = Stream()
+    stream = Stream(lambda error: None)
     traced(stream.put)
     stream.take()
     assert list(stream.groups) == ["7/0"]
     assert '"compile_id": "7/0"' in (stream.groups["7/0"].records[1].payload or "")
+
+
+def test_an_event_that_cannot_be_read_keeps_no_other_back() -> None:
+    def details() -> dict[str, Any]:
+        raise ValueError("the graph is gone")
+
+    errors: list[Exception] = []
+    stream = Stream(errors.append)
+    metadata = {"artifact": {}, "frame_id": 7, "frame_compile_id": 0}
+    stream.put(Event(metadata, "", 0.0, 0, details=details))
+    stream.put(Event(metadata, "", 0.0, 0))
+    stream.take()
+    assert [str(error) for error in errors] == ["the graph is gone"]
+    assert len(stream.groups["7/0"].records) == 1
 
 
 def test_names_that_another_compilation_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
