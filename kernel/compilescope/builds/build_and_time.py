@@ -156,18 +156,20 @@ def build_variants(
                     fraction=(index + 0.8) / (len(variants) + 1),
                 )
                 again = builds.code_copies.copy()
-                warm = rebuild(
-                    builds.fn,
-                    builds.args,
-                    builds.kwargs,
-                    variant=variant,
-                    code_copies=builds.code_copies,
-                    code_set=again,
-                    folder=folder,
-                    backward=snapshot.backward,
-                )
+                try:
+                    warm = rebuild(
+                        builds.fn,
+                        builds.args,
+                        builds.kwargs,
+                        variant=variant,
+                        code_copies=builds.code_copies,
+                        code_set=again,
+                        folder=folder,
+                        backward=snapshot.backward,
+                    )
+                finally:
+                    builds.code_copies.install(code_set)
                 add_warm(report, warm)
-                builds.code_copies.install(code_set)
                 yield report
                 together.all(warm.problem is None)
         except OSError as error:
