@@ -111,23 +111,34 @@ def with_changes(
     return msgspec.structs.replace(outcome, changes=copies)
 
 
-def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
+def leaves(
+    value: Any, path: str = "output", around: frozenset[int] = frozenset()
+) -> Iterator[tuple[str, Any]]:
     """The tensors and plain values in an output, with their paths.
 
-    Looks into tuples, lists, mappings and dataclasses: what models return.
+    Looks into tuples, lists, mappings and dataclasses: what models return. ``around`` are the ids
+    of the containers around the value, which are not entered again.
     """
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from leaves(item, f"{path}[{key!r}]")
-    elif isinstance(value, (tuple, list)):
-        names = getattr(value, "_fields", None)
-        for index, item in enumerate(value):
-            yield from leaves(item, f"{path}.{names[index]}" if names else f"{path}[{index}]")
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from leaves(getattr(value, field.name), f"{path}.{field.name}")
-    else:
+    parts = _parts(value)
+    if parts is None:
         yield path, value
+    elif id(value) not in around:
+        for step, part in parts:
+            yield from leaves(part, path + step, around | {id(value)})
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """The parts of a container, with the last step of their paths; None if it is none."""
+    if isinstance(value, Mapping):
+        return [(f"[{key!r}]", item) for key, item in value.items()]
+    if isinstance(value, (tuple, list)):
+        names = getattr(value, "_fields", None)
+        return [(f".{names[i]}" if names else f"[{i}]", item) for i, item in enumerate(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        # A field that __init__ does not set may have no value.
+        return [(f".{name}", getattr(value, name)) for name in names if hasattr(value, name)]
+    return None
 
 
 TOO_MUCH = (

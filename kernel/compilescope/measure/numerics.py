@@ -150,7 +150,7 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
     if isinstance(value, (tuple, list)):
         return {f"{path}[{index}]": item for index, item in enumerate(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
+        names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
         return {f"{path}.{name}" if path else name: getattr(value, name) for name in names}
     return None
 
