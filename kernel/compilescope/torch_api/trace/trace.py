@@ -142,7 +142,8 @@ class _Handler(Handler):
         self.shared = shared
         self.failure: Exception | None = None
 
-    @torch.compiler.disable  # compiled autograd logs while Dynamo compiles what is called
+    # Compiled autograd logs while Dynamo compiles whatever is called.
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def emit(self, record: logging.LogRecord) -> None:
         try:
             if self._is_ours():
