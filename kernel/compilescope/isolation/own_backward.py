@@ -13,6 +13,10 @@ from torch.autograd.graph import get_gradient_edge
 from ..torch_api.operators.tensors import plain, version
 
 
+_SECOND_TIME = "second time"
+"""Part of torch's message if a graph is freed."""
+
+
 class UsedUpError(RuntimeError):
     """The call has run this backward itself: what it saved is freed, or an optimizer changed it."""
 
@@ -69,9 +73,17 @@ class Backward:
     def _run(
         self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
     ) -> dict[str, torch.Tensor]:
-        if not self._computed or self._are_overwritten():
+        if not self._computed:
             with self._accumulated_at_the_end():
                 torch.autograd.backward(roots, output_gradients)
+            return {}
+        if self._are_overwritten():
+            try:
+                torch.autograd.backward(roots, output_gradients)
+            except RuntimeError as error:
+                # The graphs of earlier calls follow that of this one, and are freed.
+                if _SECOND_TIME not in str(error):
+                    raise
             return {}
         # torch.autograd.backward would run the function that computed an input, too.
         with plain():
@@ -118,7 +130,7 @@ class Backward:
         What the call itself overwrote in its forward is the subject's own failure: only an
         optimizer writes to leaves.
         """
-        if "second time" in message:
+        if _SECOND_TIME in message:
             return True
         with plain():
             return "modified by an inplace operation" in message and self._versions != [
