@@ -12,7 +12,6 @@ from torch.autograd.graph import get_gradient_edge
 
 from ..torch_api.operators.tensors import plain, version
 
-
 _SECOND_TIME = "second time"
 """Part of torch's message if a graph is freed."""
 
