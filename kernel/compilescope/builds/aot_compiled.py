@@ -17,6 +17,7 @@ from ..report import Compilation
 from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.failures import failures
+from ..torch_api.process.devices import settle
 from ..torch_api.trace.aot_compiled import AotCompiled, events
 from ..torch_api.trace.compiled_callable import place_of
 from .build import Built
@@ -100,6 +101,7 @@ def call_compiled(
         with quiet():
             start = time.perf_counter()
             built.outcome = outcome_of(compiled.call(*args, **kwargs), backward)
+            settle()
             built.first_call_s = time.perf_counter() - start
     except CALL_ERRORS as error:
         built.problem = failures.under_compile(error)

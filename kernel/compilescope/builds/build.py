@@ -39,6 +39,7 @@ from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.inductor.retained_backwards import retaining
 from ..torch_api.kernels import loading
 from ..torch_api.process import caches
+from ..torch_api.process.devices import settle
 from ..torch_api.trace.artifact_names import KERNEL_LOAD
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.spans import timed
@@ -152,9 +153,11 @@ def build(
         try:
             built.call = compile_callable(fn, **given_by(variant))
             output = built.call(*args, **kwargs)
+            settle()
             returned = True
             # Also compiles the backward, which torch defers until gradients are computed.
             built.outcome = outcome_of(output, backward)
+            settle()
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error, backward=returned)

@@ -26,7 +26,7 @@ from ..torch_api.inductor.cuda_graphs import Counts, counting
 from ..torch_api.process import caches
 from .aot_compiled import COMPILED_BEFORE
 from .build import Built, build
-from .built_variants import EAGER, BuiltVariants
+from .built_variants import COMPILES_NOTHING, EAGER, BuiltVariants
 from .call_result import outcome_of, with_changes
 from .compare_with_eager import Reference, mismatch
 from .compile_warnings import consumed_generator, remarks
@@ -83,7 +83,10 @@ def build_variants(
     for index, (name, variant) in enumerate(variants.items()):
         if variant.backend is None:
             yield VariantReport(
-                name=name, requested=variant, stage="built", absent={"compilations": NOTHING}
+                name=name,
+                requested=variant,
+                stage="built",
+                absent={"compilations": COMPILES_NOTHING},
             )
             continue
         done = index / (len(variants) + 1)
@@ -153,18 +156,20 @@ def build_variants(
                     fraction=(index + 0.8) / (len(variants) + 1),
                 )
                 again = builds.code_copies.copy()
-                warm = rebuild(
-                    builds.fn,
-                    builds.args,
-                    builds.kwargs,
-                    variant=variant,
-                    code_copies=builds.code_copies,
-                    code_set=again,
-                    folder=folder,
-                    backward=snapshot.backward,
-                )
+                try:
+                    warm = rebuild(
+                        builds.fn,
+                        builds.args,
+                        builds.kwargs,
+                        variant=variant,
+                        code_copies=builds.code_copies,
+                        code_set=again,
+                        folder=folder,
+                        backward=snapshot.backward,
+                    )
+                finally:
+                    builds.code_copies.install(code_set)
                 add_warm(report, warm)
-                builds.code_copies.install(code_set)
                 yield report
                 together.all(warm.problem is None)
         except OSError as error:
@@ -337,7 +342,6 @@ def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
     return VariantReport(name=name, requested=variant, stage="failed", problems=[problem])
 
 
-NOTHING = "Eager compiles nothing."
 EAGER_FAILED_ELSEWHERE = Problem(
     severity="error",
     what="Nothing was built, as the call failed on another rank without torch.compile.",
@@ -349,7 +353,7 @@ NO_FOLDER_ELSEWHERE = Problem(
     remedy="See the other ranks' reports.",
 )
 FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
-NO_TENSORS = "What the call gives holds no tensor with values. The rest equals eager's."
+NO_TENSORS = "What the call returns holds no tensor with values. The rest equals eager's."
 NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
 
 RANDOM = (

@@ -28,6 +28,8 @@ MOST = 8
 """How many builds a subject keeps; the oldest is evicted first."""
 
 EAGER = "eager"
+COMPILES_NOTHING = "Eager compiles nothing."
+"""Why eager has no compilations."""
 
 
 class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
@@ -48,7 +50,7 @@ class BuiltVariants:
     ----------
     fn, args, kwargs
         The call.
-    code copies
+    code_copies
         The functions that it reaches.
     device
         The device of its tensors, except those on the CPU.

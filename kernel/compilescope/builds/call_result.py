@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
-from ..isolation.own_backward import Backward
+from ..isolation.own_backward import Backward, UsedUpError
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.state_changes import changed_tensors
 from ..isolation.user_state import Snapshot
@@ -25,6 +25,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where in the output → a detached copy of the tensor, or the value; for NumPy's numbers,
     a tensor."""
     gradients: dict[str, torch.Tensor]
+    is_used_up: bool = False
+    """Whether the call ran the outputs' backward itself, so that it could not run again."""
     changes: dict[str, torch.Tensor] = {}
     """Tensors that the call wrote to or replaced: parameters that an optimiser stepped, BatchNorm's
     statistics, arguments. For a gradient, its final value."""
@@ -73,17 +75,19 @@ def outcome_of(
         and not value.is_complex()
     ]
     of_inputs: dict[str, torch.Tensor] = {}
+    is_used_up = False
     if roots:
         output_gradients = [torch.ones_like(root) for root in roots]
         with subjects_own():
             try:
                 of_inputs = backward.run(roots, output_gradients)
-            except RuntimeError as error:
-                if "second time" not in str(error):
-                    raise
+            except UsedUpError:
+                is_used_up = True
     gradients = {**backward.gradients(), **of_inputs}
     return Outcome(
-        outputs=outputs, gradients={path: copy(gradient) for path, gradient in gradients.items()}
+        outputs=outputs,
+        gradients={path: copy(gradient) for path, gradient in gradients.items()},
+        is_used_up=is_used_up,
     )
 
 
@@ -107,23 +111,34 @@ def with_changes(
     return msgspec.structs.replace(outcome, changes=copies)
 
 
-def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
+def leaves(
+    value: Any, path: str = "output", around: frozenset[int] = frozenset()
+) -> Iterator[tuple[str, Any]]:
     """The tensors and plain values in an output, with their paths.
 
-    Looks into tuples, lists, mappings and dataclasses: what models return.
+    Looks into tuples, lists, mappings and dataclasses: what models return. ``around`` are the ids
+    of the containers around the value, which are not entered again.
     """
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from leaves(item, f"{path}[{key!r}]")
-    elif isinstance(value, (tuple, list)):
-        names = getattr(value, "_fields", None)
-        for index, item in enumerate(value):
-            yield from leaves(item, f"{path}.{names[index]}" if names else f"{path}[{index}]")
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from leaves(getattr(value, field.name), f"{path}.{field.name}")
-    else:
+    parts = _parts(value)
+    if parts is None:
         yield path, value
+    elif id(value) not in around:
+        for step, part in parts:
+            yield from leaves(part, path + step, around | {id(value)})
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """The parts of a container, with the last step of their paths; None if it is none."""
+    if isinstance(value, Mapping):
+        return [(f"[{key!r}]", item) for key, item in value.items()]
+    if isinstance(value, (tuple, list)):
+        names = getattr(value, "_fields", None)
+        return [(f".{names[i]}" if names else f"[{i}]", item) for i, item in enumerate(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        # A field that __init__ does not set may have no value.
+        return [(f".{name}", getattr(value, name)) for name in names if hasattr(value, name)]
+    return None
 
 
 TOO_MUCH = (

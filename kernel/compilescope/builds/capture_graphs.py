@@ -29,6 +29,7 @@ from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.equal_kernels import EqualKernels
+from ..torch_api.process.devices import settle
 from ..torch_api.trace.graphs import collecting
 from .ahead import Ahead
 from .subject_error import CALL_ERRORS
@@ -120,6 +121,7 @@ def capture(
                 fullgraph=variant.fullgraph,
             )
             needed_run.call(compiled, args, kwargs)
+            settle()
         except CALL_ERRORS as error:
             captured.problem = explain(error)
     ids = numbers(captured.records)

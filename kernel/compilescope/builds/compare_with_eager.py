@@ -11,7 +11,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
-from ..measure.numerics import IncomparableError, as_tensor, compare
+from ..measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
@@ -19,6 +19,8 @@ from ..report.references import is_reference
 from ..report.variant import Variant
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
+from ..torch_api.operators.tensors import memory_of, plain
+from .aot_compiled import is_aot_compiled
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS, subjects_own
@@ -115,6 +117,11 @@ class Reference:
         except IncomparableError as error:
             self.unrepeatable = f"{error}. Nothing is compared."
             return []
+        except (torch.OutOfMemoryError, MemoryError):
+            if self._together is not ALONE:  # other ranks may wait for a vote of this one
+                raise
+            self.unrepeatable = NO_MEMORY
+            return []
 
     def _compared(self, outcome: Outcome, *, closely: bool) -> list[OutputError]:
         expected, actual = self._comparable(outcome)
@@ -143,6 +150,10 @@ class Reference:
         left_out = self.consumed(outcome)
         if self.outcome.unchecked or outcome.unchecked:
             left_out += [*self.outcome.changes, *outcome.changes]
+        if self.outcome.is_used_up != outcome.is_used_up:
+            # Only one of them has run the outputs' backward twice.
+            gradients = {**self.outcome.gradients, **outcome.gradients}
+            left_out += [f"{path}.grad" for path in gradients]
         for path in left_out:
             expected.pop(path, None)
             actual.pop(path, None)
@@ -239,13 +250,15 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
     remedy = _REPORT
     if is_reference(variant.backend):
         remedy = "Compare what your backend returns for a graph with what the graph returns."
+    elif is_aot_compiled(variant):
+        remedy = _INSPECT_FUNCTION
     elif not variant.uses_inductor:
         remedy = (
-            f"Compare it with the backend 'inductor'; if that is right, report {variant.backend!r} "
-            "to who made it."
+            "Compare it with the backend 'inductor'; if that is right, report it to the authors "
+            f"of {variant.backend!r}."
         )
-    worst = max(wrong, key=lambda error: error.max_abs)
-    if not worst.max_abs:
+    worst = max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
+    if is_not_finite(worst) or not worst.max_abs:
         return Problem(
             severity="error",
             what=f"{worst.path} {_UNLIKE}",
@@ -296,12 +309,11 @@ def _no_room(snapshot: Snapshot) -> str:
     for tensor in snapshot.tensors.values():
         if tensor.layout != torch.strided or tensor.is_meta or tensor.dtype not in WIDER:
             continue
-        pointer = tensor.untyped_storage().data_ptr()
-        if pointer not in storages:
-            storages.add(pointer)
-            size = (
-                tensor.untyped_storage().nbytes() // tensor.itemsize * WIDER[tensor.dtype].itemsize
-            )
+        with plain():
+            storage, size = memory_of(tensor)
+        if storage not in storages:
+            storages.add(storage)
+            size = size // tensor.itemsize * WIDER[tensor.dtype].itemsize
             needed[tensor.device] = needed.get(tensor.device, 0) + size
     for device, size in needed.items():
         free = free_bytes(device)
@@ -332,11 +344,16 @@ _ROUNDINGS = 8
 """The most runs of eager with other rounding: in a single one, a value seldom crosses zero."""
 _ROUNDED_SUMS = 1024
 """A second call may differ as much as after so many kernels: by 32 times the tolerance."""
+NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is compared."
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _SINGLE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
-_UNLIKE = "is not what eager gives."
+_UNLIKE = "is not what eager returns."
+_INSPECT_FUNCTION = (
+    "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "
+    "first kernel whose result is wrong."
+)
 _REPORT = (
-    "Ask for the study of accuracy: it finds the first kernel whose result is wrong. Then report "
+    "Run the accuracy study: it finds the first kernel whose result is wrong. Then report "
     "it to PyTorch."
 )

@@ -8,15 +8,15 @@ from typing import Any
 
 import torch
 
+from ..analysis.figures.wording import count
 from ..analysis.problems.break_advice import advice_on, is_by_design
+from ..analysis.problems.failed_records import RECOMPILE_LIMIT
 from ..report import Compilation
 from ..report.problem import GENERATOR, Problem
 from ..torch_api.trace.compiled_callable import skipped_class
 
 _NOTHING = "torch.compile compiled nothing."
 _CONSUME = "Inspect a function that consumes it, such as lambda x: list(f(x))."
-_LIMIT = "recompile limit exceeded"
-"""How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
 
 
 def remarks(
@@ -51,7 +51,7 @@ def _without_failures(
     return [
         _limit(compilation, compilations)
         for compilation in compilations
-        if _LIMIT in compilation.absent.get("dynamo", "")
+        if RECOMPILE_LIMIT in compilation.absent.get("dynamo", "")
     ]
 
 
@@ -129,10 +129,10 @@ def _limit(given_up: Compilation, compilations: Sequence[Compilation]) -> Proble
     return Problem(
         severity="warning",
         what=f"{name} hit the recompile limit: from then on its new cases run in eager.",
-        why=f"It was compiled {len(same) - 1} times. "
+        why=f"It was compiled {count(len(same) - 1, 'time')}. "
         + (f"The last reason: {reasons[0].partition(': ')[2] or reasons[0]}" if reasons else ""),
-        remedy="Let what changes be dynamic (dynamic=True, or torch._dynamo.mark_dynamic), or "
-        "raise torch._dynamo.config.recompile_limit.",
+        remedy="Mark the changing sizes as dynamic (dynamic=True, or "
+        "torch._dynamo.mark_dynamic), or raise torch._dynamo.config.recompile_limit.",
         where=frame,
         detail="\n".join(reasons),
     )

@@ -25,7 +25,7 @@ def make_ready(device: str) -> None:
         The device of the code that is compiled next.
     """
     device = device if device.startswith("cuda") else "cpu"
-    if device not in generated_for:
+    if device.partition(":")[0] not in generated_for:
         code_copies = CodeCopies([cast(types.FunctionType, _tiny)])
         captured = capture(_tiny, (torch.ones(4, 4, device=device),), {}, Variant(), code_copies)
         generate(captured, "tiny", Variant())

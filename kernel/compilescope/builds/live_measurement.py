@@ -41,7 +41,7 @@ class Measurement:
 
     Parameters
     ----------
-    kept
+    builds
         The subject's builds.
 
     Attributes
@@ -56,6 +56,8 @@ class Measurement:
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
+        self._prepares = False
+        """Whether something was done before each batch of the latest samples."""
         self._recompiling: Mapping[str, RecompilingCalls] = {}
         self._on_news: SentRounds = lambda: None
 
@@ -111,11 +113,17 @@ class Measurement:
                 if self._sample(sampler, monitor, seconds):
                     state = "done"
             finally:
+                self._before_each = None  # it holds a copy of the subject's state
                 self._conclude(sampler, state)
         except Cancelled:
             raise
         except CALL_ERRORS as error:
             self.progress.problem = failures.of_later_call(error)
+
+    def let_go(self) -> None:
+        """Forgets the builds, unless they are being measured; from any thread."""
+        if self.progress.state in ("none", "paused", "done"):
+            self._sampler, self._builds = None, {}
 
     def timings(self) -> dict[str, Timing]:
         """The timings so far, by name; eager's included."""
@@ -131,7 +139,7 @@ class Measurement:
         state = State(self._built, names, snapshot, monitor)
         calls = {name: self._built.call(name) for name in [EAGER, *names]}
         prepares = state.before_each is not None
-        same = prepares == (self._before_each is not None)
+        same, self._prepares = prepares == self._prepares, prepares
         self._before_each = state.before_each
         sampler = self._sampler
         if again or sampler is None or not same or not self.goes_on(names):

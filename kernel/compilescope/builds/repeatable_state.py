@@ -32,7 +32,7 @@ class State:
 
     Parameters
     ----------
-    kept
+    builds
         The subject's builds, open.
     names
         Of the builds that are called.

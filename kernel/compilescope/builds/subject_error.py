@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from ..report.problem import message_of
 from ..torch_api.failures import failures
+from ..torch_api.process.devices import settle
 
 _GROUPS: tuple[type[BaseException], ...] = tuple(
     filter(None, [getattr(builtins, "BaseExceptionGroup", None)])
@@ -57,8 +58,12 @@ def without_our_frames(error: BaseException) -> BaseException:
 
 @contextmanager
 def subjects_own() -> Iterator[None]:
-    """Attributes what is raised in the block to the subject: nothing else may run there."""
+    """Attributes what is raised in the block to the subject: nothing else may run there.
+
+    What its kernels raise on a GPU counts too.
+    """
     try:
         yield
+        settle()
     except CALL_ERRORS as error:
         raise SubjectError(error) from error

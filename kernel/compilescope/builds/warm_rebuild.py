@@ -24,6 +24,7 @@ from ..torch_api.dynamo.compile_variant import compile_callable, given_by
 from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.process import caches
+from ..torch_api.process.devices import settle
 from ..torch_api.trace.spans import timed
 from .call_result import outcome_of
 from .subject_error import CALL_ERRORS
@@ -68,6 +69,7 @@ def rebuild(
         try:
             output = compile_callable(fn, **given_by(variant))(*args, **kwargs)
             outcome_of(output, backward)
+            settle()
             rebuilt.call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             rebuilt.problem = failures.under_compile(error)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import importlib.util
+import contextlib
+import importlib
 import io
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ amount."""
 _MOST_TIMES = 100
 """The allowed compression ratio; traces have ratios from ten to forty."""
 _ALWAYS_BYTES = 1 << 24
-"""The limit of the decompressed size of any file."""
+"""The decompressed size that is allowed however small the file is."""
 _PIECE = 1 << 20
 _ZSTD_PIECE = 1 << 12
 """A larger piece might decompress to more than the memory holds: to up to 32,768 times its size."""
@@ -121,10 +122,11 @@ def _damage_errors() -> tuple[type[Exception], ...]:
 
 def _zstd() -> Any:
     """Python's own module for zstd (3.14 and newer), otherwise the package, otherwise None."""
-    names = ("compression.zstd", "zstandard")
-    # find_spec imports the package around a module, and Python before 3.14 has no compression.
-    installed = (name for name in names if importlib.util.find_spec(name.partition(".")[0]))
-    return next((importlib.import_module(name) for name in installed), None)
+    for name in ("compression.zstd", "zstandard"):
+        # Any folder of that name is a package "compression", which has no zstd then.
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name)
+    return None
 
 
 def _zstd_reader(module: Any, file: BinaryIO) -> Callable[[int], bytes]:
@@ -151,7 +153,7 @@ def _zstd_pieces(module: Any, file: BinaryIO) -> Iterator[bytes]:
 def _damaged(name: str) -> Problem:
     return Problem(
         severity="warning",
-        what=f"{name} is cut or damaged: what comes behind the damage is not read.",
+        what=f"{name} is truncated or corrupt; nothing after that point is read.",
         why="The compressed file ends too early, or a piece of it is not what was written.",
         remedy="What could be unpacked is shown. Copy the trace again to have all.",
     )

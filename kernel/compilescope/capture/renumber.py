@@ -12,7 +12,7 @@ from ..torch_api.trace.numbering import Numbering
 from .logged_values import decoded
 from .records import Record
 
-_ID = re.compile(r"\b\d+/\d+\b")
+_ID = re.compile(r"(?:!\d+/)?\b\d+/\d+\b")
 
 
 def renumber(records: Sequence[Record]) -> list[Record]:
@@ -27,12 +27,30 @@ def renumber(records: Sequence[Record]) -> list[Record]:
 
 
 def numbers(records: Sequence[Record]) -> dict[str, str]:
-    """Compile ids of torch → those of `renumber`."""
+    """Compile ids of torch → those of `renumber`; compiled autograd's in both of their forms."""
     numbering = Numbering()
+    of_autograd: dict[str, str] = {}
     for record in records:
         if record.compile_id is not None:
-            numbering.add(record.compile_id)
-    return numbering.ids
+            shown = numbering.add(record.compile_id)
+            autograd = record.metadata.get("compiled_autograd_id")
+            if autograd is not None:
+                of_autograd[f"!{autograd}/{record.compile_id}"] = shown
+    return {**of_autograd, **numbering.ids}
+
+
+def without_autograd(record: Record) -> Record:
+    """The record with the compile id that others have, if it is a span of compiled autograd.
+
+    torch writes ``!0/2/1`` into spans for the compilation 2/1 within compiled autograd's first one.
+    """
+    payload = record.payload
+    if record.event != "chromium_event" or payload is None or '"compile_id": "!' not in payload:
+        return record
+    return msgspec.structs.replace(record, payload=_OF_AUTOGRAD.sub(r"\1\2", payload))
+
+
+_OF_AUTOGRAD = re.compile(r'("compile_id": ")!\d+/(\d+/\d+")')
 
 
 def renamed(record: Record, ids: dict[str, str]) -> Record:

@@ -9,6 +9,7 @@ import re
 import types
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..report import Node
 from ..torch_api.trace.trace import Event, with_names
 from .live import record_of
 from .records import Record
-from .renumber import renamed
+from .renumber import renamed, without_autograd
 
 _OWNER = re.compile(r'"compile_id": "(\d+/\d+)"')
 _BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
@@ -62,9 +63,15 @@ class Stream:
     """Groups events by compilation.
 
     `put` may be called from any thread; `take` and what it returns belong to one thread at a time.
+
+    Parameters
+    ----------
+    failed
+        Called with the error of an event that cannot be read, which is left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[Exception], None]) -> None:
+        self._failed = failed
         self._events: deque[tuple[Event, Any]] = deque()
         self._codes: deque[tuple[str, weakref.ref[types.CodeType]]] = deque()
         self.waiting = 0
@@ -98,7 +105,10 @@ class Stream:
         while self._events:
             # Removed afterwards, so that an interrupt in between loses nothing.
             event, origin = self._events[0]
-            self._add(event, origin)
+            try:
+                self._add(event, origin)
+            except Exception as error:  # noqa: BLE001 - the others are still to be read
+                self._failed(error)
             self._events.popleft()
         self.waiting = 0
         while self._codes:
@@ -114,7 +124,7 @@ class Stream:
         group.records, group.nodes, group.size = [], {}, 0
 
     def _add(self, event: Event, origin: Any) -> None:
-        record = record_of(with_names(event))
+        record = without_autograd(record_of(with_names(event)))
         torch_id = record.compile_id or _owner(record)
         if torch_id is None:
             if record.event == "str":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import isleap
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -78,7 +79,7 @@ def read(path: str | Path) -> TraceLog:
     Parameters
     ----------
     path
-        A file that torch wrote because of ``TORCH_TRACE``, plain or compressed with gzip.
+        A file that torch wrote because of ``TORCH_TRACE``, plain or compressed with gzip or zstd.
 
     Returns
     -------
@@ -256,8 +257,13 @@ def _encodable(payload: str) -> str:
 
 
 def seconds_of(year: int, *parts: int) -> float:
-    """The line's time, as if it was UTC: month, day, hour, minute, second, microsecond."""
+    """The line's time, as if it was UTC: month, day, hour, minute, second, microsecond.
+
+    29 February is that of the latest leap year, since a file may have been copied in a later one.
+    """
     month, day, hour, minute, second, micro = parts
+    while (month, day) == (2, 29) and not isleap(year):
+        year -= 1
     moment = datetime(year, month, day, hour, minute, second, micro, timezone.utc)
     return moment.timestamp()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..builds.aot_compiled import COMPILED_BEFORE, compilations_of
+from ..builds.built_variants import COMPILES_NOTHING
 from ..builds.capture_graphs import Captured
 from ..builds.compile_warnings import remarks
 from ..builds.sources import generate, without_code
@@ -17,7 +18,7 @@ from ..torch_api.trace.aot_compiled import AotCompiled
 
 def of_eager(name: str, variant: Variant) -> VariantReport:
     """Return the report of a variant that compiles nothing."""
-    absent = {"compilations": "Eager compiles nothing."}
+    absent = {"compilations": COMPILES_NOTHING}
     return VariantReport(name=name, requested=variant, absent=absent)
 
 

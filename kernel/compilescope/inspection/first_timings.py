@@ -85,6 +85,7 @@ class FirstTimings:
         ready = [
             variant.name for variant in built if self._builds.find(variant.name, variant.requested)
         ]
+        report_updates.note_evicted(self._report, requested, ready)
         try:
             timings = self._time([*ready, *beside])
         except Cancelled:

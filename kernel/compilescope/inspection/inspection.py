@@ -271,6 +271,7 @@ class Inspection:
             ready = [
                 name for name, variant in requested.items() if self._builds.find(name, variant)
             ]
+            report_updates.note_evicted(self.report, requested, ready)
             calls = {name: self._builds.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
@@ -318,6 +319,7 @@ class Inspection:
                 ready = [
                     name for name, variant in requested.items() if self._builds.find(name, variant)
                 ]
+                report_updates.note_evicted(self.report, requested, ready)
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
             report_updates.note_ended(self.report, measurement.progress.problem)
@@ -382,6 +384,7 @@ class Inspection:
     def let_go(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
         self._builds.let_go()
+        self._measurement.let_go()
 
     def close(self) -> None:
         """Drops the builds once they are no longer in use; from any thread."""

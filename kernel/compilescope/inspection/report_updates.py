@@ -15,7 +15,7 @@ from ..analysis.overview.verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.links import pair
 from ..analysis.wrapper.steps import find_steps
-from ..builds.built_variants import EAGER
+from ..builds.built_variants import COMPILES_NOTHING, EAGER, MOST
 from ..report import Compilation, Report, Timing, VariantReport
 from ..report.problem import FAULT, Problem
 from ..report.variant import Variant
@@ -140,7 +140,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
                 name=EAGER,
                 requested=Variant(backend=None),
                 stage="built",
-                absent={"compilations": "Eager compiles nothing."},
+                absent={"compilations": COMPILES_NOTHING},
             )
         ]
         put(report, uncompiled[0])
@@ -148,6 +148,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
     for variant in report.variants:
         if variant.name in all_timings and variant.name not in but:
             variant.timing = all_timings[variant.name]
+            variant.absent.pop("timing", None)
             variant.stage, variant.earlier = "built", False
     # The conclusions compare variants, so all of them are updated.
     for variant in report.variants:
@@ -169,6 +170,18 @@ def note_untimed(report: Report, names: Collection[str], problem: Problem) -> No
     for variant in report.variants:
         if variant.name in names and variant.timing is None:
             variant.absent["timing"] = "A later call failed before it was timed."
+
+
+def note_evicted(report: Report, names: Collection[str], ready: Collection[str]) -> None:
+    """Says why some of the named variants are built and yet not timed."""
+    for variant in report.variants:
+        is_built = variant.stage == "built" and variant.requested.backend is not None
+        is_evicted = is_built and variant.name in names and variant.name not in ready
+        if is_evicted and variant.timing is None:
+            variant.absent.setdefault("timing", _EVICTED)
+
+
+_EVICTED = f"Only the latest {MOST} builds are kept: measure it by itself."
 
 
 def conclude(report: Report, variant: VariantReport) -> None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from ..torch_api.operators.tensors import plain
+from ..torch_api.operators.tensors import plain, version
+
+_SECOND_TIME = "second time"
+"""Part of torch's message if a graph is freed."""
+
+
+class UsedUpError(RuntimeError):
+    """The call has run this backward itself: what it saved is freed, or an optimizer changed it."""
 
 
 class Backward:
@@ -37,27 +45,48 @@ class Backward:
                 for path, tensor in tensors.items()
                 if tensor.requires_grad and not tensor.is_leaf
             }
+            self._versions = [version(leaf) for leaf in self._leaves()]
 
     def run(
         self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
     ) -> dict[str, torch.Tensor]:
-        """Runs it, and accumulates the gradients of leaves.
+        """Runs it, and accumulates the gradients of leaves; if it fails, they stay as they are.
 
         Returns
         -------
         dict of str to Tensor
             The gradients of the other tensors, by path.
+
+        Raises
+        ------
+        UsedUpError
+            The call has run it before.
         """
-        if not self._computed or self._are_overwritten():
-            torch.autograd.backward(roots, output_gradients)
+        try:
+            return self._run(roots, output_gradients)
+        except RuntimeError as error:
+            if self._is_used_up(str(error)):
+                raise UsedUpError(str(error)) from error
+            raise
+
+    def _run(
+        self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
+        if not self._computed:
+            with self._accumulated_at_the_end():
+                torch.autograd.backward(roots, output_gradients)
+            return {}
+        if self._are_overwritten():
+            try:
+                torch.autograd.backward(roots, output_gradients)
+            except RuntimeError as error:
+                # The graphs of earlier calls follow that of this one, and are freed.
+                if _SECOND_TIME not in str(error):
+                    raise
             return {}
         # torch.autograd.backward would run the function that computed an input, too.
         with plain():
-            leaves = [
-                tensor
-                for tensor in self._tensors.values()
-                if tensor.is_leaf and tensor.requires_grad
-            ]
+            leaves = self._leaves()
         ends: list[Any] = [*leaves, *self._computed.values()]
         gradients: Sequence[torch.Tensor | None] = torch.autograd.grad(
             roots, ends, output_gradients, allow_unused=True
@@ -70,6 +99,47 @@ class Backward:
             return {}
         others = zip(self._computed, gradients[len(leaves) :], strict=True)
         return {path: gradient for path, gradient in others if gradient is not None}
+
+    @contextmanager
+    def _accumulated_at_the_end(self) -> Iterator[None]:
+        """Adds the gradients of the block to those from before it, or none if it fails.
+
+        The first functions of a backward may have nothing saved that is freed: they run a second
+        time before another one fails.
+        """
+        with plain():
+            before = [(leaf, leaf.grad) for leaf in self._leaves()]
+            for leaf, _ in before:
+                leaf.grad = None
+        try:
+            yield
+        except BaseException:
+            with plain():
+                for leaf, gradient in before:
+                    leaf.grad = gradient
+            raise
+        with plain():
+            for leaf, gradient in before:
+                if gradient is not None:
+                    leaf.grad = gradient if leaf.grad is None else gradient + leaf.grad
+
+    def _is_used_up(self, message: str) -> bool:
+        """Whether a backward fails with this message because the call has run it.
+
+        What the call itself overwrote in its forward is the subject's own failure: only an
+        optimizer writes to leaves.
+        """
+        if _SECOND_TIME in message:
+            return True
+        with plain():
+            return "modified by an inplace operation" in message and self._versions != [
+                version(leaf) for leaf in self._leaves()
+            ]
+
+    def _leaves(self) -> list[torch.Tensor]:
+        """The different tensors whose gradients accumulate."""
+        leaves = {id(leaf): leaf for leaf in self._tensors.values() if leaf.is_leaf}
+        return [leaf for leaf in leaves.values() if leaf.requires_grad]
 
     def _are_overwritten(self) -> bool:
         """Whether a call has written to a tensor that was computed outside it.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..analysis.figures.wording import count
 from ..report import OutputError
 from ..report.problem import message_of
 from ..torch_api.operators import tensors
@@ -149,7 +150,7 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
     if isinstance(value, (tuple, list)):
         return {f"{path}[{index}]": item for index, item in enumerate(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
+        names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
         return {f"{path}.{name}" if path else name: getattr(value, name) for name in names}
     return None
 
@@ -183,7 +184,7 @@ def _tensors(
     # Large integers round in double precision.
     exact, equal = absolute == relative == 0.0, torch.equal(expected, actual)
     yield OutputError(
-        path=f"{path} (not finite in one of the two: {odd} elements)" if odd else path,
+        path=f"{path}{NOT_FINITE}: {count(odd, 'element')})" if odd else path,
         dtype=_dtype(expected.dtype),
         max_abs=_largest(errors),
         max_rel=_largest(ratios),
@@ -191,6 +192,14 @@ def _tensors(
         tolerance_rel=relative,
         ok=bool((errors <= allowed).all()) and odd == 0 and (not exact or equal),
     )
+
+
+def is_not_finite(error: OutputError) -> bool:
+    """Whether elements are not finite in one of the two: the error is over the others only."""
+    return NOT_FINITE in error.path
+
+
+NOT_FINITE = " (not finite in one of the two"
 
 
 def _largest(errors: torch.Tensor) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain, wide
+from .numerics import NOT_FINITE, TOLERANCES, Tolerance, as_tensor, compare, plain, wide
 
 FACTOR = 2.0
 """The factor by which a variant's error may exceed eager's, both against the reference."""
@@ -187,7 +187,7 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
 
 
 def _is_at(reported: str, path: str) -> bool:
-    return reported == path or reported.startswith(f"{path} (not finite")
+    return reported == path or reported.startswith(f"{path}{NOT_FINITE}")
 
 
 def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:

@@ -54,7 +54,7 @@ class WatchLog:
     def __init__(self, report: LiveReport, budget_bytes: int) -> None:
         self.report = report
         self.budget_bytes = budget_bytes
-        self.stream = Stream()
+        self.stream = Stream(self.failed)
         self.printed: dict[str, list[Node]] = {}
         """Graphs' texts → their nodes, as they are printed."""
         self.rows = CompilationRows()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
-from compilescope.capture.live import recording
+from compilescope.capture.live import record_of, recording
 from compilescope.capture.records import Record
-from compilescope.capture.renumber import renumber
-from compilescope.torch_api.trace.trace import Event, listening
-from torch._logging import _internal
+from compilescope.capture.renumber import numbers, renumber
+from compilescope.capture.stream import Stream
+from compilescope.torch_api.trace.trace import Event, listening, with_names
+from torch._logging import _internal, structured
 
 LOG = _internal.trace_log
 
@@ -168,6 +171,55 @@ def test_file_names_are_text_although_torch_interned_them_before() -> None:
     files = [frame["filename"] for frame in start.metadata["dynamo_start"]["stack"]]
     assert files[-1] == __file__
     assert {record.compile_id for record in records if record.compile_id} == {"0/0"}
+
+
+def test_spans_of_compiled_autograd_belong_to_its_compilations() -> None:
+    def traced(take: Callable[[Event], None]) -> None:
+        metadata = {"artifact": {"name": "x"}, "compiled_autograd_id": 0}
+        take(Event({**metadata, "frame_id": 7, "frame_compile_id": 0}, "", 0.0, 0))
+        span = json.dumps({"name": "dynamo", "ph": "E", "args": {"compile_id": "!0/7/0"}})
+        take(Event({"chromium_event": {}}, span, 0.0, 0))
+
+    events: list[Event] = []
+    traced(events.append)
+    records = [record_of(event) for event in events]
+    assert numbers(records) == {"7/0": "0/0", "!0/7/0": "0/0"}
+    assert '"compile_id": "0/0"' in (renumber(records)[1].payload or "")
+    stream = Stream(lambda error: None)
+    traced(stream.put)
+    stream.take()
+    assert list(stream.groups) == ["7/0"]
+    assert '"compile_id": "7/0"' in (stream.groups["7/0"].records[1].payload or "")
+
+
+def test_an_event_that_cannot_be_read_keeps_no_other_back() -> None:
+    def details() -> dict[str, Any]:
+        raise ValueError("the graph is gone")
+
+    errors: list[Exception] = []
+    stream = Stream(errors.append)
+    metadata = {"artifact": {}, "frame_id": 7, "frame_compile_id": 0}
+    stream.put(Event(metadata, "", 0.0, 0, details=details))
+    stream.put(Event(metadata, "", 0.0, 0))
+    stream.take()
+    assert [str(error) for error in errors] == ["the graph is gone"]
+    assert len(stream.groups["7/0"].records) == 1
+
+
+def test_names_that_another_compilation_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    table: dict[str, object] = {}
+
+    class Number(int):
+        def __eq__(self, other: object) -> bool:
+            table["added"] = 3
+            return super().__eq__(other)
+
+        __hash__ = int.__hash__
+
+    table |= {"first.py": Number(1), "second.py": 2}
+    monkeypatch.setattr(structured, "INTERN_TABLE", table)
+    event = with_names(Event({"filename": 2}, None, 0.0, 0))
+    assert event.metadata == {"filename": "second.py"}
 
 
 def test_ids_are_counted_from_zero_and_named_alike_in_reasons() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -213,7 +216,7 @@ def test_damaged_zstd_is_read_up_to_the_damage(tmp_path, damage):
         "followed by something else": packed + b"something else",
     }
     stored = read(log(tmp_path, damaged[damage]))
-    assert stored.problems[0].what.startswith("trace.log is cut or damaged")
+    assert stored.problems[0].what.startswith("trace.log is truncated or corrupt")
     assert stored.records
 
 
@@ -224,6 +227,27 @@ def test_a_small_zstd_file_unpacks_to_a_hundred_times_its_size(tmp_path):
     stored = read(log(tmp_path, packed))
     assert [record.event for record in stored.records] == ["str"]
     assert "the rest is not read" in stored.problems[0].what
+
+
+def test_a_folder_named_compression_is_not_pythons_package(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "compression", raising=False)
+    monkeypatch.delitem(sys.modules, "compression.zstd", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "compression").mkdir()
+    (tmp_path / "compression" / "__init__.py").touch()
+    packed = gzip.compress(line({"str": ["a", 0]}).encode() * 1000)
+    stored = read(log(tmp_path, packed[:-8]))
+    assert len(stored.records) == 1000
+    assert stored.problems[0].what.startswith("trace.log is truncated or corrupt")
+    del sys.modules["compression"]
+
+
+@pytest.mark.parametrize("year", [2026, 2028])
+def test_the_29th_of_february_is_read_in_any_year(tmp_path, year):
+    path = log(tmp_path, line({"str": ["a", 0]}).replace("V1120", "V0229"))
+    moment = datetime(year, 6, 1, tzinfo=timezone.utc).timestamp()
+    os.utime(path, (moment, moment))
+    assert [record.event for record in read(path).records] == ["str"]
 
 
 def test_what_cannot_be_unpacked_says_so(tmp_path, monkeypatch):

@@ -141,3 +141,5 @@ def test_what_is_loaded_already_is_not_loaded_by_a_tiny_function(
 
     monkeypatch.setattr(first_compilation, "capture", unexpected)
     first_compilation.make_ready("cpu")
+    monkeypatch.setattr(first_compilation, "generated_for", {"cuda"})
+    first_compilation.make_ready("cuda:0")

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import types
+from typing import Any, cast
 
 import compilescope as cs
 import numpy as np
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds import call_result
+from compilescope.builds import call_result, compare_with_eager
 from compilescope.builds.call_result import outcome_of
+from compilescope.builds.capture_graphs import capture
 from compilescope.builds.compare_with_eager import Reference, mismatch
 from compilescope.builds.rank_agreement import SingleProcess
+from compilescope.builds.subject_error import SubjectError
+from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
+from compilescope.measure.numerics import compare
 from compilescope.report import OutputError
 from compilescope.report.variant import Variant
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch._inductor.lowering import lowerings
+from torch.testing._internal.two_tensor import TwoTensor
 
 from .. import subjects
 from ..subjects import Call
@@ -83,7 +89,7 @@ def test_a_value_that_is_no_tensor_is_said_to_equal_eager_s() -> None:
         variant = cs.inspect(call, (torch.randn(3),), variants=variants).variant("one")
         assert variant.stage == "built"
         assert variant.accuracy == []
-        assert variant.absent["accuracy"].startswith("What the call gives holds no tensor")
+        assert variant.absent["accuracy"].startswith("What the call returns holds no tensor")
 
 
 def test_another_type_is_no_difference_that_is_measured() -> None:
@@ -93,7 +99,7 @@ def test_another_type_is_no_difference_that_is_measured() -> None:
     report = cs.inspect(gives, (X,), variants={"one": cs.Variant(backend="eager")})
     (problem,) = report.variant("one").problems
     assert problem.what == (
-        "output (dtype torch.float32 instead of torch.float64) is not what eager gives."
+        "output (dtype torch.float32 instead of torch.float64) is not what eager returns."
     )
     assert "off by" not in problem.why
 
@@ -256,8 +262,9 @@ def test_a_sum_of_products_has_as_many_terms_as_the_factors_share() -> None:
 @pytest.mark.parametrize(
     ("backend", "remedy"),
     [
-        ("inductor", "the study of accuracy"),
-        ("aot_eager", "report 'aot_eager' to who made it"),
+        ("inductor", "Run the accuracy study"),
+        ("aot_eager", "report it to the authors of 'aot_eager'"),
+        ("aot_compile(inductor)", "Inspect the function that aot_compile compiled"),
         ("<function __main__.mine>", "what your backend returns"),
     ],
 )
@@ -272,6 +279,14 @@ def test_who_is_told_of_a_wrong_result(backend: str, remedy: str) -> None:
         ok=False,
     )
     assert remedy in mismatch([wrong], Variant(backend=backend)).remedy
+
+
+def test_a_result_that_is_not_finite_is_no_matter_of_tolerance() -> None:
+    expected = {"output[0]": torch.tensor([1.0, 3.0]), "output[1]": torch.tensor([5.0])}
+    actual = {"output[0]": torch.tensor([1.0000001, torch.nan]), "output[1]": torch.tensor([7.0])}
+    problem = mismatch(compare(expected, actual), Variant())
+    assert problem.what.startswith("output[0] (not finite in one of the two: 1 element) is not")
+    assert "no tolerance can be applied" in problem.why
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
@@ -338,3 +353,97 @@ def test_a_numpy_result_is_copied_and_rounded_like_a_tensor() -> None:
     report = inspect(Call(compiled, (torch.randn(64),)), variants=["python"])
     assert report.variant("python").problems == []
     assert [error.ok for error in report.variant("python").accuracy] == [True, True]
+
+
+def test_an_error_that_a_kernel_raises_after_its_call_is_the_subjects_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def indexed(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    def synchronize() -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
+    with preserved(indexed, (X,)) as snapshot, pytest.raises(SubjectError, match="device-side"):
+        Reference(indexed, (X,), {}, snapshot)
+    copies = CodeCopies([cast(types.FunctionType, indexed)])
+    captured = capture(indexed, (X,), {}, Variant(), copies)
+    assert captured.problem is not None
+    assert "device-side assert" in captured.problem.what
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError, MemoryError])
+def test_a_comparison_without_enough_memory_compares_nothing(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raising(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(compare_with_eager, "compare", raising)
+    variant = inspect(Call(torch.sin, (X,)), variants={"graph": Variant(backend="eager")}).variant(
+        "graph"
+    )
+    assert (variant.stage, variant.problems) == ("built", [])
+    assert variant.absent["accuracy"].startswith("Comparing in float64 needs more memory")
+    assert variant.timing is not None
+
+
+def test_a_wrapper_subclass_has_a_reference_in_double_precision() -> None:
+    wrapper = TwoTensor(X.clone(), X.clone())
+    with preserved(torch.sin, (wrapper,)) as snapshot:
+        reference = Reference(torch.sin, (wrapper,), {}, snapshot)
+        assert reference.truth() is not None or reference.why
+
+
+@pytest.mark.parametrize("zeroes", [False, True])
+def test_a_backward_that_the_call_has_run_adds_nothing(zeroes: bool) -> None:
+    weight, bias = torch.randn(8, 3, requires_grad=True), torch.randn(3, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = (x @ weight + bias).mean()  # neither the mean nor the sum saves a tensor
+        loss.backward()
+        if zeroes:
+            weight.grad = bias.grad = None
+        return loss
+
+    with preserved(step, (X,)) as snapshot:
+        outcome = Reference(step, (X,), {}, snapshot).outcome
+    assert outcome.is_used_up
+    assert outcome.gradients.keys() == (set() if zeroes else {"weight", "bias"})
+    if not zeroes:
+        torch.testing.assert_close(outcome.gradients["bias"], torch.full((3,), 1 / 3))
+
+
+def test_a_training_step_that_retains_its_graph_has_not_failed() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = model(x).mean()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+        return loss
+
+    report = inspect(Call(step, (X,)), variants={"graph": Variant(backend="aot_eager")})
+    variant = report.variant("graph")
+    assert (variant.stage, variant.problems) == ("built", [])
+
+
+def test_what_the_forward_overwrites_is_the_subjects_own_failure() -> None:
+    x = X.clone().requires_grad_()
+    with preserved(lambda x: x.exp().zero_(), (x,)) as snapshot, pytest.raises(SubjectError):
+        Reference(lambda x: x.exp().zero_(), (x,), {}, snapshot)
+
+
+def test_gradients_that_only_one_call_has_accumulated_twice_are_not_compared() -> None:
+    bias = torch.zeros(8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = (x + bias).sum()  # saves nothing: its backward runs again
+        loss.backward()
+        return loss
+
+    report = inspect(Call(step, (X,)), variants={"graph": Variant(backend="aot_eager")})
+    assert report.variant("graph").problems == []

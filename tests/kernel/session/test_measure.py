@@ -158,11 +158,13 @@ def test_only_so_many_builds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection.run(list(variants), Monitor())
     timed = [name for name in variants if inspection.report.variant(name).timing is not None]
     assert timed == ["v1", "v2"]
+    assert inspection.report.variant("v0").absent["timing"].startswith("Only the latest")
     with compiled_frames() as frames:
         measure(inspection, "v1", "v2")
         assert frames == []
         measure(inspection, "v0", "v2")
     assert frames == ["plain"]
+    assert "timing" not in inspection.report.variant("v0").absent
 
 
 def test_where_compiled_callables_share_a_cache_each_build_wears_its_own(
@@ -432,6 +434,20 @@ def test_only_the_latest_subjects_keep_what_is_built(monkeypatch: pytest.MonkeyP
         assert frames == []
         session.measure(first.report.subject.id, QUICK, seconds=0.05)
     assert frames == ["plain"]
+
+
+def test_a_measurement_keeps_no_state_and_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    restored: weakref.WeakSet[Snapshot] = weakref.WeakSet()
+    restore = Snapshot.restore
+    monkeypatch.setattr(Snapshot, "restore", lambda self: restored.add(self) or restore(self))
+    _, inspection = inspected(torch.nn.BatchNorm1d(8))
+    measure(inspection)
+    compiled = weakref.ref(inspection._builds.build("quick").compiled)
+    gc.collect()
+    assert not restored
+    inspection.let_go()
+    gc.collect()
+    assert compiled() is None
 
 
 def test_the_python_face_measures_reports_of_this_kernel_only(

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from compilescope.builds.call_result import outcome_of
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
 from compilescope.measure.rounding_errors import (
     Truth,
@@ -213,6 +214,22 @@ def test_numpy_arrays_that_are_no_numbers() -> None:
     assert only(compare(names, names[:1])).path == "output (another value)"
     wide = np.ones(2, dtype=np.longdouble)
     assert compare(wide, wide.copy()) == []
+
+
+def test_a_container_within_itself_and_a_field_without_a_value() -> None:
+    @dataclasses.dataclass
+    class Lazy:
+        hidden: int
+        unset: torch.Tensor = dataclasses.field(init=False)
+
+    output: list[Any] = [1, Lazy(2), [3]]
+    output += [output, output[2]]
+    assert outcome_of(output, None).outputs == {
+        "output[0]": 1,
+        "output[1].hidden": 2,
+        "output[2][0]": 3,
+        "output[4][0]": 3,
+    }
 
 
 def test_gradients_are_copies_with_names() -> None:

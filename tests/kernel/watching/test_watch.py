@@ -130,6 +130,26 @@ def test_the_backward_joins_its_forward() -> None:
     assert report.problems == []
 
 
+@torch._dynamo.config.patch(compiled_autograd=True)
+def test_compiled_autograd_compiles_none_of_our_code() -> None:
+    weight = torch.randn(3, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = (x * weight).sin().sum()
+        loss.backward()
+        return loss
+
+    aot = {"aot": cs.Variant(backend="aot_eager")}
+    variant = cs.inspect(step, (torch.ones(3),), variants=aot).variant("aot")
+    with cs.watch() as report:
+        torch.compile(step, backend="aot_eager")(torch.ones(3))
+    for compilations in (variant.compilations, report.compilations):
+        files = {compilation.frame.file for compilation in compilations if compilation.frame}
+        assert len(compilations) > 1
+        assert not any("torch_api" in file for file in files)
+        assert all(compilation.phases for compilation in compilations)
+
+
 def test_a_backward_alone_says_so() -> None:
     weight = torch.ones(4, requires_grad=True)
     loss = torch.compile(lambda x: (x * weight).cos().sum())(torch.ones(4))

@@ -8,13 +8,12 @@ from typing import Any
 from ...capture.logged_values import compile_time_s, decoded, finite, logged_count
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile
+from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import caller_of, traced_frame
 from .recompile_reason import read_failure
 from .symbols import read_symbols
-
-_LIMIT = "recompile limit exceeded"
 
 
 class Memory:
@@ -100,7 +99,7 @@ def _complete(
     }
     recompile.became_dynamic = [f"{source} → {name}" for source, name in became.items()]
     settings = _settings(metrics)
-    given_up = _LIMIT in str(metrics.get("fail_reason"))
+    given_up = RECOMPILE_LIMIT in str(metrics.get("fail_reason"))
     cached = logged_count(metrics.get("cache_size"))
     earlier = len(before) if cached is None else cached
     recompile.count = earlier if given_up else earlier + 1

@@ -13,9 +13,7 @@ from ...report.problem import FIND_FAILING_PART, Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from ..figures.wording import count
 from .breaks import parse_break
-from .failed_records import FAKE_KERNELS, failed
-
-_LIMIT = "recompile limit exceeded"
+from .failed_records import FAKE_KERNELS, RECOMPILE_LIMIT, failed
 
 
 class _Cause(NamedTuple):
@@ -79,7 +77,7 @@ def suppressed(records: Sequence[Record], compilations: Sequence[Compilation]) -
         if (metrics := failed(record)) is not None
         and metrics.get("config_suppress_errors") is True
         and str(metrics["fail_type"]).rpartition(".")[2] not in _BREAKS
-        and _LIMIT not in str(metrics.get("fail_reason") or "")
+        and RECOMPILE_LIMIT not in str(metrics.get("fail_reason") or "")
     ]
     ids = {record.compile_id for record in records}
     problems = read_failures(records, compilations)
@@ -210,7 +208,7 @@ def _ran_in_eager(
     kind: str, reason: str, metrics: Mapping[str, Any], group: Sequence[Record]
 ) -> bool:
     """Whether torch ran the frame without compiling it."""
-    if metrics.get("config_suppress_errors") is True or _LIMIT in reason:
+    if metrics.get("config_suppress_errors") is True or RECOMPILE_LIMIT in reason:
         return True
     # With fullgraph=True torch raises what it can't trace, and logs no graph break.
     return kind in _BREAKS and any(record.name == "dynamo_graph_break_reason" for record in group)

@@ -9,6 +9,8 @@ from ...capture.records import Record
 METRICS = ("compilation_metrics", "bwd_compilation_metrics")
 FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
 """What torch logs of operators while ``draft_export`` compares them with what they compute."""
+RECOMPILE_LIMIT = "recompile limit exceeded"
+"""How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
 
 
 def failed(record: Record) -> dict[str, Any] | None:

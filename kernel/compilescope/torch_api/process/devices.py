@@ -38,6 +38,15 @@ def has_gpu() -> bool:
     return built and torch.cuda.device_count() > 0
 
 
+def settle() -> None:
+    """Waits for the work on the current GPU, so that an error of it is raised here.
+
+    Kernels run after the call that starts them: their errors surface in any later call.
+    """
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.synchronize()
+
+
 def waiting_for(devices: Iterable[int]) -> Callable[[], None]:
     """A function that waits for the work on these GPUs; on the current one if none is named."""
     numbers: list[int | None] = [*sorted(devices)] or [None]

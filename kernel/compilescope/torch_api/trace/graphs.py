@@ -76,6 +76,8 @@ def collecting(nodes: Nodes) -> Iterator[None]:
         _collected.reset(token)
 
 
+# Compiled autograd prints its graph while Dynamo compiles whatever is called.
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
     overheard = bool(_everywhere) and _is_users_own()
     text: str

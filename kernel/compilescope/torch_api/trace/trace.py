@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import torch
 from torch._logging import _internal, structured
 
 from . import shown_ids
@@ -141,6 +142,8 @@ class _Handler(Handler):
         self.shared = shared
         self.failure: Exception | None = None
 
+    # Compiled autograd logs while Dynamo compiles whatever is called.
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def emit(self, record: logging.LogRecord) -> None:
         try:
             if self._is_ours():
@@ -197,7 +200,8 @@ def _with_names(value: Any) -> Any:
 
 
 def _file_name(number: int) -> str:
-    for name, file_id in structured.INTERN_TABLE.items():
+    # Another thread that compiles adds names meanwhile.
+    for name, file_id in list(structured.INTERN_TABLE.items()):
         if file_id == number:
             return str(name)
     return ""
