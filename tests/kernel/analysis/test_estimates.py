@@ -89,6 +89,19 @@ def test_symbols_count_with_their_values():
     assert list(kernel.estimated_for.values()) == [6]
 
 
+def test_a_write_to_parts_of_a_buffer_counts_as_the_parts():
+    cache = torch.zeros(32, 512, 64)
+
+    def put(rows: torch.Tensor, values: torch.Tensor) -> None:
+        cache.index_put_((rows,), values)
+
+    report = cs.inspect(
+        put, (torch.tensor([3]), torch.randn(1, 512, 64)), variants=("python",), run=False
+    )
+    written = [launch.estimated_bytes for launch in launches(report)]
+    assert written == [2 * 4 * 512 * 64 + 8]
+
+
 def test_what_cannot_be_told_is_said():
     fn, args = EXAMPLES["custom operator"].make()
     report = cs.inspect(fn, args, variants=("python",), run=False)

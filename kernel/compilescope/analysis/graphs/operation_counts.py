@@ -33,6 +33,7 @@ MOVES = frozenset(
         "expand",
         "expand_copy",
         "fill",
+        "fill_",
         "flip",
         "full",
         "full_like",
@@ -55,6 +56,7 @@ MOVES = frozenset(
         "reshape",
         "resize",
         "scatter",
+        "scatter_",
         "select",
         "select_scatter",
         "slice",
@@ -67,6 +69,7 @@ MOVES = frozenset(
         "zeros",
         "_unsafe_index",
         "_unsafe_index_put",
+        "_unsafe_index_put_",
         "inductor_seeds",
         "inductor_lookup_seed",
         "inductor_seed",
@@ -110,6 +113,18 @@ VIEWS = frozenset(
     )
 )
 """Operators whose result is the storage of their first argument."""
+
+IN_PLACE = frozenset(("copy_", "fill_", "index_put_", "_unsafe_index_put_", "scatter_"))
+"""Operators that write to the storage of their first argument, and return it."""
+
+WRITES_AT_MOST = {"index_put_": 2, "_unsafe_index_put_": 2, "scatter_": 2}
+"""Operators that write to a part of it: the place of the argument with as many elements.
+
+An ``index_put_`` may write more, if its values are broadcast.
+"""
+
+ITEM = ("operator.getitem", "_operator.getitem")
+"""The targets of nodes that take one of several results."""
 
 GATHERS = frozenset(("embedding", "index", "gather", "index_select", "_unsafe_index"))
 """Operators that read at most as many elements of their first argument as they return."""
