@@ -91,7 +91,7 @@ class TestErrorsOfTheUsers:
 
     def test_a_folder_that_exists(self, tmp_path: Path) -> None:
         with pytest.raises(FileExistsError) as caught:
-            os.mkdir(tmp_path)
+            tmp_path.mkdir()
         assert failures.of_torch(caught.value) is None
 
     def test_a_file_that_an_operator_writes_in_generated_code(self, tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ class Traffic:
                 self._shape(position) if position else None for position in self._positions(node)
             ]
             shape = () if node.shape is None else self._shape(node) or ()
-            count = operations(node.target, shape, arguments)
+            count = operations(node.target, shape, arguments, split_list(node.args))
             if count is None:
                 raise UnknownSize(NO_FORMULA.format(operator_name(node.target)))
             total += count
