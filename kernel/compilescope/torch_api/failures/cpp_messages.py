@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 
 from ...report.problem import Problem
+from ..operators.operators import TORCHS
 
 # Strings, which `re` compiles when a message has the mark of `_KINDS`: most messages have none.
 _ASSERT = (
@@ -60,18 +61,10 @@ _BYTES = r"(?i)tried to allocate (?P<amount>[\d.]+ ?\w+)"
 _ALLOCATION = r"empty_strided|_empty_|alloc"
 _OUTPUT = r"&(\w+?)(?:_handle)?\b[^&]*$"
 _DISPATCHED = r'call_dispatcher\(\s*"(?P<name>[^"]+)",\s*"(?P<overload>[^"]*)"'
-_SHIM = r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|meta)_)?(?P<name>\w+)"
-_ATEN = (
-    "aten",
-    "prims",
-    "prim",
-    "quantized",
-    "mkldnn",
-    "mkl",
-    "onednn",
-    "inductor",
-    "_inductor_test",
-)
+_SHIM = r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1|meta)_)?(?P<name>\w+)"
+_NAMESPACED = (("mkldnn__", "mkldnn::_"), ("_c10d_functional_", "_c10d_functional::"))
+"""Of shims for operators that are not ATen's: how they begin, and so the operator."""
+_OVERLOADED = re.compile(r"(.+?)_((?:source_)?(?:Tensor|Scalar)(?:_\w+)?)")
 
 DOCTOR = "%compilescope doctor checks the compiler and its headers."
 
@@ -115,7 +108,15 @@ def operator_of(call: str) -> str:
     shim = re.search(_SHIM, call)
     if not shim or re.search(_ALLOCATION, shim["name"]) or shim["name"] in _HELPERS:
         return ""
-    return f"aten::{shim['name']}"
+    return _of_shim(shim["name"].removesuffix("_out"))
+
+
+def _of_shim(name: str) -> str:
+    for begin, replaced in _NAMESPACED:
+        if name.startswith(begin):
+            return replaced + name.removeprefix(begin)
+    overloaded = _OVERLOADED.fullmatch(name)
+    return "aten::" + (".".join(overloaded.groups()) if overloaded else name)
 
 
 _HELPERS = frozenset(
@@ -368,7 +369,7 @@ def _plain(operator: str) -> str:
 
 def _is_own(operator: str) -> bool:
     """Whether the operator is a custom one, not torch's."""
-    return operator.partition("::")[0] not in _ATEN
+    return operator.partition("::")[0] not in TORCHS
 
 
 def _first(text: str) -> str:
