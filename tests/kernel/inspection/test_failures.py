@@ -18,6 +18,7 @@ import torch._inductor.config
 from compilescope.builds import compare_with_eager
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
+from torch._dynamo.exc import FailOnRecompileLimitHit
 from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.lowering import lowerings
@@ -389,6 +390,21 @@ def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
     assert problem.where is not None
     assert (problem.where.file, problem.where.line) == ("/tmp/generated.cpp", 12)
     assert "x.cpp" in problem.detail
+
+
+def test_the_recompile_limit_of_a_full_graph_is_no_graph_break() -> None:
+    def scaled(x: torch.Tensor, scale: object) -> torch.Tensor:
+        return x * 2 if scale else x
+
+    compiled = torch.compile(scaled, backend="eager", fullgraph=True)
+    compiled(X, 1)
+    refusal = pytest.raises(FailOnRecompileLimitHit)
+    with torch._dynamo.config.patch(recompile_limit=1), refusal as caught:
+        compiled(X, "text")
+    problem = failures.explain(caught.value)
+    assert problem.what == "The recompile limit was hit."
+    assert "too many times" in problem.why
+    assert "torch._dynamo.config.recompile_limit" in problem.remedy
 
 
 def test_a_failure_leaves_no_thread_behind() -> None:

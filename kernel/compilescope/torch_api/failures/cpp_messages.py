@@ -275,8 +275,8 @@ def _undeclared(match: re.Match[str], cause: str) -> Problem:
     symbol = match["symbol"]
     return _problem(
         f"The generated C++ calls {symbol}, which nothing declares.",
-        "It is the C function (shim) by which C++ wrappers call an operator. An operator of your "
-        "own is called so if custom_ops_to_c_shims has it, by the name that torch makes of the "
+        "It is the C function (shim) by which C++ wrappers call an operator. For an operator of "
+        "your own that custom_ops_to_c_shims lists, torch derives the function's name from the "
         "operator's.",
         f"Declare {symbol} in custom_ops_to_c_shims, or take the operator out: then the dispatcher "
         "calls it.",
@@ -294,8 +294,8 @@ def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
         f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
         "torch 2.11 compiles a backward without a setting that the C++ wrapper needs, where "
         "cpp_wrapper is one of torch.compile's options: its kernels are run, and not kept.",
-        "Add options={'triton.store_cubin': True}, which counts for the backward too; or take a "
-        "later torch, 2.13 say.",
+        "Add options={'triton.store_cubin': True}, which counts for the backward too; or use "
+        "torch 2.13 or later.",
         {"kernel": match["kernel"]},
     )
 

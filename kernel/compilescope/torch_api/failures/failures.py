@@ -84,8 +84,8 @@ def of_way(error: BaseException) -> Problem:
             severity="error",
             what=f"torch failed with {type(error).__name__}"
             + (f": {line}" if (line := first_line_of(error)) else "."),
-            why="The call works as it is written; taken this way, it raises this.",
-            remedy="Take another way; this one is not for this call.",
+            why="The call works as it is written; deployed this way, it raises this.",
+            remedy="This way to deploy does not support this call; choose another.",
             where=_where(error),
             detail=_trace(error),
         )
@@ -199,6 +199,8 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 def _graph_break(error: BaseException) -> Problem:
     message = message_of(error)
+    if _LIMIT in message:  # the cause of a FailOnRecompileLimitHit
+        return _limit(error)
     stack = getattr(error, "real_stack", None)
     frames = source_lines("".join(traceback.format_list(stack))) if stack else []
     kind = getattr(error, "gb_type", "") or first_line_of(error)
@@ -335,13 +337,21 @@ def _is_custom(explained: str) -> bool:
     return _OPERATOR.search(explained) is not None
 
 
+_LIMIT = "Dynamo recompile limit exceeded"
+
+
 def _limit(error: BaseException) -> Problem:
+    message = message_of(error)
+    limit = re.search(r"Limit type: (\w+)", message)
+    name = limit.group(1) if limit else "recompile_limit"
     return Problem(
         severity="error",
         what="The recompile limit was hit.",
-        why=first_line_of(error),
-        remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
-        detail=message_of(error),
+        why=_after("Explanation: ", message) or first_line_of(error),
+        remedy="TORCH_LOGS=recompiles says what changes from call to call: mark a size with "
+        "torch._dynamo.mark_dynamic, pass another value as a tensor. If each case is meant to be "
+        f"compiled, raise torch._dynamo.config.{name}.",
+        detail=message,
     )
 
 
