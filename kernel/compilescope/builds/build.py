@@ -28,7 +28,7 @@ from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by
 from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.process_state import begin
-from ..torch_api.dynamo.turned_off import turned_off
+from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import tuned
@@ -118,7 +118,7 @@ def build(
     inductor = variant.backend == "inductor"
     begin()
     code_copies.install(code_set)
-    built = Built(name=name, call=fn, code_set=code_set, off=turned_off())
+    built = Built(name=name, call=fn, code_set=code_set, off=turned_off(), problem=other_backend())
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []
@@ -152,13 +152,14 @@ def build(
         returned = False
         try:
             built.call = compile_callable(fn, **given_by(variant))
-            output = built.call(*args, **kwargs)
-            settle()
-            returned = True
-            # Also compiles the backward, which torch defers until gradients are computed.
-            built.outcome = outcome_of(output, backward)
-            settle()
-            built.first_call_s = time.perf_counter() - start
+            if built.problem is None:
+                output = built.call(*args, **kwargs)
+                settle()
+                returned = True
+                # Also compiles the backward, which torch defers until gradients are computed.
+                built.outcome = outcome_of(output, backward)
+                settle()
+                built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:
             built.problem = failures.under_compile(error, backward=returned)
     ids = built.layers.ids = numbers(records)

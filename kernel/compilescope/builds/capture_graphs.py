@@ -22,7 +22,7 @@ from ..report.variant import Variant
 from ..torch_api.dynamo import needed_run
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, guard_filter
 from ..torch_api.dynamo.process_state import begin, isolated
-from ..torch_api.dynamo.turned_off import turned_off
+from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.guards.untimed import untimed
@@ -95,7 +95,9 @@ def capture(
     explain
         Turns an exception into a problem.
     """
-    captured = Captured(context=contextvars.copy_context(), off=turned_off())
+    captured = Captured(
+        context=contextvars.copy_context(), off=turned_off(), problem=other_backend()
+    )
     code_set = code_copies.copy()
     guards: list[KeptGuards] = []
     with (
@@ -120,8 +122,9 @@ def capture(
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,
             )
-            needed_run.call(compiled, args, kwargs)
-            settle()
+            if captured.problem is None:
+                needed_run.call(compiled, args, kwargs)
+                settle()
         except CALL_ERRORS as error:
             captured.problem = explain(error)
     ids = numbers(captured.records)

@@ -29,6 +29,28 @@ def plain(message: Struct) -> dict[str, Any]:
     return builtins
 
 
+def encodable(data: dict[str, Any]) -> dict[str, Any]:
+    """A message that can be sent as UTF-8: without lone surrogates, as a user's text may have."""
+    try:
+        msgspec.json.encode(data)
+    except UnicodeEncodeError:
+        cleaned: dict[str, Any] = without_surrogates(data)
+        return cleaned
+    return data
+
+
+def without_surrogates(value: Any) -> Any:
+    """Plain data whose text can be encoded as UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        pairs = value.items()
+        return {without_surrogates(key): without_surrogates(item) for key, item in pairs}
+    if isinstance(value, (list, tuple)):
+        return [without_surrogates(item) for item in value]
+    return value
+
+
 class Line(Protocol):
     """A way to a panel: a comm, or a widget."""
 
@@ -91,7 +113,7 @@ class Clients:
 
     def tell(self, event: str, data: Message) -> None:
         """Sends an event to every client."""
-        message = plain(Event(event=event, data=plain(data)))
+        message = encodable(plain(Event(event=event, data=plain(data))))
         with self._lock:
             lines = [client.events for client in self._clients.values()]
         for line in lines:

@@ -9,12 +9,16 @@ from typing import Any
 import msgspec
 
 from . import messages
-from .clients import plain
+from .clients import plain, without_surrogates
 
 
 def in_parts(reply: dict[str, Any]) -> list[dict[str, Any]]:
     """The messages that a reply goes out in: itself, or its parts if it is long."""
-    text = msgspec.json.encode(reply).decode()
+    try:
+        text = msgspec.json.encode(reply).decode()
+    except UnicodeEncodeError:
+        reply = without_surrogates(reply)
+        text = msgspec.json.encode(reply).decode()
     pieces = list(split(text, messages.PART_BYTES))
     if len(pieces) == 1:
         return [reply]

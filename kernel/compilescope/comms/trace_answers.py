@@ -45,8 +45,8 @@ def refused(request: dict[str, Any], problem: Problem) -> Answer:
 
 
 def _start_time(trace: Trace) -> float:
-    """When its first compilation began."""
-    return min(log.outlines.first_s for log in trace.processes)
+    """When its first compilation began; infinity if there is none."""
+    return min((log.outlines.first_s for log in trace.processes), default=float("inf"))
 
 
 class TraceAnswers:
@@ -181,6 +181,7 @@ class TraceAnswers:
             self._trace = latest
             self._read.clear()
             self._filled.clear()
+            self._difference = None
             return True
         changed = self._trace.read_on()
         for log, events in changed:

@@ -23,6 +23,7 @@ from ..processes import runner
 from ..report import references
 from ..report.errors import CompilescopeError
 from ..torch_api.process import portable_settings
+from .arguments import check_types
 from .subject import unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
@@ -127,6 +128,7 @@ def _made_by(factory: Callable[[], Any]) -> Call:
             "Return (fn, args) or (fn, args, kwargs).",
         )
     fn, args, kwargs = (*result, {})[:3]
+    check_types(fn, args, kwargs)
     return Call(unwrap(fn), tuple(args), dict(kwargs or {}))
 
 

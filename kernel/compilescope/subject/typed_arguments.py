@@ -44,7 +44,10 @@ def evaluate_arguments(
             "Define it in a cell, or write the value out: torch.randn(8, 4).",
         )
     call.func = ast.copy_location(ast.Name(_BIND, ast.Load()), call.func)
-    code = compile(ast.Expression(call), "<what if>", "eval")
+    try:
+        code = compile(ast.Expression(call), "<what if>", "eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # a keyword twice
+        raise _unreadable(text, f"Python says: {_reason(error)}.") from None
     names = {**namespace, _BIND: lambda *args, **kwargs: (args, kwargs)}
     randomness, modes = SavedRandomness(), SavedModes()
     try:
@@ -65,8 +68,7 @@ def _parse(text: str) -> ast.Call:
     try:
         call = ast.parse(f"_(\n{text}\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise _unreadable(text, f"Python says: {reason}.") from None
+        raise _unreadable(text, f"Python says: {_reason(error)}.") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _unreadable(text, "It is more than the arguments of one call.")
     if call.func.id != "_" or call.func.lineno != 1:
@@ -74,6 +76,10 @@ def _parse(text: str) -> ast.Call:
     if any(isinstance(node, _CHANGES) for node in ast.walk(call)):
         raise _unreadable(text, "It assigns or awaits something.")
     return call
+
+
+def _reason(error: Exception) -> str:
+    return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
 def _unreadable(text: str, why: str) -> CompilescopeError:

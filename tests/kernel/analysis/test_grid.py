@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from compilescope.analysis.graphs.operation_counts import operations
 from compilescope.analysis.kernels.grid import grid_of
 from compilescope.analysis.text.sizes import UnknownSize, count_of, read_hints, size_of
 from compilescope.capture.records import Record
+from torch.utils.flop_counter import FlopCounterMode
 
 TRITON = """
 @triton_heuristics.reduction(
@@ -137,3 +139,24 @@ def test_hints_come_from_the_symbols_of_the_compilation():
 )
 def test_operations(target, shape, arguments, expected):
     assert operations(f"torch.ops.{target}", shape, arguments) == expected
+
+
+@pytest.mark.parametrize("mask", [(True, True), (False, True), (True, False)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_convolutions_count_as_torch_counts_them(transposed, mask):
+    image, weight = torch.randn(2, 4, 7, 9), torch.randn(4, 4, 3, 3)
+    rest = [[2, 2], [1, 1], [1, 1], transposed, [0, 0], 1]
+    with FlopCounterMode(display=False) as forward:
+        result = torch.ops.aten.convolution(image, weight, None, *rest)
+    texts = ["image", "weight", "None", *map(str, rest)]
+    shapes = [image.shape, weight.shape, None]
+    ours = operations("torch.ops.aten.convolution.default", result.shape, shapes, texts)
+    assert ours == forward.get_total_flops()
+
+    rest.append([*mask, False])
+    with FlopCounterMode(display=False) as backward:
+        torch.ops.aten.convolution_backward(result, image, weight, None, *rest)
+    texts = ["result", "image", "weight", "None", *map(str, rest)]
+    shapes = [result.shape, image.shape, weight.shape, None]
+    ours = operations("torch.ops.aten.convolution_backward.default", (), shapes, texts)
+    assert ours == backward.get_total_flops()

@@ -184,6 +184,29 @@ def test_what_fails_while_it_is_watched_is_told_and_raised_all_the_same() -> Non
     assert f"{NAMES}::odd" in wrapper_line(watch.report, raises)
 
 
+@pytest.mark.parametrize(
+    ("shim", "operator"),
+    [
+        ("cpu_mm_out", "aten::mm"),
+        ("cuda_pow_Tensor_Scalar", "aten::pow.Tensor_Scalar"),
+        ("cpu_set__source_Tensor", "aten::set_.source_Tensor"),
+        ("cpu_mkldnn__convolution_pointwise", "mkldnn::_convolution_pointwise"),
+        ("cpu__c10d_functional_all_reduce_", "_c10d_functional::all_reduce_"),
+        ("empty_strided", ""),
+    ],
+)
+def test_the_operator_of_a_shim_exists(shim: str, operator: str) -> None:
+    assert cpp_messages.operator_of(f"aoti_torch_{shim}(buf0, arg0_1)") == operator
+
+
+def test_an_operator_of_torchs_own_needs_no_fake_implementation() -> None:
+    problem = cpp_messages.explain(
+        "expected dtype float32 but got float64\nError in op: torch.ops._c10d_functional.all_reduce"
+    )
+    assert problem is not None
+    assert "register_fake" not in problem.remedy
+
+
 def test_the_exception_passes_a_watch_unchanged() -> None:
     Behaviour.now = "raises"
     error, report = watched(calls_odd, (X,))

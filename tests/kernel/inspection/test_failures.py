@@ -18,6 +18,7 @@ import torch._inductor.config
 from compilescope.builds import compare_with_eager
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
+from torch._dynamo.exc import FailOnRecompileLimitHit
 from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.lowering import lowerings
@@ -196,6 +197,42 @@ def test_an_exception_of_the_subjects_backward_is_its_own() -> None:
     assert problem.what == "The subject raised LookupError: no such gradient"
 
 
+def test_a_branch_of_cond_that_breaks_the_graph() -> None:
+    def positive(x: torch.Tensor) -> torch.Tensor:
+        print("positive")
+        return x.sin()
+
+    def branches(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, positive, torch.cos, (x,))
+
+    problem = the_problem(inspect(Call(branches, (X,)), run=False))
+    # It fails in eager, too, where torch.cond compiles its branches.
+    assert problem.what.startswith("The subject raised UncapturedHigherOrderOpError: torch.cond ")
+    with pytest.raises(RuntimeError) as caught:
+        torch.compile(branches)(X)
+    compiled = failures.explain(caught.value)
+    assert compiled.what.startswith("torch.cond takes only functions without a graph break: ")
+    assert (compiled.why, compiled.remedy) == (problem.why, problem.remedy)
+    assert "print" in problem.why
+    assert "print" in problem.remedy
+    assert problem.where is not None
+    assert problem.where.function == "positive"
+
+
+def test_a_condition_on_a_value_that_is_not_known() -> None:
+    def large(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.sum().item() > 3 else x - 1
+
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        variants = {"whole": cs.Variant(fullgraph=True)}
+        problem = the_problem(inspect(Call(large, (X,)), variants=variants, run=False))
+    assert "data-dependent" in problem.what
+    assert "internal error" not in problem.why
+    assert problem.remedy.startswith("Consider annotating your code using torch._check*().")
+    assert problem.where is not None
+    assert problem.where.function == "large"
+
+
 def test_full_graph_with_a_break() -> None:
     both = [cs.Variant(fullgraph=True), cs.Variant(fullgraph=True, cpp_wrapper=True)]
     problem = the_problem(inspect(Call(subjects.broken, (X,)), run=False, variants=both))
@@ -353,6 +390,21 @@ def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
     assert problem.where is not None
     assert (problem.where.file, problem.where.line) == ("/tmp/generated.cpp", 12)
     assert "x.cpp" in problem.detail
+
+
+def test_the_recompile_limit_of_a_full_graph_is_no_graph_break() -> None:
+    def scaled(x: torch.Tensor, scale: object) -> torch.Tensor:
+        return x * 2 if scale else x
+
+    compiled = torch.compile(scaled, backend="eager", fullgraph=True)
+    compiled(X, 1)
+    refusal = pytest.raises(FailOnRecompileLimitHit)
+    with torch._dynamo.config.patch(recompile_limit=1), refusal as caught:
+        compiled(X, "text")
+    problem = failures.explain(caught.value)
+    assert problem.what == "The recompile limit was hit."
+    assert "too many times" in problem.why
+    assert "torch._dynamo.config.recompile_limit" in problem.remedy
 
 
 def test_a_failure_leaves_no_thread_behind() -> None:

@@ -115,6 +115,37 @@ class TestCacheFolder:
         assert "is full" in problem.what
 
 
+class TestErrorsOfTheUsers:
+    """An error of the operating system in the user's own code is not blamed on torch's folder."""
+
+    def test_a_folder_that_exists(self, tmp_path: Path) -> None:
+        with pytest.raises(FileExistsError) as caught:
+            tmp_path.mkdir()
+        assert failures.of_torch(caught.value) is None
+
+    def test_a_file_that_an_operator_writes_in_generated_code(self, tmp_path: Path) -> None:
+        @torch.library.custom_op("compilescope_disk::saved", mutates_args=())
+        def saved(x: torch.Tensor) -> torch.Tensor:
+            (tmp_path / "file" / "x").mkdir()
+            return x.clone()
+
+        saved.register_fake(torch.empty_like)
+        (tmp_path / "file").touch()
+        with pytest.raises(NotADirectoryError) as caught:
+            torch.compile(saved)(X)
+        assert failures.of_torch(caught.value) is None
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="the words are those of Linux's linker")
+    def test_a_library_of_the_users(self, tmp_path: Path) -> None:
+        code, library = tmp_path / "own.cpp", tmp_path / "own.so"
+        code.write_text("extern int missing_symbol; int* answer() { return &missing_symbol; }")
+        subprocess.run(["g++", "-shared", "-fPIC", code, "-o", library], check=True)
+        with pytest.raises(OSError, match="Could not load this library") as caught:
+            torch.ops.load_library(library)
+        assert "undefined symbol" in str(caught.value.__cause__)
+        assert failures.of_torch(caught.value) is None
+
+
 class TestFullDisk:
     """The folder that is named is the one that is full."""
 

@@ -66,6 +66,18 @@ def test_a_stance_that_makes_compiling_an_error() -> None:
     assert "set_stance" in problem.remedy
 
 
+@pytest.mark.parametrize("run", [False, True])
+@pytest.mark.parametrize(
+    ("stance", "backend"), [("default", "eager"), ("aot_eager_then_compile", None)]
+)
+def test_a_stance_that_takes_another_backend(stance: str, backend: str | None, run: bool) -> None:
+    with torch.compiler.set_stance(stance, force_backend=backend):
+        problem = the_problem(inspect(Call(work, (X,)), run=run))
+    assert problem.severity == "error"
+    assert "stance" in problem.what
+    assert problem.remedy == 'Run torch.compiler.set_stance("default").'
+
+
 class Passes(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         return func(*args, **(kwargs or {}))

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 from compilescope.comms import endpoints, messages
+from compilescope.comms.clients import Clients
+from compilescope.report.problem import Problem
 
 
 class Line:
@@ -17,7 +19,7 @@ class Line:
         self.sent: list[dict[str, Any]] = []
 
     def send(self, data: dict[str, Any]) -> None:
-        json.dumps(data)
+        json.dumps(data, ensure_ascii=False).encode()
         self.sent.append(data)
 
 
@@ -30,6 +32,20 @@ def short(monkeypatch: pytest.MonkeyPatch) -> int:
 
 def reply(text: str) -> dict[str, Any]:
     return {"id": "7", "result": {"filename": "f.json", "text": text}, "error": None}
+
+
+def test_a_lone_surrogate_in_a_reply_is_replaced() -> None:
+    line = Line()
+    endpoints._send(line, reply("a\ud800b"))  # type: ignore[arg-type]
+    assert line.sent == [reply("a?b")]
+
+
+def test_a_lone_surrogate_in_an_event_is_replaced() -> None:
+    line, clients = Line(), Clients()
+    clients.open("tab", "events", line)
+    problem = Problem(severity="error", what="a\ud800b")
+    clients.tell("told", messages.Reply(id="7", error=problem))
+    assert line.sent[0]["data"]["error"]["what"] == "a?b"
 
 
 def test_parts_are_numbered_and_make_the_reply(short: int) -> None:

@@ -120,6 +120,7 @@ WRONG = {
     "x) + (x": "more than the arguments of one call",
     "x; x": "invalid syntax",
     "import os": "invalid syntax",
+    "x, k=1, k=2": "keyword argument repeated",
     "a := 1": "assigns or awaits",
     "await x": "assigns or awaits",
     "(yield)": "assigns or awaits",

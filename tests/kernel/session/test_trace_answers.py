@@ -133,7 +133,7 @@ def test_a_followed_log_lists_what_is_logged_later(tmp_path: Path) -> None:
     cut = log.rindex(b"\nV", 0, log.index(b'"frame_compile_id": 2')) + 1
     file = tmp_path / "running.log"
     file.write_bytes(log[:cut])
-    answers = TraceAnswers(file, follow=True)
+    answers = TraceAnswers(file, follow=True, find=Path)
 
     def listed() -> list[str]:
         report = ask(answers, "get_report", subject="")
@@ -152,10 +152,22 @@ def test_a_followed_log_lists_what_is_logged_later(tmp_path: Path) -> None:
     last = ask(answers, "get_compilation", **{**place, "compilation": "0/2"}, parts=["guards"])
     assert last["compilation"]["id"] == "0/2"
     # The job is started again, and writes the log anew.
+    ask(answers, "compare_trace", subject="", path=str(LIMIT))
+    assert ask(answers, "get_report", subject="")["trace"]["difference"]
     file.unlink()
     file.write_bytes(log[:cut])
     assert answers.answer(request("read_on", subject="")).events
     assert listed() == ["0/0", "0/1"]
+    assert not ask(answers, "get_report", subject="")["trace"]["difference"]
+    answers.close()
+
+
+def test_a_log_that_is_still_empty_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "empty.log").touch()
+    answers = TraceAnswers(LIMIT, find=Path)
+    ask(answers, "compare_trace", subject="", path=str(tmp_path / "empty.log"))
+    difference = ask(answers, "get_report", subject="")["trace"]["difference"]
+    assert difference["shown"] in ("before", "after")
     answers.close()
 
 

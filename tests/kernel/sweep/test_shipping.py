@@ -74,3 +74,8 @@ def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> Non
 def test_a_factory_has_to_make_a_call(created: Any) -> None:
     with pytest.raises(cs.CompilescopeError, match="The factory returned a"):
         pickled_subject.unpack(pickled_subject.pack(factory=lambda: created))
+
+
+def test_the_arguments_of_a_factory_are_a_tuple() -> None:
+    with pytest.raises(cs.CompilescopeError, match="args is a Tensor, not a tuple"):
+        pickled_subject.unpack(pickled_subject.pack(factory=lambda: (subjects.double, X)))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ...report import Decomposition, Graph, Node
 from ...torch_api.trace.node_origins import NotedNodes, Trail
+from .operation_counts import ITEM
 
 By = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
 UNKNOWN = (
@@ -22,7 +23,6 @@ _PASSES = (
     ("before_post_grad", "post_grad"),
     ("backward_before_post_grad", "backward_post_grad"),
 )
-_ITEM = ("operator.getitem", "_operator.getitem")
 
 
 def find_decompositions(
@@ -91,7 +91,7 @@ class _Collector:
 
 
 def _calls(nodes: Iterable[Node]) -> list[Node]:
-    return [node for node in nodes if node.op.startswith("call") and node.target not in _ITEM]
+    return [node for node in nodes if node.op.startswith("call") and node.target not in ITEM]
 
 
 def _traced(

@@ -11,6 +11,8 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 
+from ..text.brackets import split_list
+
 Shape = Sequence[int]
 
 MOVES = frozenset(
@@ -33,6 +35,7 @@ MOVES = frozenset(
         "expand",
         "expand_copy",
         "fill",
+        "fill_",
         "flip",
         "full",
         "full_like",
@@ -55,6 +58,7 @@ MOVES = frozenset(
         "reshape",
         "resize",
         "scatter",
+        "scatter_",
         "select",
         "select_scatter",
         "slice",
@@ -67,6 +71,7 @@ MOVES = frozenset(
         "zeros",
         "_unsafe_index",
         "_unsafe_index_put",
+        "_unsafe_index_put_",
         "inductor_seeds",
         "inductor_lookup_seed",
         "inductor_seed",
@@ -111,6 +116,18 @@ VIEWS = frozenset(
 )
 """Operators whose result is the storage of their first argument."""
 
+IN_PLACE = frozenset(("copy_", "fill_", "index_put_", "_unsafe_index_put_", "scatter_"))
+"""Operators that write to the storage of their first argument, and return it."""
+
+WRITES_AT_MOST = {"index_put_": 2, "_unsafe_index_put_": 2, "scatter_": 2}
+"""Operators that write to a part of it: the place of the argument with as many elements.
+
+An ``index_put_`` may write more, if its values are broadcast.
+"""
+
+ITEM = ("operator.getitem", "_operator.getitem")
+"""The targets of nodes that take one of several results."""
+
 GATHERS = frozenset(("embedding", "index", "gather", "index_select", "_unsafe_index"))
 """Operators that read at most as many elements of their first argument as they return."""
 
@@ -130,7 +147,9 @@ def is_product(target: str) -> bool:
     return operator_name(target) in _FORMULAS
 
 
-def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> int | None:
+def operations(
+    target: str, shape: Shape, arguments: Sequence[Shape | None], texts: Sequence[str] = ()
+) -> int | None:
     """Count the operations of one node; None if its operator has no formula.
 
     Parameters
@@ -141,11 +160,13 @@ def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> 
         The result's.
     arguments
         The shapes of the positional arguments; None for one that is not a tensor.
+    texts
+        The positional arguments as the graph writes them.
     """
     name = operator_name(target)
     formula = _FORMULAS.get(name)
     if formula is not None:
-        return formula(shape, arguments)
+        return formula(shape, arguments, texts)
     if name in MOVES or name in VIEWS:
         return 0
     if name in _PER_INPUT:
@@ -207,30 +228,50 @@ _OPAQUE = frozenset(
 )
 
 
-def _matrix(out: Shape, arguments: Sequence[Shape | None], first: int = 0) -> int | None:
+def _matrix(
+    out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str], first: int = 0
+) -> int | None:
     left = arguments[first] if len(arguments) > first else None
     return None if not left else 2 * math.prod(out) * left[-1]
 
 
-def _after_bias(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    return _matrix(out, arguments, 1)
+def _after_bias(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
+    return _matrix(out, arguments, texts, 1)
 
 
-def _convolution(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    weight = arguments[1] if len(arguments) > 1 else None
-    return None if weight is None else 2 * math.prod(out) * math.prod(weight[1:])
+def _convolution(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
+    image, weight = (*arguments, None, None)[:2]
+    return _convolved(image, out, weight, is_transposed=_text(texts, 6) == "True")
 
 
-def _convolution_backward(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
-    """Two products of the forward's size: for the gradients of the input and of the weight."""
-    gradient, weight = (*arguments, None, None, None)[0], (*arguments, None, None, None)[2]
-    if gradient is None or weight is None:
-        return None
-    return 2 * 2 * math.prod(gradient) * math.prod(weight[1:])
+def _convolution_backward(
+    out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]
+) -> int | None:
+    """A product of the forward's size for each gradient: of the input and of the weight."""
+    gradient, image, weight = (*arguments, None, None, None)[:3]
+    product = _convolved(image, gradient, weight, is_transposed=_text(texts, 7) == "True")
+    wanted = split_list(_text(texts, 10)[1:-1])[:2].count("True") if len(texts) > 10 else 2
+    return None if product is None else wanted * product
 
 
-def _attention(forward: bool, first: int) -> Callable[[Shape, Sequence[Shape | None]], int | None]:
-    def count(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
+def _convolved(
+    image: Shape | None, result: Shape | None, weight: Shape | None, *, is_transposed: bool
+) -> int | None:
+    """Every weight of a channel meets each element of the result; of the input, if transposed."""
+    met = image if is_transposed else result
+    return None if met is None or weight is None else 2 * math.prod(met) * math.prod(weight[1:])
+
+
+def _text(texts: Sequence[str], place: int) -> str:
+    return texts[place] if place < len(texts) else ""
+
+
+_Formula = Callable[[Shape, Sequence[Shape | None], Sequence[str]], int | None]
+"""Counts from the result's shape, the arguments' shapes and their texts."""
+
+
+def _attention(forward: bool, first: int) -> _Formula:
+    def count(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
         shapes = list(arguments[first : first + 3])
         if len(shapes) < 3 or any(shape is None or len(shape) < 3 for shape in shapes):
             return None
@@ -242,7 +283,7 @@ def _attention(forward: bool, first: int) -> Callable[[Shape, Sequence[Shape | N
     return count
 
 
-_FORMULAS: dict[str, Callable[[Shape, Sequence[Shape | None]], int | None]] = {
+_FORMULAS: dict[str, _Formula] = {
     **dict.fromkeys(("mm", "bmm", "_int_mm", "_scaled_mm", "mv", "dot", "vdot"), _matrix),
     **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation", "addbmm"), _after_bias),
     **dict.fromkeys(("_linear_pointwise", "mkl_linear", "_mkl_linear", "linear"), _matrix),

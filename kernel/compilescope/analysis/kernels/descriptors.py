@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...report import Compilation, Descriptor, Kernel
 from ..text.brackets import closing, split_list
+from ..text.cpp_numbers import SUFFIX, without_suffixes
 from ..wrapper.launches import codes_of
 from ..wrapper.size_checks import size_checks
 
@@ -25,7 +26,6 @@ _CONSTANTS = re.compile(r"'(?:constants|config_args)': \{([^{}]*)\}")
 _ITEM = re.compile(r"'(\w+)':\s*('[^']*'|[\w.+-]+)")
 _HOST = re.compile(r"tensordesc<(\w+)\[([^\]]*)\]")
 _CAPABILITY = re.compile(r"DeviceProperties\(type='(\w+)'.*?cc=('?\w+'?)")
-_SUFFIX = re.compile(r"(?<=\d)L+\b")
 _FIRST = 90
 """The first compute capability with TMA."""
 
@@ -104,7 +104,7 @@ def _launched(kernel: Kernel, wrappers: Sequence[str]) -> Iterator[Launched]:
             start = call.find("(")
             if start >= 0:
                 inside = call[start + 1 : closing(call, start) - 1]
-                arguments = [_SUFFIX.sub("", name.strip()) for name in split_list(inside)]
+                arguments = [without_suffixes(name.strip()) for name in split_list(inside)]
                 yield lines, launch.line, arguments
                 break
 
@@ -150,8 +150,8 @@ def _complete(descriptor: Descriptor, variable: str, lines: Sequence[str]) -> No
     # Since torch 2.15 it is cleared where it is declared.
     declared = rf"StableTMADescriptor {name}(?:\{{\}})?;"
     if re.search(declared, text):
-        descriptor.shape = re.findall(rf"\b{name}\.global_shape\[\d+\] = (.*?)L*;", text)
-        descriptor.strides = re.findall(rf"\b{name}\.strides\[\d+\] = (.*?)L*;", text)
+        descriptor.shape = re.findall(rf"\b{name}\.global_shape\[\d+\] = (.*?){SUFFIX};", text)
+        descriptor.strides = re.findall(rf"\b{name}\.strides\[\d+\] = (.*?){SUFFIX};", text)
         descriptor.why = _CPP
         if re.search(rf"static .*{declared}", text):
             descriptor.built, descriptor.why = "once", _STATIC

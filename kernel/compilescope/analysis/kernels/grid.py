@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from ..text.brackets import closing, split_list
+from ..text.cpp_numbers import without_suffixes
 
 _SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
 GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
 _ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
 _NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
-_SUFFIX = re.compile(r"(?<=\d)L\b")
 _CALL = re.compile(r"[\w.]+\(")
 LOOP = re.compile(
     r"(?P<indent> *)for\s*\(\s*int64_t (?P<name>\w+)=.*?; ?\w+<(?P<end>.*?); ?"
@@ -58,7 +58,7 @@ def _triton(source: str, launch: str) -> str:
         names = [name for name, _ in _ARGUMENT.findall(signature.group(1)) if not name.isupper()]
         for name, value in zip(names, values, strict=False):
             if name.endswith("numel"):
-                numels[name] = _SUFFIX.sub("", value)
+                numels[name] = without_suffixes(value)
     kind = GRID_TYPE.search(source)
     text = ", ".join(f"{name}={value}" for name, value in sorted(numels.items(), reverse=True))
     return f"{text} ({kind.group(1)})" if kind and text else text or (kind.group(1) if kind else "")
@@ -95,7 +95,7 @@ def _extent(loop: re.Match[str]) -> str:
 def extent_of(text: str) -> str:
     """The end of a loop as torch means it: without casts and suffixes."""
     cast = _CAST.match(text.strip())
-    return _SUFFIX.sub("", cast.group(1) if cast else text.strip())
+    return without_suffixes(cast.group(1) if cast else text.strip())
 
 
 def _joined(kind: str, loops: list[str]) -> str:

@@ -12,7 +12,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...report import Kernel, Node
-from ..graphs.operation_counts import GATHERS, VIEWS, is_product, operations, operator_name
+from ..graphs.operation_counts import (
+    GATHERS,
+    IN_PLACE,
+    ITEM,
+    VIEWS,
+    WRITES_AT_MOST,
+    is_product,
+    operations,
+    operator_name,
+)
 from ..text.brackets import split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
 from ..wrapper.links import operator
@@ -24,8 +33,6 @@ NO_BYTES = "The size of an element of {} is not known."
 ONLY_LAYOUT = "It copies inputs of {} into another layout; the graph does not say which buffers."
 DIFFERENT = "Its launches are of different sizes; each launch has its own estimate."
 _FIELDS = ("estimated_bytes", "estimated_operations")
-_ITEM = ("operator.getitem", "_operator.getitem")
-_WRITES_BACK = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
 @dataclass(frozen=True)
@@ -168,8 +175,7 @@ class Traffic:
         """Of the nodes in a kernel's name, those that it computes.
 
         Kernels that prepare the inputs of a library's product are also named for that product. A
-        node
-        with several results counts as one.
+        node with several results counts as one.
         """
         owners = {self._owner(self.nodes[name]).name: None for name in names}
         computing = [
@@ -197,11 +203,11 @@ class Traffic:
             arguments = self._arguments(node)
             if operator_name(node.target) in GATHERS and node.shape is not None:
                 most = self._count(node)
-            back = operator_name(node.target) in _WRITES_BACK
+            back = operator_name(node.target) in IN_PLACE
             for place, used in enumerate(arguments):
                 base, count = self._base(used)
                 if back and place == 0:
-                    written[base.name] = self._bytes(base, count)
+                    written[base.name] = self._bytes(base, self._at_most(node, count))
                 elif base.name not in inside and self._owner(base).name not in inside:
                     if place == 0 and most is not None:
                         count = min(count, most)
@@ -214,6 +220,13 @@ class Traffic:
         whole = {name: self._whole(self.nodes[name]) for name in read}
         looked = sum(min(sum(parts.values()), whole[name]) for name, parts in read.items())
         return looked + sum(written.values())
+
+    def _at_most(self, node: Node, count: int) -> int:
+        """Of the elements of a node's first argument, those that it writes."""
+        place = WRITES_AT_MOST.get(operator_name(node.target))
+        positions = self._positions(node)
+        source = positions[place] if place is not None and place < len(positions) else None
+        return count if source is None else min(count, self._count(source))
 
     def _whole(self, buffer: Node) -> int:
         return self._bytes(buffer, self._count(buffer))
@@ -229,7 +242,7 @@ class Traffic:
                 self._shape(position) if position else None for position in self._positions(node)
             ]
             shape = () if node.shape is None else self._shape(node) or ()
-            count = operations(node.target, shape, arguments)
+            count = operations(node.target, shape, arguments, split_list(node.args))
             if count is None:
                 raise UnknownSize(NO_FORMULA.format(operator_name(node.target)))
             total += count
@@ -283,7 +296,7 @@ class Traffic:
 
     def _owner(self, node: Node) -> Node:
         """The node that computes a value; for a single result, the node with all results."""
-        if node.target in _ITEM and node.inputs and not self.is_view(node):
+        if node.target in ITEM and node.inputs and not self.is_view(node):
             return self.nodes.get(node.inputs[0], node)
         return node
 
@@ -297,7 +310,7 @@ class Traffic:
     def _reads_as_view(self, node: Node) -> bool:
         if node.op != "call_function" or operator_name(node.target) not in VIEWS:
             return False
-        if node.target not in _ITEM:
+        if node.target not in ITEM:
             return True
         source = self.nodes.get(node.inputs[0]) if node.inputs else None
         return source is not None and self.is_view(source)
@@ -305,7 +318,7 @@ class Traffic:
     def results(self, node: Node) -> list[Node]:
         """The tensors that a node gives: itself, or the items of several."""
         users = [self.nodes[name] for name in node.users if name in self.nodes]
-        several = [user for user in users if user.target in _ITEM]
+        several = [user for user in users if user.target in ITEM]
         if node.shape is None and several:
             return [user for user in several if user.shape is not None]
         return [node] if node.shape is not None else []

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...report import Region
 from ..text.brackets import closing, depth, split_list
+from ..text.cpp_numbers import without_suffixes
 from ..wrapper.size_checks import items_of
 from .storage_lifetimes import Storage, StorageTracker
 
@@ -26,7 +27,6 @@ _RESET = re.compile(r"(\w+)\.reset\(\);")
 _CHECK = re.compile(r"assert_size_stride\((\w+), ")
 _RETURN = re.compile(r"output_handles\[\d+\] = (\w+)\.release\(\);")
 _COPY = re.compile(r"aoti_torch_copy_\((\w+), (\w+)")
-_SUFFIX = re.compile(r"(?<=\d)L\b")
 _CAST = re.compile(r"static_cast<int64_t>")
 _DIVISION = re.compile(r"c10::div_floor_integer\(")
 _ROUNDS = 2
@@ -220,4 +220,4 @@ def _arguments(text: str, start: int = 0) -> list[str]:
 
 def _plain(text: str) -> str:
     """A size as the graph writes it: no suffixes, no casts."""
-    return _DIVISION.sub("FloorDiv(", _CAST.sub("", _SUFFIX.sub("", text)))
+    return _DIVISION.sub("FloorDiv(", _CAST.sub("", without_suffixes(text)))

@@ -174,7 +174,7 @@ class StorageTracker:
 
         Parameters
         ----------
-        given
+        is_input
             Whether it is an input; otherwise it is an operator's result.
         """
         if name not in self.scope and not is_input:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...report import Node
-from ..graphs.operation_counts import VIEWS, operator_name
+from ..graphs.operation_counts import IN_PLACE, ITEM, VIEWS, operator_name
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
-
-_ITEM = ("operator.getitem", "_operator.getitem")
-_IN_PLACE = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
 def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> float | None:
@@ -53,11 +50,11 @@ def _owner(node: Node, owner: dict[str, str], nodes: dict[str, Node]) -> str:
         return node.name
     first = node.inputs[0]
     name = operator_name(node.target)
-    if node.target in _ITEM:
+    if node.target in ITEM:
         source = nodes.get(first)
         several = source is not None and source.shape is None
         return owner.get(first, first) if not several or owner.get(first) != first else node.name
-    if name in VIEWS or name in _IN_PLACE:
+    if name in VIEWS or name in IN_PLACE:
         return owner.get(first, first)
     return node.name
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ...report import Constant
+from ..text.cpp_numbers import SUFFIX
 
 _CONSTANT = re.compile(r"^[ \t]*constants_info_\[(\d{1,9})\]\.(\w+) = (.*);$", re.M)
 """Anchored at the beginning of a line, so that a long line is searched only once."""
@@ -13,9 +14,9 @@ _DTYPE = re.compile(r"dtype_(\w+?)\)?$")
 _INPUT = re.compile(r'inputs_info_\[\d+\]\.name = "([^"]*)";')
 _OUTPUT = re.compile(r'outputs_info_\[\d+\]\.name = "([^"]*)";')
 _EXPECTED_DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = aoti_torch_dtype_(\w+)\(\);")
-_SIZE = re.compile(r"if \((\d+)L* != (\w+)_size\[(\d{1,9})\]\)")
+_SIZE = re.compile(rf"if \((\d+){SUFFIX} != (\w+)_size\[(\d{{1,9}})\]\)")
 _SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d{1,9})\];")
-_BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{1,19})L*\)")
+_BOUND = re.compile(rf"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{{1,19}}){SUFFIX}\)")
 _COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
 _DEVICE = re.compile(r"#include <torch/csrc/inductor/aoti_include/(\w+)\.h>")
 _MOST = 63

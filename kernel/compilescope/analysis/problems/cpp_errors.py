@@ -11,6 +11,7 @@ from ...report.compilation.artifacts import Compilation
 from ...report.compilation.code import Code, Kernel, Region
 from ...report.compilation.graphs import Node
 from ...report.problem import Problem
+from ..text.cpp_numbers import without_suffixes
 from ..wrapper.size_checks import SizeCheck, size_checks
 
 
@@ -187,14 +188,9 @@ def _dimensions(message: str) -> dict[int, tuple[str, str]]:
 def _fits(check: SizeCheck, expected: dict[int, tuple[str, str]]) -> bool:
     sizes, strides = check.shape, check.strides
     return all(
-        dim < len(sizes) and (_number(sizes[dim]), _number(strides[dim])) == pair
+        dim < len(sizes) and (without_suffixes(sizes[dim]), without_suffixes(strides[dim])) == pair
         for dim, pair in expected.items()
     )
-
-
-def _number(text: str) -> str:
-    """The number as Python writes it, without the L of C++."""
-    return text.rstrip("L")
 
 
 def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
@@ -211,7 +207,9 @@ def _complete_shapes(facts: dict[str, str], line: str) -> None:
     check = _check(facts, line)
     if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
         return
-    sizes, strides = ([_number(name) for name in layout] for layout in (check.shape, check.strides))
+    sizes, strides = (
+        [without_suffixes(name) for name in layout] for layout in (check.shape, check.strides)
+    )
     actual_sizes, actual_strides = list(sizes), list(strides)
     for dim, (size, stride) in _dimensions(facts["found"]).items():
         if dim < len(actual_sizes):

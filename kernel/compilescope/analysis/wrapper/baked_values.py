@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ...report import Baked, Kernel
+from ..text.cpp_numbers import SUFFIX
 
 _MOST = 40
 """The most numbers listed for a kernel; an unrolled kernel may have thousands."""
@@ -21,9 +22,10 @@ _ADDRESS = re.compile(r"tl\.(?:load|store)\(\w+ \+ \((.*?)\)[,)]")
 _CPP_ADDRESS = re.compile(
     r"_ptr\d* \+ static_cast<int64_t>\(([^;]*?)\)|_ptr\d*\[static_cast<int64_t>\((.*?)\)\]"
 )
-_FACTOR = re.compile(r"(?<![\w.])(\d+)L?\*\(?([A-Za-z_]\w*)")
+_FACTOR = re.compile(rf"(?<![\w.])(\d+){SUFFIX}\*\(?([A-Za-z_]\w*)")
 _LOOP = re.compile(
-    r" *for\s*\(\s*int64_t (\w+)=.*?; ?\w+<static_cast<int64_t>\((\d+)L?\); ?\w+\+=.*\)\s*$"
+    rf" *for\s*\(\s*int64_t (\w+)=.*?; ?\w+<static_cast<int64_t>\((\d+){SUFFIX}\); ?"
+    r"\w+\+=.*\)\s*$"
 )
 _TL_VALUE = re.compile(r"tl\.full\(\[[^\]]*\], (-?[\d.]+(?:e[-+]?\d+)?), tl\.(float\w+)\)")
 _CPP_VALUE = re.compile(r"static_cast<(float|double)>\((-?[\d.]+(?:e[-+]?\d+)?)\)")

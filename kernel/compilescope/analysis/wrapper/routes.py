@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ...report import Code, Compilation, Kernel, Region, Route, SourceLine
-from ...torch_api.operators.operators import place_of, python_kernel
+from ...torch_api.operators.operators import TORCHS, place_of, python_kernel
 from .crossings import (
     DISPATCHED,
     NO_BRIDGE,
@@ -29,9 +29,6 @@ from .launches import codes_of
 
 Via = Literal["library", "shim", "dispatcher", "python", "inlined"]
 
-_TORCHS = frozenset(
-    ("aten", "prim", "prims", "mkl", "mkldnn", "onednn", "quantized", "inductor", "rngprims")
-).union(("_c10d_functional", "c10d_functional", "c10d", "_inductor_test", "streams", "symm_mem"))
 _LIBRARIES = ("extern_kernels.", "inductor_ops.", "_quantized.")
 _ORIGINAL = r"# Original path: (?P<file>.+):(?P<line>\d+)\n(?:#.*\n)*{name} = "
 _USERS_OWN = re.compile(r"\bcustom_kernel=True\b")
@@ -165,7 +162,7 @@ def _registered(
     if kernel.language == "triton":
         return "triton"
     namespace, separator, _ = operator.partition("::")
-    if not separator or namespace in _TORCHS:
+    if not separator or namespace in TORCHS:
         return "torch"
     place = written(operator)
     if place is None:
@@ -180,7 +177,7 @@ def _where(kernel: Kernel, operator: str, code: Code, device: str) -> SourceLine
         if match is None:
             return kernel.sources[0] if kernel.sources else None
         return SourceLine(file=match["file"], line=int(match["line"]))
-    if operator.partition("::")[0] in _TORCHS:
+    if operator.partition("::")[0] in TORCHS:
         return None
     place = place_of(operator, device)
     return None if place is None else SourceLine(file=place[0], line=place[1], function=place[2])

@@ -95,7 +95,7 @@ def _work(inside: ChildProcess) -> WayResult:
 def blame(
     error: Exception, call: Call, module_code: ModuleCode, restore: Callable[[], None]
 ) -> Problem:
-    """Why a way has no result: the subject's own exception only where the call as written fails."""
+    """Why a way to deploy has no result: the subject's exception if the call as written fails."""
     from ...torch_api.failures import failures
 
     restore()

@@ -18,7 +18,7 @@ _MISSING = object()
 
 
 class ModuleCode:
-    """The code of a model's modules and of their classes, without a way to deploy and with it.
+    """The code of a model's modules and of their classes, as written and as it is deployed.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class ModuleCode:
         self._before = self._compiled = self._code()
 
     def note_compiled(self) -> None:
-        """Note the current code as the way's, since restoring the model's snapshot removes it."""
+        """Note the current code as the deployed one: restoring the model's snapshot removes it."""
         self._compiled = self._code()
 
     @property
     def differs(self) -> bool:
-        """Whether the way installed code in the modules."""
+        """Whether deploying the model installed code in its modules."""
         return self._compiled != self._before
 
     def put(self, *, compiled: bool) -> None:

@@ -85,6 +85,10 @@ def stance_in_words() -> str:
             "torch's stance is eager_on_recompile: a call that no compilation serves runs in eager."
         ),
         "eager_then_compile": "torch's stance is eager_then_compile: the first call runs in eager.",
+        "aot_eager_then_compile": (
+            "torch's stance is aot_eager_then_compile: the first call is compiled by the backend "
+            "aot_eager."
+        ),
         "fail_on_recompile": (
             "torch's stance is fail_on_recompile: a call that no compilation serves is an error."
         ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import re
 import traceback
 from pathlib import Path
@@ -30,7 +31,8 @@ _PYTHON_LINE = re.compile(r"^\s+(\S.*)\((\d+)\): (\S+)$", re.M)
 def explain(error: BaseException) -> Problem | None:
     """The problem of a failure inside generated code or while building it; None for any other."""
     frames = traceback.extract_tb(error.__traceback__)
-    if not any(frame.filename.startswith(str(_TORCH)) for frame in frames):
+    torchs = [frame for frame in frames if frame.filename.startswith(f"{_TORCH}{os.sep}")]
+    if not torchs or _is_users_library(torchs[-1]):
         return None
     text = message_of(error)
     cause = last_message() if _FAILED_CALL in text else ""
@@ -44,6 +46,11 @@ def explain(error: BaseException) -> Problem | None:
     problem.facts |= {k: v for k, v in (("text", line), ("wrapper", called)) if v}
     problem.where = _python_line(cause)
     return problem
+
+
+def _is_users_library(frame: traceback.FrameSummary) -> bool:
+    """Whether torch loads a library for the user's ``torch.ops.load_library``."""
+    return (frame.filename, frame.name) == (str(_TORCH / "_ops.py"), "load_library")
 
 
 def generated_line(file: str, line: str) -> str:

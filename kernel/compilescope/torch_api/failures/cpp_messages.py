@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 
 from ...report.problem import Problem
+from ..operators.operators import TORCHS
 
 # Strings, which `re` compiles when a message has the mark of `_KINDS`: most messages have none.
 _ASSERT = (
@@ -60,18 +61,10 @@ _BYTES = r"(?i)tried to allocate (?P<amount>[\d.]+ ?\w+)"
 _ALLOCATION = r"empty_strided|_empty_|alloc"
 _OUTPUT = r"&(\w+?)(?:_handle)?\b[^&]*$"
 _DISPATCHED = r'call_dispatcher\(\s*"(?P<name>[^"]+)",\s*"(?P<overload>[^"]*)"'
-_SHIM = r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|meta)_)?(?P<name>\w+)"
-_ATEN = (
-    "aten",
-    "prims",
-    "prim",
-    "quantized",
-    "mkldnn",
-    "mkl",
-    "onednn",
-    "inductor",
-    "_inductor_test",
-)
+_SHIM = r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1|meta)_)?(?P<name>\w+)"
+_NAMESPACED = (("mkldnn__", "mkldnn::_"), ("_c10d_functional_", "_c10d_functional::"))
+"""Of shims for operators that are not ATen's: how they begin, and so the operator."""
+_OVERLOADED = re.compile(r"(.+?)_((?:source_)?(?:Tensor|Scalar)(?:_\w+)?)")
 
 DOCTOR = "%compilescope doctor checks the compiler and its headers."
 
@@ -115,7 +108,15 @@ def operator_of(call: str) -> str:
     shim = re.search(_SHIM, call)
     if not shim or re.search(_ALLOCATION, shim["name"]) or shim["name"] in _HELPERS:
         return ""
-    return f"aten::{shim['name']}"
+    return _of_shim(shim["name"].removesuffix("_out"))
+
+
+def _of_shim(name: str) -> str:
+    for begin, replaced in _NAMESPACED:
+        if name.startswith(begin):
+            return replaced + name.removeprefix(begin)
+    overloaded = _OVERLOADED.fullmatch(name)
+    return "aten::" + (".".join(overloaded.groups()) if overloaded else name)
 
 
 _HELPERS = frozenset(
@@ -274,8 +275,8 @@ def _undeclared(match: re.Match[str], cause: str) -> Problem:
     symbol = match["symbol"]
     return _problem(
         f"The generated C++ calls {symbol}, which nothing declares.",
-        "It is the C function (shim) by which C++ wrappers call an operator. An operator of your "
-        "own is called so if custom_ops_to_c_shims has it, by the name that torch makes of the "
+        "It is the C function (shim) by which C++ wrappers call an operator. For an operator of "
+        "your own that custom_ops_to_c_shims lists, torch derives the function's name from the "
         "operator's.",
         f"Declare {symbol} in custom_ops_to_c_shims, or take the operator out: then the dispatcher "
         "calls it.",
@@ -293,8 +294,8 @@ def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
         f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
         "torch 2.11 compiles a backward without a setting that the C++ wrapper needs, where "
         "cpp_wrapper is one of torch.compile's options: its kernels are run, and not kept.",
-        "Add options={'triton.store_cubin': True}, which counts for the backward too; or take a "
-        "later torch, 2.13 say.",
+        "Add options={'triton.store_cubin': True}, which counts for the backward too; or use "
+        "torch 2.13 or later.",
         {"kernel": match["kernel"]},
     )
 
@@ -368,7 +369,7 @@ def _plain(operator: str) -> str:
 
 def _is_own(operator: str) -> bool:
     """Whether the operator is a custom one, not torch's."""
-    return operator.partition("::")[0] not in _ATEN
+    return operator.partition("::")[0] not in TORCHS
 
 
 def _first(text: str) -> str:

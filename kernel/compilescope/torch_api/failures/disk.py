@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import errno
+import functools
+import importlib.util
+import os
 import shutil
 import tempfile
+import traceback
 from pathlib import Path
+
+import torch
 
 from ...report.problem import Problem, message_of
 
@@ -41,7 +47,9 @@ def fullest_folder() -> str:
 
 
 def not_written(error: BaseException) -> Problem | None:
-    """The problem for an error of the operating system; None for one that is not about writing."""
+    """The problem if torch could not write a file for the reason of the error; otherwise None."""
+    if not _is_torchs(error):
+        return None
     number = getattr(error, "errno", None)
     path = getattr(error, "filename", None)
     why = f"torch keeps what it builds in its cache folder: {message_of(error)}"
@@ -69,6 +77,41 @@ def not_written(error: BaseException) -> Problem | None:
         remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
         detail=message_of(error),
     )
+
+
+def _is_torchs(error: BaseException) -> bool:
+    """Whether torch may have raised the error while it built something.
+
+    The user's own code raises the same errors. One without a traceback comes from another process.
+    """
+    frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    if not frames or _is_in_cache(getattr(error, "filename", None)):
+        return True
+    # What generated code calls is the user's, unless it builds again.
+    calls = [number for number, file in enumerate(frames) if file == _CALLS_GENERATED]
+    start = calls[-1] + 1 if calls else 0
+    return any(file.startswith(_builders()) for file in frames[start:])
+
+
+def _is_in_cache(path: object) -> bool:
+    from ..process.caches import folder
+
+    return isinstance(path, str) and Path(path).absolute().is_relative_to(folder())
+
+
+_INDUCTOR = Path(torch.__file__).parent / "_inductor"
+_CALLS_GENERATED = str(_INDUCTOR / "output_code.py")
+
+
+@functools.cache
+def _builders() -> tuple[str, ...]:
+    """What the names of files begin with whose code writes what torch builds."""
+    from ..process import caches
+
+    triton = importlib.util.find_spec("triton")
+    origin = triton.origin if triton is not None else None
+    folders = (_INDUCTOR, *([Path(origin).parent] if origin else []))
+    return (caches.__file__, *(f"{folder}{os.sep}" for folder in folders))
 
 
 def file_too_large(why: str, *, detail: str) -> Problem:

@@ -84,8 +84,8 @@ def of_way(error: BaseException) -> Problem:
             severity="error",
             what=f"torch failed with {type(error).__name__}"
             + (f": {line}" if (line := first_line_of(error)) else "."),
-            why="The call works as it is written; taken this way, it raises this.",
-            remedy="Take another way; this one is not for this call.",
+            why="The call works as it is written; deployed this way, it raises this.",
+            remedy="This way to deploy does not support this call; choose another.",
             where=_where(error),
             detail=_trace(error),
         )
@@ -170,6 +170,11 @@ def _internal(error: BaseException, detail: str) -> Problem:
 
 def own(error: BaseException) -> Problem:
     """The problem for an exception that the subject raises with or without torch.compile."""
+    if isinstance(error, dynamo.UncapturedHigherOrderOpError):
+        # In eager torch.cond compiles its branches by itself.
+        problem = _higher_order(error)
+        problem.what = f"{SUBJECT_RAISED} {type(error).__name__}: {problem.what}"
+        return problem
     return Problem(
         severity="error",
         what=f"{SUBJECT_RAISED} {type(error).__name__}"
@@ -194,8 +199,8 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 def _graph_break(error: BaseException) -> Problem:
     message = message_of(error)
-    link = re.search(r"https?://\S*gb\d+\S*", message)
-    hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
+    if _LIMIT in message:  # the cause of a FailOnRecompileLimitHit
+        return _limit(error)
     stack = getattr(error, "real_stack", None)
     frames = source_lines("".join(traceback.format_list(stack))) if stack else []
     kind = getattr(error, "gb_type", "") or first_line_of(error)
@@ -203,10 +208,61 @@ def _graph_break(error: BaseException) -> Problem:
         severity="error",
         what=f"{FULLGRAPH_BREAK}: {kind}",
         why=_after("Explanation: ", message) or _after("Developer debug context: ", message),
-        remedy=" ".join([*hints, f"See {link.group()}" if link else ""]).strip(),
+        remedy=_hints(message),
         where=frames[-1] if frames else None,
         detail=message,
     )
+
+
+def _hints(message: str) -> str:
+    """What torch advises against a graph break, in one line."""
+    link = re.search(r"https?://\S*gb\d+\S*", message)
+    hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
+    return " ".join([*hints, f"See {link.group()}" if link else ""]).strip()
+
+
+def _higher_order(error: BaseException) -> Problem:
+    """A function that is passed to torch.cond and its like breaks the graph."""
+    message = message_of(error)
+    operator = _after("Higher Order Operator: ", message) or "A higher-order operator"
+    reason = message.partition("Got graph break/error:")[2].strip().partition("\n")[0]
+    return Problem(
+        severity="error",
+        what=f"{operator} takes only functions without a graph break"
+        + (f": {reason.rstrip('.')}." if reason else "."),
+        why=_after("Explanation: ", message) or first_line_of(error),
+        remedy=_hints(message) or "Take what breaks the graph out of the functions it is given.",
+        where=_last_traced(error),
+        detail=message,
+    )
+
+
+def _restriction(error: BaseException) -> Problem:
+    """Code that torch.compile does not take, as torch documents."""
+    message = message_of(error)
+    advice, told = _ADVICE.match(first_line_of(error)).groups("")  # type: ignore[union-attr]
+    link = re.search(r"https?://\S*/exportdb/\S*", message)
+    see = f" See {link.group()}" if link else ""
+    return Problem(
+        severity="error",
+        what=f"{COMPILE_FAILED}: {told}",
+        why="It is a restriction of torch.compile on the code that it takes.",
+        remedy=(advice or "Rewrite the line, or keep it out with torch.compiler.disable.") + see,
+        where=_last_traced(error),
+        detail=message,
+    )
+
+
+_ADVICE = re.compile(r"(?:(Consider .*?\.) (?=[A-Z]))?(.*)")
+"""The first line of torch's message: what it advises, if it does, and what went wrong."""
+
+
+def _last_traced(error: BaseException) -> SourceLine | None:
+    """The user's last line that Dynamo traced."""
+    stack = getattr(error, "real_stack", None) or []
+    users = [frame for frame in stack if not _is_internal(frame.filename)]
+    frames = source_lines("".join(traceback.format_list(users)))
+    return frames[-1] if frames else _where(error)
 
 
 def _unknown_operator(error: BaseException) -> Problem:
@@ -254,16 +310,13 @@ def _lowered(error: BaseException) -> list[SourceLine]:
 def _fake(error: BaseException) -> Problem:
     message = message_of(error)
     explained = _after("Explanation: ", message)
-    stack = getattr(error, "real_stack", None) or []
-    users = [frame for frame in stack if not _is_internal(frame.filename)]
-    frames = source_lines("".join(traceback.format_list(users)))
     return Problem(
         severity="error",
         what="An operator failed on fake tensors, as Dynamo traces it.",
         # The operator's own exception comes last, after Dynamo's arguments.
         why=explained.rpartition(": got ")[2] or first_line_of(error),
         remedy=_REGISTER if _is_custom(explained) else _TEST,
-        where=frames[-1] if frames else _where(error),
+        where=_last_traced(error),
         detail=message,
     )
 
@@ -284,13 +337,21 @@ def _is_custom(explained: str) -> bool:
     return _OPERATOR.search(explained) is not None
 
 
+_LIMIT = "Dynamo recompile limit exceeded"
+
+
 def _limit(error: BaseException) -> Problem:
+    message = message_of(error)
+    limit = re.search(r"Limit type: (\w+)", message)
+    name = limit.group(1) if limit else "recompile_limit"
     return Problem(
         severity="error",
         what="The recompile limit was hit.",
-        why=first_line_of(error),
-        remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
-        detail=message_of(error),
+        why=_after("Explanation: ", message) or first_line_of(error),
+        remedy="TORCH_LOGS=recompiles says what changes from call to call: mark a size with "
+        "torch._dynamo.mark_dynamic, pass another value as a tensor. If each case is meant to be "
+        f"compiled, raise torch._dynamo.config.{name}.",
+        detail=message,
     )
 
 
@@ -331,6 +392,8 @@ _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None
     (inductor.MissingOperatorWithoutDecomp, _unknown_operator),
     (inductor.MissingOperatorWithDecomp, _unknown_operator),
     (inductor.LoweringException, _lowering),
+    (dynamo.UncapturedHigherOrderOpError, _higher_order),
+    (dynamo.UserError, _restriction),
     (dynamo.Unsupported, _graph_break),
     (dynamo.FailOnRecompileLimitHit, _limit),
     (dynamo.TorchRuntimeError, _fake),

@@ -12,6 +12,14 @@ import sys
 import types
 from pathlib import Path
 
+TORCHS = frozenset(
+    (
+        *("aten", "prim", "prims", "rngprims", "inductor", "_inductor_test", "streams"),
+        *("mkl", "mkldnn", "onednn", "quantized", "_quantized"),
+        *("_c10d_functional", "c10d_functional", "c10d", "symm_mem"),
+    )
+)
+"""The namespaces of torch's own operators."""
 _ENTRY = re.compile(r"^(?P<key>\w+)(?:\[alias\])?: registered at (?P<place>.*?) :: ", re.M)
 _PYTHON = re.compile(r"\.py:\d+$")
 _FOR_ALL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
