@@ -14,6 +14,7 @@ from compilescope.analysis.wrapper.launches import codes_of, launches_of
 from compilescope.tiers.check import Check
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.wrapper_launches import count_launches
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from .stand_in_wrappers import InterruptedOnce, doubled
 
@@ -108,6 +109,11 @@ def test_the_random_state_of_an_attention_without_dropout_is_undefined(
     graph.output((*results, query, None))
     module = torch.fx.GraphModule(torch.nn.Module(), graph)
     assert undefined_outputs(module) == expected
+
+
+def test_the_parts_of_a_list_are_defined() -> None:
+    graph = make_fx(lambda x: x.sin().chunk(2))(torch.randn(4))
+    assert undefined_outputs(graph) == set()
 
 
 @pytest.mark.parametrize(

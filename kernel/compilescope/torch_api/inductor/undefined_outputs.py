@@ -36,8 +36,9 @@ def _is_undefined(node: torch.fx.Node) -> bool:
     source, place = node.args
     if not isinstance(source, torch.fx.Node) or not isinstance(place, int):
         return False
-    schema = getattr(source.target, "_schema", None)
-    if schema is None or schema.returns[place].name not in _STATE:
+    returns = getattr(getattr(source.target, "_schema", None), "returns", ())
+    # The parts of a list, such as of `chunk`, are more than the results that a schema names.
+    if not 0 <= place < len(returns) or returns[place].name not in _STATE:
         return False
     return argument(source, "dropout_p") == 0
 
