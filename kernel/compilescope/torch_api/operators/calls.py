@@ -5,7 +5,7 @@ called here through ctypes, which releases the GIL as a C++ wrapper does.
 
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
 ``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
-``aoti_torch_delete_tensor_object`` and its packing of values into 64 bits; on
+``aoti_torch_delete_tensor_object``, ``aoti_torch_device_type_cpu`` and its packing of values into 64 bits; on
 ``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the
 same from 2.11 to 2.15.
 """
@@ -176,8 +176,10 @@ class Dispatched:
     def without(self) -> None:
         """Makes the same calls with a shim function that does almost nothing, for comparison."""
         self._fill()
-        handle = self._places[0][1] if self._places else 0
-        self._library.aoti_torch_get_dim(handle, ctypes.byref(_DIM))
+        if self._places:
+            self._library.aoti_torch_get_dim(self._places[0][1], ctypes.byref(_DIM))
+        else:
+            self._library.aoti_torch_device_type_cpu()
         for place, _ in self._places:
             self._library.aoti_torch_delete_tensor_object(self._stack[place])
 
