@@ -15,9 +15,12 @@ from compilescope.builds.compare_with_eager import Reference, is_mismatch
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import Truth, distrust
 from compilescope.report import Report
+from compilescope.torch_api.operators.calls import recorded
 from compilescope.torch_api.operators.double_precision import with_double_precision
+from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch import nn
 from torch._inductor.lowering import lowerings
+from torch.nn.attention.flex_attention import flex_attention
 
 from ..studying import study
 
@@ -202,6 +205,24 @@ class TestReference:
             reference = Reference(call, (x,), {}, snapshot)
             assert reference.truth() is None
         assert "not torch's operators" in reference.why
+
+
+def test_higher_order_operators_run_under_every_mode() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        y = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x * 3,))
+        return flex_attention(y, y, y).exp()
+
+    x = torch.rand(1, 1, 4, 16)
+    expected = call(x)
+    with with_double_precision() as mode:
+        assert torch.equal(call(x), expected)
+    assert mode.alone == {"cond", "flex_attention"}
+    with with_other_rounding(0):
+        rounded = call(x)
+    torch.testing.assert_close(rounded, expected)
+    with recorded(["aten::exp"]) as recorded_calls:
+        assert torch.equal(call(x), expected)
+    assert list(recorded_calls) == ["aten::exp"]
 
 
 @pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])

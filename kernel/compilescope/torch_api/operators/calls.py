@@ -5,9 +5,9 @@ called here through ctypes, which releases the GIL as a C++ wrapper does.
 
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
 ``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
-``aoti_torch_delete_tensor_object``, ``aoti_torch_device_type_cpu`` and its packing of values into 64 bits; on
-``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the
-same from 2.11 to 2.15.
+``aoti_torch_delete_tensor_object``, ``aoti_torch_device_type_cpu`` and its packing of values into
+64 bits; on ``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on
+``CustomOpDef._backend_fns``: the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch._library import custom_ops
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
@@ -65,6 +66,8 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
     calls: dict[str, OperatorCall] = {}
 
     class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        supports_higher_order_operators = True
+
         def __torch_dispatch__(
             self,
             func: Any,
@@ -72,6 +75,8 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
             args: tuple[Any, ...] = (),
             kwargs: Mapping[str, Any] | None = None,
         ) -> Any:
+            if isinstance(func, HigherOrderOperator):
+                return func(*args, **(kwargs or {}))
             schema = func._schema
             overload = f".{schema.overload_name}" if schema.overload_name else ""
             name = f"{schema.name}{overload}"
@@ -81,7 +86,9 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
                 )
             return func(*args, **(kwargs or {}))
 
-    with Recorder():  # type: ignore[no-untyped-call]
+    # Under a mode Dynamo compiles nothing; flex_attention, which compiles itself, would then fail.
+    stance: Any = torch.compiler.set_stance
+    with stance("force_eager"), Recorder():  # type: ignore[no-untyped-call]
         yield calls
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
@@ -52,6 +53,8 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         Operators that have no kernel in double precision; their results are used unchanged.
     """
 
+    supports_higher_order_operators = True
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         # Keyed by storage, so that views and the aliases that autograd saves find their copy. The
@@ -82,6 +85,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            # What it calls may have effects, or draw random numbers: it cannot run twice.
+            return self.outside(func, *args, **kwargs)
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to its arguments.
         wide = {id(tensor): self._view(tensor) for tensor in inputs}

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -75,6 +76,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         The seed of the rounding's own random numbers; the program's are not touched.
     """
 
+    supports_higher_order_operators = True
+
     def __init__(self, seed: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._seed = seed
@@ -86,17 +89,24 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_rounded(leaf)]
         result = func(*args, **kwargs)
-        # A result without tensor arguments is a constant or random.
-        if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
-            return result
+        if isinstance(func, HigherOrderOperator):
+            # The operators that it calls are not seen here: all are taken for one.
+            name, written = func.name(), []
+        else:
+            # A result without tensor arguments is a constant or random.
+            if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
+                return result
+            name = func.overloadpacket.__name__
+            written = [
+                tensor for tensor in arguments_written(func, args, kwargs) if _is_rounded(tensor)
+            ]
         storages = {tensor.untyped_storage()._cdata for tensor in inputs}
         changed = [
             leaf
             for leaf in tree_leaves(result)
             if _is_rounded(leaf) and leaf.untyped_storage()._cdata not in storages
         ]
-        name = func.overloadpacket.__name__
-        for tensor in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
+        for tensor in (*changed, *written):
             steps = _terms(name, inputs, tensor) // (2 * _LANES)
             self._round(tensor, min(_MOST_STEPS, max(_STEPS, steps)))
         return result
