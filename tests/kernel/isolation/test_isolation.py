@@ -262,9 +262,14 @@ def test_an_interrupt_ends_no_process_but_compilers(tmp_path: Path) -> None:
     for name in names:
         shutil.copy(str(shutil.which("sleep")), tmp_path / name)
     started: list[subprocess.Popen[bytes]] = []
-    with pytest.raises(KeyboardInterrupt), workers.temporary():
-        started += [subprocess.Popen([tmp_path / name, "600"]) for name in names]
-        raise KeyboardInterrupt
+
+    def work() -> None:
+        with workers.temporary():
+            started.extend(subprocess.Popen([tmp_path / name, "600"]) for name in names)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     worker, compiler = started
     assert compiler.wait() == -signal.SIGKILL
     assert worker.poll() is None

@@ -17,7 +17,7 @@ import ctypes
 import functools
 import struct
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +25,8 @@ from torch._library import custom_ops
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
+
+from .arguments import by_name
 
 
 class OperatorCall(NamedTuple):
@@ -147,7 +149,7 @@ class Dispatched:
     def __init__(self, operator_call: OperatorCall) -> None:
         schema = operator_call.operator._schema
         self._names = schema.name.encode(), schema.overload_name.encode()
-        arguments = _in_order(schema, operator_call.args, operator_call.kwargs)
+        arguments = list(by_name(schema, operator_call.args, operator_call.kwargs).values())
         if any(str(returned.type) != "Tensor" for returned in schema.returns):
             raise TypeError("It returns something else than tensors.")
         self._values = [
@@ -220,13 +222,6 @@ def _pointer(capsule: Any) -> int:
     name = ctypes.pythonapi.PyCapsule_GetName
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return int(get(capsule, name(capsule)))
-
-
-def _in_order(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The value of every argument of the schema."""
-    arguments = list(args)
-    rest = schema.arguments[len(arguments) :]
-    return [*arguments, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
 
 
 def _packed(value: Any, kind: str) -> int:
