@@ -2,7 +2,8 @@
 
 Relies on ``torch._C._dispatch_dump``, which lists where each kernel was registered, and on
 ``torch._library.custom_ops.OPDEFS``, which knows the functions behind ``torch.library.custom_op``
-(``_init_fn``, and in ``_backend_fns`` wrappers whose variable ``fn`` is a device's): the same from 2.11 to 2.15.
+(``_init_fn``, and in ``_backend_fns`` wrappers whose variable ``fn`` is a device's): the same from
+2.11 to 2.15.
 """
 
 from __future__ import annotations
