@@ -120,7 +120,7 @@ def test_a_graph_that_returns_the_parts_of_a_chunk_swaps() -> None:
     expected = compiled(x)
     settled(compiled)
     compiled(x)
-    assert serving(cs.tiers(compiled)) == {"inference": "cpp"}
+    assert serving(settled(compiled)) == {"inference": "cpp"}
     torch.testing.assert_close(compiled(x), expected)
 
 
