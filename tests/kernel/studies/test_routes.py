@@ -144,6 +144,15 @@ def test_reaching_them_is_measured_without_their_own_work(report: Report) -> Non
         assert data["aten::mm"].us is None
 
 
+def test_a_recorded_call_keeps_the_layout_of_its_tensors() -> None:
+    x = torch.rand(4, 8)[:, ::2]
+    with recorded(["routes::halved"]) as recorded_calls:
+        halved(x, 2.0)
+    copy = recorded_calls["routes::halved"].args[0]
+    assert copy.stride() == x.stride()
+    assert torch.equal(copy, x)
+
+
 def test_an_operator_without_tensors_is_called_as_a_cpp_wrapper_does() -> None:
     with recorded(["routes::ramp"]) as recorded_calls:
         ramp(5)

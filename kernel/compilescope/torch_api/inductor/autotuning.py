@@ -26,6 +26,7 @@ from typing import Any
 from torch._inductor import config
 
 from ..dynamo.process_state import uncounted
+from ..process import triton_autotuner
 from ..process.patching import patched
 from ..trace.artifact_names import AUTOTUNING
 from ..trace.spans import identity
@@ -49,13 +50,13 @@ def tuned() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_saving(savers))
         stack.enter_context(patched(AlgorithmSelectorCache, "__call__", _select))
-        autotuner = _autotuner()
+        tuner = triton_autotuner.autotuner()
         for name, observer in (
             ("benchmark_all_configs", _configurations),
             ("coordinate_descent_tuning", _descent),
         ):
-            if autotuner is not None and name in vars(autotuner):
-                stack.enter_context(patched(autotuner, name, observer))
+            if tuner is not None and name in vars(tuner):
+                stack.enter_context(patched(tuner, name, observer))
         yield
 
 
@@ -78,14 +79,6 @@ def _saving(savers: list[Any]) -> Iterator[None]:
             _savings -= 1
             if not _savings:
                 savers.remove(_feedback)
-
-
-def _autotuner() -> type | None:
-    try:
-        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-    except ImportError:  # Triton is not installed
-        return None
-    return CachingAutotuner
 
 
 _why_unmeasured = ""

@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from .arguments import by_name
+from .tensor_copies import copied
 
 
 class OperatorCall(NamedTuple):
@@ -84,7 +85,7 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
             name = f"{schema.name}{overload}"
             if name in names and name not in calls:
                 calls[name] = OperatorCall(
-                    func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {}))
+                    func, tree_map(copied, args), tree_map(copied, dict(kwargs or {}))
                 )
             return func(*args, **(kwargs or {}))
 
@@ -92,10 +93,6 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
     stance: Any = torch.compiler.set_stance
     with stance("force_eager"), Recorder():  # type: ignore[no-untyped-call]
         yield calls
-
-
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 
 @contextlib.contextmanager

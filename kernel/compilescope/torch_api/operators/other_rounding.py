@@ -98,7 +98,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         ]
         if isinstance(func, HigherOrderOperator):
             # The operators that it calls are not seen here: all are taken for one.
-            name, written = func.name(), []
+            name, written = func.__name__, []
         else:
             # A result that depends on no tensor of floats is a constant, random, or of integers.
             if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
