@@ -26,6 +26,7 @@ from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from . import tensors
 from .arguments import by_name
 from .tensor_copies import copied
 
@@ -85,7 +86,7 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
             name = f"{schema.name}{overload}"
             if name in names and name not in calls:
                 calls[name] = OperatorCall(
-                    func, tree_map(copied, args), tree_map(copied, dict(kwargs or {}))
+                    func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {}))
                 )
             return func(*args, **(kwargs or {}))
 
@@ -93,6 +94,16 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
     stance: Any = torch.compiler.set_stance
     with stance("force_eager"), Recorder():  # type: ignore[no-untyped-call]
         yield calls
+
+
+def _copy(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    detached = value.detach()
+    has_strides = (
+        value.layout == torch.strided and not value.is_nested and not tensors.is_wrapper(value)
+    )
+    return copied(detached) if has_strides else detached.clone()
 
 
 @contextlib.contextmanager
@@ -153,9 +164,9 @@ class Dispatched:
             _packed(argument, str(spec.type))
             for argument, spec in zip(arguments, schema.arguments, strict=True)
         ]
-        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+        own = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         # The capsules own these handles; each call gets new ones, which it consumes.
-        self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
+        self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(own)
         handles = iter([_pointer(capsule) for capsule in self._capsules])
         self._places = [
             (place, next(handles))
