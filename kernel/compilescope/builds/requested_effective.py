@@ -10,7 +10,7 @@ from ..report import Compilation, Effective
 from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
-from ..torch_api.inductor import inductor_warnings
+from ..torch_api.inductor import inductor_warnings, toolchain
 
 
 def effects_of(
@@ -47,7 +47,7 @@ def effects_of(
         settings=inductor_warnings.in_force(settings),
         fusions=inductor_warnings.without_cpp_wrapper(settings) if variant.cpp_wrapper else (),
         complaints=complaints,
-        vector=inductor_warnings.vector_instructions() if built and on_cpu else "",
+        vector=toolchain.vector_instructions() if built and on_cpu else "",
         built=built,
         cuda_graphs=cuda_graphs,
     )

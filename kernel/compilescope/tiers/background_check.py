@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
 from ..torch_api.inductor.background_runs import Held, bytes_of, hold
-from ..torch_api.inductor.graph_recording import Inner
 from . import background
 from .stage import ComparingStage
 

@@ -9,7 +9,7 @@ import torch
 
 from ..report import OutputError
 from ..report.problem import message_of
-from ..torch_api.inductor.graph_recording import Inner
+from ..torch_api.dynamo.wrapper_type import Inner
 from .stage import ComparingStage
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
+from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor.graph_recording import (
     Home,
-    Inner,
     Recordable,
     is_capturing,
     latest_call,

@@ -11,8 +11,9 @@ import torch
 
 from ..measure.numerics import compare
 from ..report import OutputError
-from ..torch_api.inductor.graph_recording import Inner, is_capturing
-from ..torch_api.inductor.tensor_copies import copied
+from ..torch_api.dynamo.wrapper_type import Inner
+from ..torch_api.inductor.graph_recording import is_capturing
+from ..torch_api.operators.tensor_copies import copied
 
 
 class Stage(ABC):

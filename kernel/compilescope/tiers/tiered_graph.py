@@ -16,6 +16,7 @@ from ..analysis.figures.tier_words import add_tier_words
 from ..report import OutputError
 from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
+from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
 from ..torch_api.inductor.both_wrappers.compiling import Noticed
 from ..torch_api.inductor.both_wrappers.loading import (
@@ -24,7 +25,7 @@ from ..torch_api.inductor.both_wrappers.loading import (
     load,
     prepare_load,
 )
-from ..torch_api.inductor.graph_recording import Inner, Loaded, end_step
+from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
 from . import background, observers

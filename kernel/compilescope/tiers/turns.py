@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..report.tiers import SwapGain
-from ..torch_api.inductor.graph_recording import Inner
+from ..torch_api.dynamo.wrapper_type import Inner
 from .stage import Stage
 
 CALLS = 15

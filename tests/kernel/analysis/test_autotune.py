@@ -234,6 +234,16 @@ def selector() -> tuple[object, object]:
     )
 
 
+def test_two_blocks_at_once_hear_of_each_choice_once():
+    savers = get_algorithm_selector_cache().feedback_saver_fns
+    before = len(savers)
+    with tuned():
+        with tuned():
+            assert len(savers) == before + 1
+        assert len(savers) == before + 1
+    assert len(savers) == before
+
+
 def test_without_autotuning_there_is_nothing():
     fn = torch.nn.Linear(32, 16).requires_grad_(False)
     report = cs.inspect(fn, (torch.randn(8, 32),), variants=("python",), run=False)

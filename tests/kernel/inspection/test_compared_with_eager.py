@@ -234,6 +234,36 @@ def test_a_long_sum_may_round_as_one_term_after_the_other() -> None:
     assert (total.float() / half.sum(1).float() - 1).abs().max() <= 3 * torch.finfo(half.dtype).eps
 
 
+def test_what_cannot_round_is_not_changed() -> None:
+    x, places = torch.randn(1000), torch.arange(1000)
+
+    def exact() -> list[torch.Tensor]:
+        written = x.clone()
+        written[5:9] = x[:4]
+        written[places > 990] = 2.1
+        return [
+            x.floor(),
+            x.sign(),
+            torch.cat([x, x]).relu(),
+            torch.where(x > 0, x, torch.ones_like(x)).max(),
+            x[places].gather(0, places).sort().values,
+            x.double(),
+            written,
+        ]
+
+    def inexact() -> list[torch.Tensor]:
+        added = x.index_put((places,), x, accumulate=True)
+        return [x.half(), x.round(decimals=2), x.clone().mul_(2), added]
+
+    for results, are_exact in ((exact, True), (inexact, False)):
+        expected = results()
+        with with_other_rounding(0):
+            found = results()
+        assert [torch.equal(*pair) for pair in zip(found, expected, strict=True)] == [
+            are_exact
+        ] * len(found)
+
+
 def test_the_mean_of_millions_is_not_off_by_percents() -> None:
     x = torch.rand(4_000_000)
     with preserved(torch.mean, (x,)) as snapshot:

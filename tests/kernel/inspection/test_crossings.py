@@ -6,7 +6,7 @@ import compilescope
 import pytest
 import torch
 from compilescope.report import Crossing, Report
-from compilescope.torch_api.operators.operators import python_kernel
+from compilescope.torch_api.operators.operators import place_of, python_kernel
 from torch import Tensor
 
 
@@ -89,3 +89,21 @@ def test_a_kernel_registered_without_custom_op() -> None:
     assert text is not None
     assert text.startswith("test_crossings.py:")
     assert python_kernel("crossings_library::twice", "cuda") == ""
+
+
+def test_each_device_has_its_own_kernel() -> None:
+    def on_cuda(x: Tensor) -> Tensor:
+        return x.clone()
+
+    def on_cpu(x: Tensor) -> Tensor:
+        return x.clone()
+
+    operator = torch.library.custom_op(
+        "crossings::copied", on_cuda, mutates_args=(), device_types="cuda"
+    )
+    operator.register_kernel("cpu", on_cpu)
+    for device, function in (("cpu", "on_cpu"), ("cuda", "on_cuda")):
+        assert (python_kernel("crossings::copied", device) or "").startswith(f"{function} (")
+        place = place_of("crossings::copied", device)
+        assert place is not None
+        assert place[2] == function

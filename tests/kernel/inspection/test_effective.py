@@ -12,7 +12,7 @@ from compilescope.analysis.figures.wording import place
 from compilescope.analysis.settings.effective import Facts, effective
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, Crossing, Effective, Graph, Kernel, Node, Report
-from compilescope.torch_api.inductor import inductor_warnings
+from compilescope.torch_api.inductor import inductor_warnings, toolchain
 from torch import Tensor, nn
 
 pytestmark = pytest.mark.slow
@@ -109,7 +109,7 @@ def test_autotuning_without_a_choice(built: Report) -> None:
         assert item.operators == ["addmm"]
         assert "freezing" in item.remedy
     assert of(built, "tuned")["vector instructions"].actual == (
-        inductor_warnings.vector_instructions() or "none"
+        toolchain.vector_instructions() or "none"
     )
 
 

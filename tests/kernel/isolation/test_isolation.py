@@ -8,6 +8,7 @@ import gc
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 import types
@@ -23,6 +24,7 @@ import pytest
 import torch
 from compilescope.session.session import Session
 from compilescope.torch_api.dynamo.process_state import compiled_entries
+from compilescope.torch_api.inductor import workers
 from torch._dynamo.convert_frame import register_bytecode_hook
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.graph import GraphLowering
@@ -252,6 +254,27 @@ def test_ctrl_c_while_the_cpp_compiler_runs(mine: Mine, endless_compiler: Path) 
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(int(endless_compiler.read_text(encoding="utf-8"))).wait()
     assert session.jobs.current is None
+
+
+def test_an_interrupt_ends_no_process_but_compilers(tmp_path: Path) -> None:
+    # One like a data loader's worker, which a cell starts while a job runs in its own thread.
+    names = ["worker", "x86_64-linux-gnu-g++-12"]
+    for name in names:
+        shutil.copy(str(shutil.which("sleep")), tmp_path / name)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def work() -> None:
+        with workers.temporary():
+            started.extend(subprocess.Popen([tmp_path / name, "600"]) for name in names)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    worker, compiler = started
+    assert compiler.wait() == -signal.SIGKILL
+    assert worker.poll() is None
+    worker.kill()
+    worker.wait()
 
 
 def test_toggling_consumes_no_recompile_limit() -> None:

@@ -15,9 +15,15 @@ from compilescope.builds.compare_with_eager import Reference, is_mismatch
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import Truth, distrust
 from compilescope.report import Report
-from compilescope.torch_api.operators.double_precision import with_double_precision
+from compilescope.torch_api.operators.calls import recorded
+from compilescope.torch_api.operators.double_precision import (
+    DoublePrecision,
+    with_double_precision,
+)
+from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch import nn
 from torch._inductor.lowering import lowerings
+from torch.nn.attention.flex_attention import flex_attention
 
 from ..studying import study
 
@@ -202,6 +208,44 @@ class TestReference:
             reference = Reference(call, (x,), {}, snapshot)
             assert reference.truth() is None
         assert "not torch's operators" in reference.why
+
+
+def test_nested_tensors_run_under_both_modes() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return (torch.nested.nested_tensor([x, x[:2]]) * 2).to_padded_tensor(0.0) + 1
+
+    x = torch.rand(4)
+    expected = call(x)
+    with with_double_precision():
+        assert torch.equal(call(x), expected)
+    with with_other_rounding(0):
+        torch.testing.assert_close(call(x), expected)
+
+
+def test_attention_whose_default_is_no_dropout_has_a_value_without_rounding() -> None:
+    x = torch.rand(1, 1, 8, 16)
+    with DoublePrecision() as mode:
+        output = aten._scaled_dot_product_flash_attention_for_cpu(x, x, x)[0]
+    expected = aten._scaled_dot_product_flash_attention_for_cpu(*[x.double()] * 3)[0]
+    assert (mode.of(output) - expected).abs().max() < 1e-12
+
+
+def test_higher_order_operators_run_under_every_mode() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        y = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x * 3,))
+        return flex_attention(y, y, y).exp()
+
+    x = torch.rand(1, 1, 4, 16)
+    expected = call(x)
+    with with_double_precision() as mode:
+        assert torch.equal(call(x), expected)
+    assert mode.alone == {"cond", "flex_attention"}
+    with with_other_rounding(0):
+        rounded = call(x)
+    torch.testing.assert_close(rounded, expected)
+    with recorded(["aten::exp"]) as recorded_calls:
+        assert torch.equal(call(x), expected)
+    assert list(recorded_calls) == ["aten::exp"]
 
 
 @pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])

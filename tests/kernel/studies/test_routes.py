@@ -5,6 +5,7 @@ The same build tells how its kernels came to be there.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report import KernelLoad, Report, Route
+from compilescope.torch_api.operators.calls import Dispatched, recorded
 from torch import Tensor
 from torch._inductor.cpp_builder import get_cpp_compiler
 from torch.utils.cpp_extension import include_paths, library_paths
@@ -47,6 +49,11 @@ def halved(x: Tensor, by: float) -> Tensor:
 @halved.register_fake
 def _(x: Tensor, by: float) -> Tensor:
     return torch.empty_like(x)
+
+
+@torch.library.custom_op("routes::ramp", mutates_args=())
+def ramp(size: int) -> Tensor:
+    return torch.ones(size)
 
 
 def f(x: Tensor) -> Tensor:
@@ -135,6 +142,23 @@ def test_reaching_them_is_measured_without_their_own_work(report: Report) -> Non
         assert data["routes::listed"].us is None
         assert data["routes::listed"].how
         assert data["aten::mm"].us is None
+
+
+def test_a_recorded_call_keeps_the_layout_of_its_tensors() -> None:
+    x = torch.rand(4, 8)[:, ::2]
+    with recorded(["routes::halved"]) as recorded_calls:
+        halved(x, 2.0)
+    copy = recorded_calls["routes::halved"].args[0]
+    assert copy.stride() == x.stride()
+    assert torch.equal(copy, x)
+
+
+def test_an_operator_without_tensors_is_called_as_a_cpp_wrapper_does() -> None:
+    with recorded(["routes::ramp"]) as recorded_calls:
+        ramp(5)
+    with contextlib.closing(Dispatched(recorded_calls["routes::ramp"])) as dispatched:
+        dispatched()
+        dispatched.without()
 
 
 def test_how_the_kernels_came_to_be_there(report: Report) -> None:

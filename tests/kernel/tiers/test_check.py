@@ -12,8 +12,13 @@ import pytest
 import torch
 from compilescope.analysis.wrapper.launches import codes_of, launches_of
 from compilescope.tiers.check import Check
+from compilescope.torch_api.inductor.both_wrappers.packing import light_context
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.wrapper_launches import count_launches
+from torch._guards import TracingContext, tracing
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from .stand_in_wrappers import InterruptedOnce, doubled
 
@@ -108,6 +113,24 @@ def test_the_random_state_of_an_attention_without_dropout_is_undefined(
     graph.output((*results, query, None))
     module = torch.fx.GraphModule(torch.nn.Module(), graph)
     assert undefined_outputs(module) == expected
+
+
+def test_the_parts_of_a_list_are_defined() -> None:
+    graph = make_fx(lambda x: x.sin().chunk(2))(torch.randn(4))
+    assert undefined_outputs(graph) == set()
+
+
+def test_packing_leaves_the_context_of_a_compilation_as_it_is() -> None:
+    shapes = ShapeEnv()
+    context = TracingContext(FakeTensorMode(shape_env=shapes))
+    context.params_flat = [torch.ones(2)]
+    shapes.create_unbacked_symint()
+    (stack,) = shapes.var_to_stack.values()
+    with tracing(context):
+        with light_context():
+            assert context.params_flat is None
+        assert len(context.params_flat) == 1
+        assert stack.summary()
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,10 @@ def counted(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.dropout(x.sin() + count, 0.5)
 
 
+def parts(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x.sin().chunk(2)
+
+
 def shifted(x: torch.Tensor) -> torch.Tensor:
     return (x + 3).cos().sum(-1)
 
@@ -108,6 +112,16 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
     assert serving(again) == {"inference": "cpp"}
     assert again[0].tiers[1].cached
     assert again[0].gain == gain
+
+
+def test_a_graph_that_returns_the_parts_of_a_chunk_swaps() -> None:
+    compiled = cs.tiered(parts)
+    x = torch.randn(4)
+    expected = compiled(x)
+    settled(compiled)
+    compiled(x)
+    assert serving(settled(compiled)) == {"inference": "cpp"}
+    torch.testing.assert_close(compiled(x), expected)
 
 
 def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:

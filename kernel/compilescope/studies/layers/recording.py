@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import torch
 
-from ...torch_api.dynamo.compiled_graphs import Inner, KeptFrame, KeptGraph, detached, stand_in
+from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, detached, stand_in
 from ...torch_api.dynamo.frames import (
     BackwardCall,
     FrameCall,
@@ -22,6 +22,7 @@ from ...torch_api.dynamo.frames import (
     recorded,
     recorded_backward,
 )
+from ...torch_api.dynamo.wrapper_type import Inner
 
 
 class Unit(msgspec.Struct, kw_only=True):

@@ -24,9 +24,7 @@ from torch._inductor.output_code import CompiledFxGraph
 
 from ..process.patching import patched
 from ..trace.trace import is_foreign
-
-Inner = Callable[[list[Any]], Any]
-"""A generated wrapper. It takes its inputs as a list and empties that list."""
+from .wrapper_type import Inner
 
 
 class KeptFrame(msgspec.Struct, kw_only=True):

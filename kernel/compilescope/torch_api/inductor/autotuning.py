@@ -26,6 +26,7 @@ from typing import Any
 from torch._inductor import config
 
 from ..dynamo.process_state import uncounted
+from ..process import triton_autotuner
 from ..process.patching import patched
 from ..trace.artifact_names import AUTOTUNING
 from ..trace.spans import identity
@@ -46,28 +47,38 @@ def tuned() -> Iterator[None]:
 
     with uncounted():  # on first use it queries the machine
         savers = get_algorithm_selector_cache().feedback_saver_fns
-    savers.append(_feedback)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_saving(savers))
+        stack.enter_context(patched(AlgorithmSelectorCache, "__call__", _select))
+        tuner = triton_autotuner.autotuner()
+        for name, observer in (
+            ("benchmark_all_configs", _configurations),
+            ("coordinate_descent_tuning", _descent),
+        ):
+            if tuner is not None and name in vars(tuner):
+                stack.enter_context(patched(tuner, name, observer))
+        yield
+
+
+_lock = threading.Lock()
+_savings = 0
+
+
+@contextlib.contextmanager
+def _saving(savers: list[Any]) -> Iterator[None]:
+    """Torch calls `_feedback` in the block; once for each result, however many blocks are open."""
+    global _savings
+    with _lock:
+        _savings += 1
+        if _savings == 1:
+            savers.append(_feedback)
     try:
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(patched(AlgorithmSelectorCache, "__call__", _select))
-            autotuner = _autotuner()
-            for name, observer in (
-                ("benchmark_all_configs", _configurations),
-                ("coordinate_descent_tuning", _descent),
-            ):
-                if autotuner is not None and name in vars(autotuner):
-                    stack.enter_context(patched(autotuner, name, observer))
-            yield
+        yield
     finally:
-        savers.remove(_feedback)
-
-
-def _autotuner() -> type | None:
-    try:
-        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-    except ImportError:  # Triton is not installed
-        return None
-    return CachingAutotuner
+        with _lock:
+            _savings -= 1
+            if not _savings:
+                savers.remove(_feedback)
 
 
 _why_unmeasured = ""

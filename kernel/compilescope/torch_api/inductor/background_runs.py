@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .tensor_copies import copied
+from ..operators.tensor_copies import copied
 
 _NICE = 10
 _RELAXED = 2

@@ -34,6 +34,7 @@ from ..dynamo import needed_run
 from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
 from ..process.patching import patched
+from ..trace.artifact_names import OUTPUT_CODE
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import workers
@@ -306,7 +307,7 @@ def _compile_to_module(original: Any, self: Any) -> Any:
     if _generating.get() is None:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
-    trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
+    trace_structured(OUTPUT_CODE, dict, payload_fn=lambda: wrapper.value)
     if (other := other_wrapper()) is not None:
         other.generate(self)
     return SimpleNamespace(

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import torch
 
-Inner = Callable[[list[Any]], Any]
+from ..dynamo.wrapper_type import Inner
+
 Call = Literal["other", "warm-up", "recording", "replay"]
 """What a call of a recorded wrapper was; other: torch ran the wrapper itself."""
 

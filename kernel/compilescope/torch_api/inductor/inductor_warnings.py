@@ -17,7 +17,6 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch._inductor
-from torch._inductor import cpu_vec_isa
 
 NAMES = (
     "triton.cudagraphs",
@@ -93,15 +92,6 @@ def _asks(module: str, owner: str) -> bool:
         return "cpp_wrapper" in inspect.getsource(getattr(place, owner) if owner else place)
     except (ImportError, AttributeError, OSError, TypeError):
         return False
-
-
-def vector_instructions() -> str:
-    """The vector instructions that Inductor uses on this CPU: ``avx512``; empty for none.
-
-    torch builds a small program to find out, once.
-    """
-    isa: Any = cpu_vec_isa.pick_vec_isa()
-    return str(isa) if isa else ""
 
 
 _collected: ContextVar[list[str] | None] = ContextVar(

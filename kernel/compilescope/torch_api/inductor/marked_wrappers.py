@@ -24,7 +24,7 @@ from typing import Any
 
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 
-from ..dynamo.compiled_graphs import Inner
+from ..dynamo.wrapper_type import Inner
 from ..process.patching import patched
 from ..trace.trace import is_foreign
 

@@ -31,13 +31,12 @@ import torch
 from torch._logging._internal import trace_structured
 
 from ..process.patching import patched
-from ..trace.artifact_names import AUTOTUNING
+from ..trace.artifact_names import AUTOTUNING, OUTPUT_CODE
 from ..trace.trace import Event, listening
 from .equal_kernels import EqualKernels, is_proven
 from .inductor_warnings import hearing
 from .shared_triton_kernels import SharedTritonKernels
 
-OUTPUT_CODE = "inductor_output_code"
 RENEWED = (
     OUTPUT_CODE,
     "inductor_provenance_tracking_node_mappings",
@@ -157,7 +156,7 @@ class OtherWrapper:
             self._triton_kernels.provided(),
         ):
             wrapper, _ = graph.codegen_with_cpp_wrapper()
-        trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
+        trace_structured(OUTPUT_CODE, dict, payload_fn=lambda: wrapper.value)
         if config.trace.provenance_tracking_level == 0:
             return
         mappings = json.dumps(debug.dump_inductor_provenance_info())

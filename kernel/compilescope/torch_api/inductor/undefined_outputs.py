@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from ..operators.arguments import by_name
+
 _STATE = frozenset({"philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask"})
 """What attention returns for the dropout of its backward: see ``native_functions.yaml``, and
 ``attention.cu``, which allocates these and writes to them only where there is dropout."""
@@ -36,8 +38,9 @@ def _is_undefined(node: torch.fx.Node) -> bool:
     source, place = node.args
     if not isinstance(source, torch.fx.Node) or not isinstance(place, int):
         return False
-    schema = getattr(source.target, "_schema", None)
-    if schema is None or schema.returns[place].name not in _STATE:
+    returns = getattr(getattr(source.target, "_schema", None), "returns", ())
+    # The parts of a list, such as of `chunk`, are more than the results that a schema names.
+    if not 0 <= place < len(returns) or returns[place].name not in _STATE:
         return False
     return argument(source, "dropout_p") == 0
 
@@ -45,10 +48,4 @@ def _is_undefined(node: torch.fx.Node) -> bool:
 def argument(node: torch.fx.Node, name: str) -> object:
     """The value of a call's argument; None if the operator has none of that name."""
     schema: Any = getattr(node.target, "_schema", None)
-    if schema is None:
-        return None
-    for place, parameter in enumerate(schema.arguments):
-        if parameter.name == name:
-            given = node.args[place] if place < len(node.args) else parameter.default_value
-            return node.kwargs.get(name, given)
-    return None
+    return None if schema is None else by_name(schema, node.args, node.kwargs).get(name)

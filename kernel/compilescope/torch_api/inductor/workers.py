@@ -1,13 +1,14 @@
 """Ends Inductor's compile workers that were not running before.
 
 Relies on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
-_pool_set, after_fork).
+_pool_set, after_fork) and on the ``process`` of a ``SubprocPool``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,6 +19,13 @@ from torch._inductor.async_compile import AsyncCompile, after_fork
 
 _STAGES = {"cc1plus", "lto1", "as", "collect2", "ld"}
 """Programs that ``g++`` runs. They outlive it: Python kills only the process that it waits for."""
+
+_COMPILERS = re.compile(
+    r"(?:[\w.-]+-)?"  # x86_64-linux-gnu-g++
+    r"(?:[gc]\+\+|g?cc|clang(?:\+\+)?|ic[cp]?x|dpcpp|nvcc|hipcc|ptxas|ccache|cl|ld|as|objcopy)"
+    r"(?:-[\d.]+)?(?:\.exe)?"
+)
+"""Names of the programs that torch runs to compile and link."""
 
 _lock = threading.Lock()
 _borrowers = 0
@@ -32,35 +40,30 @@ def shared() -> Iterator[None]:
     They end with it, or with the last of several blocks at once; in a thread, as processes take a
     second to end. Pools that the user's own compilations started stay.
     """
-    global _borrowers, _had_threads, _had_processes
-    with _lock:
-        if not _borrowers:
-            _had_threads = bool(AsyncCompile.pool.cache_info().currsize)
-            _had_processes = are_running()
-        _borrowers += 1
+    _borrow()
     try:
         yield
     finally:
-        with _lock:
-            _borrowers -= 1
-            if not _borrowers:
-                _shut_down()
+        _give_back()
 
 
 @contextlib.contextmanager
 def temporary() -> Iterator[None]:
-    """As `shared`; when the block is interrupted, the children that it started are ended at once.
+    """As `shared`; when the block is interrupted, the compilers that it started end at once.
 
-    A C++ compiler may run for another minute.
+    A C++ compiler may run for another minute, and Triton kernels may be queued. Other processes
+    that this one started meanwhile, such as a data loader's workers, are not the block's.
     """
     earlier = set(psutil.pids())
-    with shared():
-        try:
-            yield
-        except BaseException:
-            _end(earlier)
-            _end_orphans(earlier)
-            raise
+    _borrow()
+    try:
+        yield
+    except BaseException:
+        _end_compilers(earlier)
+        _end_orphans(earlier)
+        _give_back(at_once=True)
+        raise
+    _give_back()
 
 
 def wake() -> None:
@@ -73,7 +76,24 @@ def are_running() -> bool:
     return bool(async_compile._pool_set)
 
 
-def _shut_down() -> None:
+def _borrow() -> None:
+    global _borrowers, _had_threads, _had_processes
+    with _lock:
+        if not _borrowers:
+            _had_threads = bool(AsyncCompile.pool.cache_info().currsize)
+            _had_processes = are_running()
+        _borrowers += 1
+
+
+def _give_back(*, at_once: bool = False) -> None:
+    global _borrowers
+    with _lock:
+        _borrowers -= 1
+        if not _borrowers:
+            _shut_down(at_once)
+
+
+def _shut_down(at_once: bool) -> None:
     if not _had_threads and AsyncCompile.pool.cache_info().currsize:
         pool = AsyncCompile.pool()
         AsyncCompile.pool.cache_clear()
@@ -83,19 +103,31 @@ def _shut_down() -> None:
         # torch forgets them: what compiles next starts others.
         after_fork()  # type: ignore[no-untyped-call]
         # They take a second to end.
-        threading.Thread(target=_end_pools, args=(pools,), name="compilescope-workers").start()
+        threading.Thread(
+            target=_end_pools, args=(pools, at_once), name="compilescope-workers"
+        ).start()
 
 
-def _end_pools(pools: Sequence[Any]) -> None:
+def _end_pools(pools: Sequence[Any], at_once: bool) -> None:
     for pool in pools:
+        process = getattr(pool, "process", None)
+        if at_once and process is not None:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                _kill_with_children(psutil.Process(process.pid))
         pool.shutdown()
 
 
-def _end(earlier: set[int]) -> None:
-    for child in psutil.Process().children(recursive=True):
-        if child.pid not in earlier:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
+def _end_compilers(earlier: set[int]) -> None:
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.pid not in earlier and _COMPILERS.fullmatch(child.name()):
+                _kill_with_children(child)
+
+
+def _kill_with_children(process: psutil.Process) -> None:
+    for each in (process, *process.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
 
 
 def _end_orphans(earlier: set[int]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from ..dynamo.compiled_graphs import Inner
+from ..dynamo.wrapper_type import Inner
 
 _STARTS = re.compile(r"(?:cuda|cu|hip)\w*(?:Launch|Memcpy|Memset)\w*$")
 _CALLS = 10

@@ -25,6 +25,7 @@ from typing import Any
 from torch._guards import CompileContext
 from torch._inductor import codecache
 
+from ..process import triton_autotuner
 from ..process.patching import patched
 from ..trace.artifact_names import ENTRY, KERNEL_LOAD
 from ..trace.spans import identity
@@ -62,8 +63,8 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
             if "_load_library_inner" in vars(owner):
                 stack.enter_context(patched(owner, "_load_library_inner", _loaded_cpp))
         stack.enter_context(patched(codecache.PyCodeCache, "load_by_key_path", loaded))
-        autotuner = _autotuner()
-        if autotuner is not None:
+        tuner = triton_autotuner.autotuner()
+        if tuner is not None:
             run = _Runs()
             for name, observer in (
                 ("_precompile_worker", _compiled_triton),
@@ -71,16 +72,8 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
                 ("autotune_to_one_config", _tuned),
                 ("run", run),
             ):
-                stack.enter_context(patched(autotuner, name, observer))
+                stack.enter_context(patched(tuner, name, observer))
         yield
-
-
-def _autotuner() -> type | None:
-    try:
-        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-    except ImportError:  # Triton is not installed
-        return None
-    return CachingAutotuner
 
 
 def _keys(module: types.ModuleType) -> dict[str, str]:

@@ -5,9 +5,9 @@ called here through ctypes, which releases the GIL as a C++ wrapper does.
 
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
 ``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
-``aoti_torch_delete_tensor_object`` and its packing of values into 64 bits; on
-``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the
-same from 2.11 to 2.15.
+``aoti_torch_delete_tensor_object``, ``aoti_torch_device_type_cpu`` and its packing of values into
+64 bits; on ``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on
+``CustomOpDef._backend_fns``: the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ import ctypes
 import functools
 import struct
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
 from torch._library import custom_ops
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
+
+from . import tensors
+from .arguments import by_name
+from .tensor_copies import copied
 
 
 class OperatorCall(NamedTuple):
@@ -65,6 +70,8 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
     calls: dict[str, OperatorCall] = {}
 
     class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        supports_higher_order_operators = True
+
         def __torch_dispatch__(
             self,
             func: Any,
@@ -72,6 +79,8 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
             args: tuple[Any, ...] = (),
             kwargs: Mapping[str, Any] | None = None,
         ) -> Any:
+            if isinstance(func, HigherOrderOperator):
+                return func(*args, **(kwargs or {}))
             schema = func._schema
             overload = f".{schema.overload_name}" if schema.overload_name else ""
             name = f"{schema.name}{overload}"
@@ -81,12 +90,20 @@ def recorded(names: Collection[str]) -> Iterator[dict[str, OperatorCall]]:
                 )
             return func(*args, **(kwargs or {}))
 
-    with Recorder():  # type: ignore[no-untyped-call]
+    # Under a mode Dynamo compiles nothing; flex_attention, which compiles itself, would then fail.
+    stance: Any = torch.compiler.set_stance
+    with stance("force_eager"), Recorder():  # type: ignore[no-untyped-call]
         yield calls
 
 
 def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+    if not isinstance(value, torch.Tensor):
+        return value
+    detached = value.detach()
+    has_strides = (
+        value.layout == torch.strided and not value.is_nested and not tensors.is_wrapper(value)
+    )
+    return copied(detached) if has_strides else detached.clone()
 
 
 @contextlib.contextmanager
@@ -140,16 +157,16 @@ class Dispatched:
     def __init__(self, operator_call: OperatorCall) -> None:
         schema = operator_call.operator._schema
         self._names = schema.name.encode(), schema.overload_name.encode()
-        arguments = _in_order(schema, operator_call.args, operator_call.kwargs)
+        arguments = list(by_name(schema, operator_call.args, operator_call.kwargs).values())
         if any(str(returned.type) != "Tensor" for returned in schema.returns):
             raise TypeError("It returns something else than tensors.")
         self._values = [
             _packed(argument, str(spec.type))
             for argument, spec in zip(arguments, schema.arguments, strict=True)
         ]
-        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+        own = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         # The capsules own these handles; each call gets new ones, which it consumes.
-        self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
+        self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(own)
         handles = iter([_pointer(capsule) for capsule in self._capsules])
         self._places = [
             (place, next(handles))
@@ -176,8 +193,10 @@ class Dispatched:
     def without(self) -> None:
         """Makes the same calls with a shim function that does almost nothing, for comparison."""
         self._fill()
-        handle = self._places[0][1] if self._places else 0
-        self._library.aoti_torch_get_dim(handle, ctypes.byref(_DIM))
+        if self._places:
+            self._library.aoti_torch_get_dim(self._places[0][1], ctypes.byref(_DIM))
+        else:
+            self._library.aoti_torch_device_type_cpu()
         for place, _ in self._places:
             self._library.aoti_torch_delete_tensor_object(self._stack[place])
 
@@ -211,13 +230,6 @@ def _pointer(capsule: Any) -> int:
     name = ctypes.pythonapi.PyCapsule_GetName
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return int(get(capsule, name(capsule)))
-
-
-def _in_order(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The value of every argument of the schema."""
-    arguments = list(args)
-    rest = schema.arguments[len(arguments) :]
-    return [*arguments, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
 
 
 def _packed(value: Any, kind: str) -> int:

@@ -1,20 +1,20 @@
 """Transfers operators that the user defined into another process.
 
-Relies on ``torch._library.custom_ops`` (OPDEFS, and the definition that a CustomOpDef stores), on
-``torch._library.simple_registry`` (the functions given to ``torch.library.register_fake``), on
-``torch._C`` (_dispatch_has_kernel_for_dispatch_key, parse_schema), and on
-``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.
+Relies on ``torch._library.custom_ops`` (OPDEFS, OPDEF_TO_LIB, and the definition that a CustomOpDef
+stores), on ``torch._library.simple_registry`` (the functions given to
+``torch.library.register_fake``), on ``torch._C`` (_dispatch_has_kernel_for_dispatch_key,
+parse_schema), and on ``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 import torch
 from torch._library import simple_registry
-from torch._library.custom_ops import OPDEFS, CustomOpDef
+from torch._library.custom_ops import OPDEF_TO_LIB, OPDEFS, CustomOpDef
 from torch._ops import OpOverload, OpOverloadPacket
 
 from ...report.errors import CompilescopeError
@@ -31,6 +31,10 @@ class Definition(msgspec.Struct, kw_only=True):
     fake: Callable[..., Any] | None = None
     setup_context: Callable[..., Any] | None = None
     backward: Callable[..., Any] | None = None
+    tags: tuple[str, ...] = ()
+    """The names of its tags, beside torch's own."""
+    autocast: dict[str, torch.dtype] = {}
+    """Device → the type to which autocast casts its arguments."""
 
 
 def name_of(value: object) -> str | None:
@@ -75,11 +79,18 @@ def definition_of(name: str) -> Definition:
         fake=definition._abstract_fn,
         setup_context=definition._setup_context_fn,
         backward=definition._backward_fn,
+        tags=_names(getattr(definition, "_tags", None) or ()),
+        autocast={
+            device: dtype
+            for device, dtype in getattr(definition, "_autocast_dtype", {}).items()
+            if dtype is not None
+        },
     )
 
 
 def define(definition: Definition) -> None:
     """Defines the operator in this process; replaces one of the same name."""
+    _drop(definition.name)
     if definition.function is None:
         _define_schema(definition)
         return
@@ -89,13 +100,21 @@ def define(definition: Definition) -> None:
         for argument in parsed.arguments
         if argument.alias_info and argument.alias_info.is_write
     ]
+    options: dict[str, Any] = {"tags": _tags(definition.tags)} if definition.tags else {}
     operator = torch.library.custom_op(
-        definition.name, definition.function, mutates_args=changed, schema=definition.schema
+        definition.name,
+        definition.function,
+        mutates_args=changed,
+        schema=definition.schema,
+        **options,
     )
     if definition.fake is not None:
         operator.register_fake(definition.fake)
     if definition.backward is not None:
         operator.register_autograd(definition.backward, setup_context=definition.setup_context)
+    for device, dtype in definition.autocast.items():
+        if torch.amp.is_autocast_available(device):
+            operator.register_autocast(device, dtype)
     _libraries[definition.name] = operator
 
 
@@ -154,23 +173,42 @@ def _by_schema(name: str) -> Definition:
             "Define it with torch.library.custom_op, or in a module that can be imported.",
         )
     namespace, _, short = name.partition("::")
-    schema = str(getattr(getattr(torch.ops, namespace), short).default._schema)
+    operator = getattr(getattr(torch.ops, namespace), short).default
     fake: Any = simple_registry.singleton.find(name).fake_impl.kernel
     return Definition(
-        name=name, schema=schema.removeprefix(f"{namespace}::"), fake=_inner(fake.func)
+        name=name,
+        schema=str(operator._schema).removeprefix(f"{namespace}::"),
+        fake=_inner(fake.func),
+        tags=_names(operator.tags),
     )
 
 
 def _define_schema(definition: Definition) -> None:
     namespace = definition.name.partition("::")[0]
-    before = _libraries.pop(definition.name, None)
-    if before is not None:
-        before._destroy()
     library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
-    library.define(definition.schema)
+    library.define(definition.schema, tags=_tags(definition.tags))
     assert definition.fake is not None, "by that it was found"
     torch.library.register_fake(definition.name, definition.fake, lib=library)
     _libraries[definition.name] = library
+
+
+def _drop(name: str) -> None:
+    """Forgets an operator that was defined here, in either way."""
+    before = _libraries.pop(name, None)
+    if isinstance(before, torch.library.Library):
+        before._destroy()  # type: ignore[no-untyped-call]
+    OPDEFS.pop(name, None)
+    library = OPDEF_TO_LIB.pop(name, None)
+    if library is not None:
+        library._destroy()  # type: ignore[no-untyped-call]
+
+
+def _names(tags: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(tag.name for tag in tags)
+
+
+def _tags(names: Iterable[str]) -> tuple[Any, ...]:
+    return tuple(getattr(torch.Tag, name) for name in names)
 
 
 _libraries: dict[str, Any] = {}

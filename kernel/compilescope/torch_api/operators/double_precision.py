@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import tensors
+from . import arguments, tensors
 
 WIDER = {
     torch.float16: torch.float64,
@@ -51,6 +52,8 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     alone
         Operators that have no kernel in double precision; their results are used unchanged.
     """
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -82,6 +85,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            # What it calls may have effects, or draw random numbers: it cannot run twice.
+            return self.outside(func, *args, **kwargs)
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to its arguments.
         wide = {id(tensor): self._view(tensor) for tensor in inputs}
@@ -204,6 +210,7 @@ def _accompanied(value: object) -> bool:
         and value.dtype in WIDER
         and value.layout == torch.strided
         and not value.is_meta
+        and not value.is_nested
         and not tensors.is_wrapper(value)
         and value.untyped_storage().nbytes() > 0
     )
@@ -224,12 +231,13 @@ def arguments_written(
     """The arguments that an operator writes to."""
     if not func._schema.is_mutable:
         return []
-    tensors = []
-    for place, argument in enumerate(func._schema.arguments):
+    written: list[torch.Tensor] = []
+    values = arguments.by_name(func._schema, args, kwargs)
+    for argument in func._schema.arguments:
         if argument.alias_info is not None and argument.alias_info.is_write:
-            value = args[place] if place < len(args) else kwargs.get(argument.name)
-            tensors += [leaf for leaf in tree_leaves(value) if _accompanied(leaf)]
-    return tensors
+            leaves = tree_leaves(values[argument.name])
+            written += [leaf for leaf in leaves if _accompanied(leaf)]
+    return written
 
 
 def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
@@ -254,13 +262,10 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
 def _draws_nothing(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether an operator that may draw random numbers draws none, because dropout is off."""
-    arguments = {
-        argument.name: args[place] if place < len(args) else kwargs.get(argument.name)
-        for place, argument in enumerate(func._schema.arguments)
-    }
+    values = arguments.by_name(func._schema, args, kwargs)
     return (
-        arguments.get("dropout_p") == 0.0
-        or arguments.get("dropout") == 0.0
-        or arguments.get("train") is False
-        or arguments.get("training") is False
+        values.get("dropout_p") == 0.0
+        or values.get("dropout") == 0.0
+        or values.get("train") is False
+        or values.get("training") is False
     )

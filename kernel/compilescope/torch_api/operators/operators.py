@@ -1,16 +1,19 @@
 """Finds where an operator's kernel for a device is defined: in C++ or Python.
 
 Relies on ``torch._C._dispatch_dump``, which lists where each kernel was registered, and on
-``torch._library.custom_ops.OPDEFS``, which knows the functions behind ``torch.library.custom_op``:
-the same from 2.11 to 2.15.
+``torch._library.custom_ops.OPDEFS``, which knows the functions behind ``torch.library.custom_op``
+(``_init_fn``, and in ``_backend_fns`` wrappers whose variable ``fn`` is a device's): the same from
+2.11 to 2.15.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 TORCHS = frozenset(
     (
@@ -48,7 +51,7 @@ def python_kernel(operator: str, device: str) -> str | None:
     place = _of_device(places, device)
     if place is None:
         return "" if places else None
-    return _describe(operator, place) if _PYTHON.search(place) else ""
+    return _describe(operator, device, place) if _PYTHON.search(place) else ""
 
 
 def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
@@ -56,7 +59,7 @@ def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
 
     None if the operator is not known in this process or its origin is unknown.
     """
-    code = _code(operator)
+    code = _code(operator, device)
     if code is not None:
         return code.co_filename, code.co_firstlineno, code.co_name
     place = _of_device(_places(operator) or {}, device)
@@ -83,19 +86,31 @@ def _of_device(places: dict[str, str], device: str) -> str | None:
     return next((places[key] for key in keys if key in places), None)
 
 
-def _code(operator: str) -> types.CodeType | None:
-    """The code of the function that was passed to ``torch.library.custom_op``."""
+def _code(operator: str, device: str) -> types.CodeType | None:
+    """The code of the function that ``torch.library.custom_op`` knows for a device."""
     if "torch" not in sys.modules:
         return None
     from torch._library import custom_ops
 
     definition = custom_ops.OPDEFS.get(operator.partition(".")[0])
-    code = getattr(getattr(definition, "_init_fn", None), "__code__", None)
+    if definition is None:
+        return None
+    functions: dict[str | None, Any] = getattr(definition, "_backend_fns", {})
+    own = _registered(functions.get(device) or functions.get(None))
+    code = getattr(own or definition._init_fn, "__code__", None)
     return code if isinstance(code, types.CodeType) else None
 
 
-def _describe(operator: str, place: str) -> str:
-    code = _code(operator)
+def _registered(wrapper: Any) -> Any:
+    """The function around which ``CustomOpDef.register_kernel`` puts a wrapper."""
+    inner = inspect.unwrap(wrapper) if wrapper is not None else None
+    if not isinstance(inner, types.FunctionType):
+        return None
+    return inspect.getclosurevars(inner).nonlocals.get("fn")
+
+
+def _describe(operator: str, device: str, place: str) -> str:
+    code = _code(operator, device)
     if code is None:
         file, _, line = place.rpartition(":")
         return f"{Path(file).name}:{line}"

@@ -3,11 +3,11 @@
 Compiled code rounds differently from eager: sums have another order, and fused operators are not
 rounded in between. How far that changes a result depends on the program: a value that crosses zero
 before a ReLU, or a gradient in which large terms cancel, changes by far more than one rounding
-step. Here each operator's result is changed at random by up to two rounding steps, so that the
-spread of a few runs shows the effect of rounding alone (the idea of Monte Carlo arithmetic). The
-result of a long sum is changed by more: eager adds in pairs, generated code one term after the
-other in each lane of a vector, whose error grows with the number of terms (N. Higham, *Accuracy and
-Stability of Numerical Algorithms*, section 4.2).
+step. Here each operator's result is changed at random by up to two rounding steps, unless it cannot
+round, so that the spread of a few runs shows the effect of rounding alone (the idea of Monte Carlo
+arithmetic). The result of a long sum is changed by more: eager adds in pairs, generated code one
+term after the other in each lane of a vector, whose error grows with the number of terms (N.
+Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2).
 
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
 autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
@@ -21,11 +21,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from . import tensors
 from .double_precision import arguments_written
+from .exact import is_exact
 
 _STEPS = 2
 """The most rounding steps by which a result is changed: a sum in another order differs by a few."""
@@ -75,6 +77,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         The seed of the rounding's own random numbers; the program's are not touched.
     """
 
+    supports_higher_order_operators = True
+
     def __init__(self, seed: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._seed = seed
@@ -86,17 +90,28 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_rounded(leaf)]
         result = func(*args, **kwargs)
-        # A result without tensor arguments is a constant or random.
-        if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
-            return result
         storages = {tensor.untyped_storage()._cdata for tensor in inputs}
         changed = [
             leaf
             for leaf in tree_leaves(result)
             if _is_rounded(leaf) and leaf.untyped_storage()._cdata not in storages
         ]
-        name = func.overloadpacket.__name__
-        for tensor in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
+        if isinstance(func, HigherOrderOperator):
+            # The operators that it calls are not seen here: all are taken for one.
+            name, written = func.__name__, []
+        else:
+            # A result that depends on no tensor of floats is a constant, random, or of integers.
+            if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
+                return result
+            name = func.overloadpacket.__name__
+            written = [
+                tensor for tensor in arguments_written(func, args, kwargs) if _is_rounded(tensor)
+            ]
+            changed, written = (
+                [tensor for tensor in group if not is_exact(func, args, kwargs, inputs, tensor)]
+                for group in (changed, written)
+            )
+        for tensor in (*changed, *written):
             steps = _terms(name, inputs, tensor) // (2 * _LANES)
             self._round(tensor, min(_MOST_STEPS, max(_STEPS, steps)))
         return result
@@ -151,6 +166,7 @@ def _is_rounded(value: object) -> bool:
         and value.dtype.itemsize > 1
         and value.layout == torch.strided
         and not value.is_meta
+        and not value.is_nested
         and not tensors.is_wrapper(value)
         and value.untyped_storage().nbytes() > 0
     )

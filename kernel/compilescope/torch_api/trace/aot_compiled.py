@@ -22,6 +22,8 @@ from typing import Any
 import msgspec
 import torch
 
+from .artifact_names import OUTPUT_CODE
+
 
 class AotCompiled(msgspec.Struct, frozen=True):
     """The result of ``aot_compile``."""
@@ -41,7 +43,10 @@ class AotCompiled(msgspec.Struct, frozen=True):
     def has_cpp_wrapper(self) -> bool:
         """Whether Inductor wrote a C++ wrapper for it."""
         codes = (
-            text for function in self.functions for event, text in events(function) if event == CODE
+            text
+            for function in self.functions
+            for event, text in events(function)
+            if event == OUTPUT_CODE
         )
         return any("cpp_wrapper_src" in code for code in codes)
 
@@ -114,9 +119,6 @@ def aot_compiled(fn: object) -> AotCompiled | None:
     return None
 
 
-CODE = "inductor_output_code"
-
-
 def events(function: Any) -> Iterator[tuple[str, str]]:
     """The artifacts of a compiled function: names and texts, as in torch's trace."""
     held = function._artifacts.compiled_fn
@@ -138,7 +140,7 @@ def events(function: Any) -> Iterator[tuple[str, str]]:
             yield from _texts(
                 getattr(getattr(entry, direction, None), "result", None),
                 inductor_post_grad_graph_str="inductor_post_grad_graph",
-                source_code=CODE,
+                source_code=OUTPUT_CODE,
             )
     if function._artifacts.guard_manager is not None:
         yield "dynamo_cpp_guards_str", str(function._artifacts.guard_manager)

@@ -19,8 +19,9 @@ from typing import Any
 
 import torch
 
+from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
-from ..graph_recording import Inner, Loaded, with_recordings
+from ..graph_recording import Loaded, with_recordings
 from .requirements import HEADER_PRECOMPILER
 from .size_guards import conditions_of
 from .wrapper_modules import Module, as_compiled_in_the_build

@@ -2,13 +2,13 @@
 
 Relies on ``torch._inductor.compile_fx`` (get_cpp_wrapper_config, get_input_idxs_to_check), on
 ``torch._inductor.compile_fx_subproc`` (serialize_compile), ``FxGraphCache`` (_check_for_hop),
-``GraphPickler`` and ``TracingContext`` (params_flat, output_strides).
+``GraphPickler`` and ``TracingContext`` (params_flat, params_flat_unwrap_subclasses,
+output_strides).
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -30,6 +30,8 @@ _NOT_CARRIED = (
     "custom_partitioner_fn",
 )
 """Settings that hold functions: they stay in this process."""
+_HEAVY = ("params_flat", "params_flat_unwrap_subclasses", "output_strides")
+"""Of a tracing context: what another process does not need."""
 _pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
 
 
@@ -86,7 +88,7 @@ def pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any], records:
                 }
             ),
             settings.patch(get_cpp_wrapper_config()),
-            _light_context(),
+            light_context(),
             any_operator(),
         ):
             serialized = _SubprocessFxCompile().serialize_compile(graph, inputs, checked, whole)
@@ -102,15 +104,18 @@ def pack(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any], records:
 
 
 @contextlib.contextmanager
-def _light_context() -> Iterator[None]:
+def light_context() -> Iterator[None]:
     """In the block the tracing context holds no parameters: their values would be packed too."""
-    current = torch._guards.TracingContext.try_get()
-    light = copy.copy(current)
-    if light is not None:
-        light.params_flat = light.params_flat_unwrap_subclasses = None
-        light.output_strides = None
-    with torch._guards.tracing(light):
+    # `torch._guards.tracing` with a copy would also erase the stacks of the user's compilation.
+    context: Any = torch._guards.TracingContext.try_get()
+    heavy = {name: getattr(context, name) for name in _HEAVY} if context is not None else {}
+    for name in heavy:
+        setattr(context, name, None)
+    try:
         yield
+    finally:
+        for name, value in heavy.items():
+            setattr(context, name, value)
 
 
 @contextlib.contextmanager
