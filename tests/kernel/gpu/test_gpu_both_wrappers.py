@@ -11,7 +11,6 @@ from compilescope.builds import sources
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.report import Code
-from compilescope.report.variant import Variant
 from compilescope.torch_api.inductor.other_wrapper import PROVEN_ON_GPU
 from msgspec.structs import replace
 
@@ -88,30 +87,3 @@ def test_both_wrappers_come_from_one_lowering(
     assert shown(both) == shown(first)
     assert sources.is_ahead(captured, cpp) == (make.__name__ not in TEMPLATES)
     assert shown(sources.generate(captured, "cpp", cpp)) == shown(alone)
-
-
-def test_triton_kernels_are_generated_once_for_both_wrappers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from torch._inductor.codegen.triton import TritonKernel
-
-    generated: list[TritonKernel] = []
-    original = TritonKernel.codegen_kernel
-
-    def codegen_kernel(self: TritonKernel, name: str | None = None) -> str:
-        generated.append(self)
-        return original(self, name)
-
-    monkeypatch.setattr(TritonKernel, "codegen_kernel", codegen_kernel)
-    x = torch.randn(64, 64, device="cuda")
-    inspection = Inspection(lambda x: torch.softmax(x.sin() @ x, dim=-1), (x,))
-    python = Variant()
-    inspection.capture({"python": python}, Monitor())
-    captured = inspection._generation._captures.find(python)
-    assert captured is not None
-    sources.generate(captured, "python", python)
-    alone = len(generated)
-    cpp = replace(python, cpp_wrapper=True)
-    sources.generate(captured, "python", python, coming=(cpp,))
-    assert sources.is_ahead(captured, cpp)
-    assert len(generated) == 2 * alone > 0

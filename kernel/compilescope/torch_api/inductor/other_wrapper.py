@@ -14,7 +14,7 @@ Relies on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
 ``_update_scheduler``), ``torch._inductor.scheduler.Scheduler``,
 ``torch._inductor.ir.ExternKernel.set_cpp_kernel_name``,
 ``torch._inductor.compile_fx.get_cpp_wrapper_config``, ``torch._inductor.debug`` (provenance, which
-torch numbers through a compilation) and what `equal_kernels` and `shared_triton_kernels` rely on.
+torch numbers through a compilation) and what `equal_kernels` relies on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from ..trace.artifact_names import AUTOTUNING, OUTPUT_CODE
 from ..trace.trace import Event, listening
 from .equal_kernels import EqualKernels, is_proven
 from .inductor_warnings import hearing
-from .shared_triton_kernels import SharedTritonKernels
 
 RENEWED = (
     OUTPUT_CODE,
@@ -91,7 +90,6 @@ class OtherWrapper:
         self.missing = ""
         """Why some are missing; empty if all are there."""
         self._kernels = kernels
-        self._triton_kernels = SharedTritonKernels()
         self._state: _State | None = None
 
     @contextmanager
@@ -101,10 +99,7 @@ class OtherWrapper:
 
         token = _current.set(self)
         try:
-            with (
-                patched(GraphLowering, "_update_scheduler", _update_scheduler),
-                self._triton_kernels.recorded(),
-            ):
+            with patched(GraphLowering, "_update_scheduler", _update_scheduler):
                 yield
         finally:
             _current.reset(token)
@@ -120,7 +115,6 @@ class OtherWrapper:
                 operation.set_cpp_kernel_name(operation.cpp_kernel_name)
             return
         original()
-        self._triton_kernels.clear()
         if not self.missing:
             self.missing = _reason(graph)
         self._state = None if self.missing else _State(graph)
@@ -138,7 +132,6 @@ class OtherWrapper:
             self.missing = f"{type(error).__name__}: {error}"
         finally:
             self._state = None
-            self._triton_kernels.clear()
 
     def _generate(self, graph: Any) -> None:
         from torch._inductor import config, debug
@@ -150,11 +143,7 @@ class OtherWrapper:
             "graph_partition": False,
         }
         graph.cpp_wrapper = True
-        with (
-            config.patch(changes),
-            self._kernels.complete(),
-            self._triton_kernels.provided(),
-        ):
+        with config.patch(changes), self._kernels.complete():
             wrapper, _ = graph.codegen_with_cpp_wrapper()
         trace_structured(OUTPUT_CODE, dict, payload_fn=lambda: wrapper.value)
         if config.trace.provenance_tracking_level == 0:
