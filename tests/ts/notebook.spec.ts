@@ -65,7 +65,7 @@ describe('selectSubject', () => {
   it('says that a restarted kernel knows it no more', async () => {
     const model = modelOf('ready');
     const said = await notified(() => selectSubject(model, 'old', trans));
-    expect(said).toEqual([expect.stringContaining('it was restarted')]);
+    expect(said).toEqual([expect.stringContaining('the kernel was restarted')]);
     expect(model.subject).toBe('other');
   });
 
