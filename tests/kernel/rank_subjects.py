@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -101,13 +101,14 @@ def make_uneven() -> Call:
     return fn, (*args, "max" if dist.get_rank() else "sum")
 
 
-def _full_at_first(new_folder: Callable[[], Path]) -> Callable[[], Path]:
+def _full_at_first(mkdtemp: Callable[..., str]) -> Callable[..., str]:
+    """``tempfile.mkdtemp`` for a disk that has no room for the first folder of a build."""
     full = [OSError(errno.ENOSPC, "No space left on device", "/cache")]
 
-    def refusing() -> Path:
-        if full:
+    def refusing(*args: Any, **kwargs: Any) -> str:
+        if full and kwargs.get("dir") == caches.own_folder():
             raise full.pop()
-        return new_folder()
+        return mkdtemp(*args, **kwargs)
 
     return refusing
 
@@ -121,7 +122,7 @@ def off_when_compiled(x: Tensor, by: float) -> tuple[Tensor, Tensor]:
 def make_off_on_one() -> Call:
     """The call of `off_when_compiled`, which goes wrong on rank 1 alone; its disk is full once."""
     if dist.get_rank() == 1:
-        caches.new_folder = _full_at_first(caches.new_folder)
+        tempfile.mkdtemp = _full_at_first(tempfile.mkdtemp)
     return off_when_compiled, (torch.ones(8, 4), float(dist.get_rank()))
 
 
