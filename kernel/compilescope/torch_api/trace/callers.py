@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import logging
 import os
 import sys
 import types
@@ -86,7 +87,8 @@ def _outside(frame: types.FrameType | None, compiled: dict[str, Any]) -> types.F
         code = frame.f_code
         ours = code.co_filename.startswith(INSIDE)
         if (
-            not code.co_filename.startswith(_TORCH)
+            # Between torch's event and its wrapper around our handler are frames of logging.
+            not code.co_filename.startswith((_TORCH, logging.__file__))
             and (code.co_name, code.co_firstlineno) != compiled_function
         ):
             return None if ours else frame
