@@ -22,7 +22,6 @@ import ctypes
 import os
 import platform
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -36,7 +35,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "steps"
 COMPILATIONS = ROOT / "build" / "compilations"
-"""What the tests of one run have compiled; see tests/compiler/g++."""
+"""What the tests have compiled; see tests/compiler/g++."""
+COMPILATIONS_KEPT_S = 7 * 24 * 3600.0
+"""How long a compilation is kept that no run uses."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +295,15 @@ def summary(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def forget_old_compilations() -> None:
+    """Remove what the tests compiled and no run has used for a week."""
+    COMPILATIONS.mkdir(parents=True, exist_ok=True)
+    used_after = time.time() - COMPILATIONS_KEPT_S
+    for compilation in COMPILATIONS.iterdir():
+        if compilation.stat().st_mtime < used_after:
+            compilation.unlink()
+
+
 def main(arguments: list[str]) -> int:
     """Run what was asked for; 1 if anything failed."""
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
@@ -302,7 +312,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, interrupted)
     signal.signal(signal.SIGTERM, interrupted)
     LOGS.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(COMPILATIONS, ignore_errors=True)
+    forget_old_compilations()
     os.environ["COMPILESCOPE_TEST_COMPILATIONS"] = str(COMPILATIONS)
     # Hundreds of processes import the package: its bytecode is kept, whatever the caller's habit.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
