@@ -21,7 +21,7 @@ from ..subjects import Call
 NUMBERS = re.compile(r"graph id: \d+|AOT ID: \['\d+")
 """Counted or taken from addresses, in each capture anew."""
 WEIGHT = torch.eye(4)
-TABLE = nn.Embedding(3, 4)
+TABLE = nn.Embedding(3, 4).requires_grad_(False)
 X = torch.linspace(-1, 1, 16).reshape(4, 4)
 
 
@@ -94,16 +94,22 @@ SUBJECTS = {
     "a function": (Call(layer, (X,)), [True]),
     "a module": (Call(Layers().eval(), (X,)), [True]),
     "a training step's forward": (Call(lambda x: layer(x).sum(), (X,)), [True]),
-    "a library's module": (Call(nn.Sequential(nn.Linear(4, 4), nn.GELU()), (X,)), [True]),
+    "a library's module": (
+        Call(nn.Sequential(nn.Linear(4, 4), nn.GELU()).requires_grad_(False), (X,)),
+        [True],
+    ),
     "indices first": (Call(look_up, (torch.tensor([0, 2]),)), [True]),
     "statistics that are updated": (Call(Layers(nn.BatchNorm1d(4)), (X,)), [False]),
-    "statistics as they are": (Call(Layers(nn.BatchNorm1d(4)).eval(), (X,)), [True]),
+    "statistics as they are": (
+        Call(Layers(nn.BatchNorm1d(4)).eval().requires_grad_(False), (X,)),
+        [True],
+    ),
     "indices last": (Call(loss, (X,)), [False]),
     "a tensor as an index": (Call(lambda x, i: x.relu()[i], (X, torch.tensor([0]))), [False]),
     "integers": (Call(lambda x: x * 2, (torch.arange(3),)), [False]),
     "two dtypes": (Call(lambda x: x.double() @ WEIGHT.double(), (X,)), [True]),
     "a hook that is compiled": (Call(hooked(), (X,)), [True]),
-    "a __call__ of its own": (Call(Called(), (X,)), [True]),
+    "a __call__ of its own": (Call(Called().requires_grad_(False), (X,)), [True]),
     "a break": (Call(broken, (X,)), [False, False]),
     "called by a function that is not compiled": (Call(looped, (X,)), [False]),
 }

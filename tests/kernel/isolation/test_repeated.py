@@ -37,7 +37,7 @@ been 550 and is about 10."""
 @pytest.mark.slow
 @torch._dynamo.config.patch(run_gc_after_compile=True)
 def test_inspections_and_switches_that_are_repeated_keep_nothing() -> None:
-    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Sigmoid())
     arguments = (torch.randn(2, 4),)
     session = get_session()
 

@@ -1,12 +1,13 @@
 """Files of others, made to cost as much as they can, opened under limits of time and memory.
 
-``python -m tests.kernel.readers.hostile_files KIND COUNT`` prints each that is too dear, or whose
-refusal is no clear error. The limits are the operating system's: of the process, for all files.
+``python -m tests.kernel.readers.hostile_files KIND COUNT …`` prints each that is too dear, or whose
+refusal is no clear error. The limits are the operating system's: of a process, for all files of a kind.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import random
 import re
 import resource
@@ -114,8 +115,17 @@ def cost(open_hostile: Callable[[Path, random.Random], Report], seed: int, path:
 
 
 def main() -> None:
+    """Opens the files of each kind in a fork, so that all share what is imported and no limit."""
+    for kind, count in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        if (child := os.fork()) == 0:
+            open_all(kind, int(count))
+            return
+        if status := os.waitpid(child, 0)[1]:
+            sys.exit(f"{kind}: ended with {os.waitstatus_to_exitcode(status)}")
+
+
+def open_all(kind: str, count: int) -> None:
     """Prints what is wrong, a line each, and how many were opened."""
-    kind, count = sys.argv[1], int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(count):
@@ -126,7 +136,7 @@ def main() -> None:
             )
             if wrong:
                 print(f"{kind} {seed}: {wrong}", flush=True)
-    print(f"{count} opened")
+    print(f"{count} opened", flush=True)
 
 
 if __name__ == "__main__":

@@ -152,10 +152,10 @@ def test_an_object_that_refuses_to_be_looked_at_does_no_harm() -> None:
     assert cell_ids.identity((Refuses(), 1)) != cell_ids.identity((Refuses(), 2))
 
 
-def test_modules_with_state_have_the_same_key_in_another_process() -> None:
+def test_keys_are_the_same_in_another_process() -> None:
     program = (
         "from compilescope.sweep import cell_ids\n"
-        "from tests.kernel.sweep import test_cell_ids as tests\n"
+        "from tests.kernel.sweep import subjects, test_cell_ids as tests\n"
         "from torch import nn\n"
         "for _ in range({seed}): nn.Linear(1, 1).register_forward_hook(print)\n"
         "net = tests.net()\n"
@@ -163,7 +163,8 @@ def test_modules_with_state_have_the_same_key_in_another_process() -> None:
         "hash(net.place)\n"
         "net.register_forward_hook(tests.defined()['hook'])\n"
         "inner = nn.TransformerEncoderLayer(4, 2), nn.LSTM(2, 2)\n"
-        "print(cell_ids.identity(net, *inner))"
+        "print(cell_ids.identity(net, *inner))\n"
+        "print(cell_ids.identity(subjects.double, subjects.make, subjects.Counting()))"
     )
     assert len(printed(program)) == 1
 

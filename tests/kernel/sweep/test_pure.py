@@ -24,7 +24,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from .other_processes import printed
 
 pytestmark = pytest.mark.slow
 
@@ -143,15 +142,6 @@ def test_keys_go_by_code_shapes_and_settings_and_not_by_identity_or_numbers() ->
         cell_ids.key(same, variant, "", []) for variant in cs.grid(dynamic=(None, True)).values()
     ]
     assert len(set(settings)) == len(settings)
-
-
-def test_keys_are_the_same_in_another_process() -> None:
-    program = (
-        "from tests.kernel.sweep import subjects\n"
-        "from compilescope.sweep import cell_ids as keys\n"
-        "print(keys.identity(subjects.double, subjects.make, subjects.Counting()))"
-    )
-    assert len(printed(program)) == 1
 
 
 def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
