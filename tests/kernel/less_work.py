@@ -11,9 +11,10 @@ from typing import Any
 
 from compilescope.builds import build_and_time
 from compilescope.measure import layers as timed_layers
-from compilescope.measure import timing
+from compilescope.measure import peaks, timing
 from compilescope.studies import kernels, steps
 from compilescope.studies.layers import layers
+from compilescope.torch_api.inductor import ahead_of_time
 from torch._dynamo import guards
 from torch._inductor import dtype_propagation, utils
 
@@ -48,6 +49,7 @@ def short_timing() -> None:
     layers.SECONDS = 0.3
     timed_layers.OVERTIME = timing.OVERTIME = math.inf
     kernels.SECONDS = 0.2
+    peaks._COPY_S = peaks._PRODUCT_S = 0.03
     steps.SECONDS = 0.4
 
 
@@ -60,3 +62,20 @@ def short_timing_in_processes() -> None:
         return time_calls(calls, budget_s=0.1 * budget_s, **more)
 
     timing.time_calls = short
+    packages_without_optimization()
+
+
+def packages_without_optimization() -> None:
+    """AOTInductor precompiles no headers for a wrapper, and the compiler does not optimize it."""
+    package = ahead_of_time.package
+    quick = {
+        "aot_inductor.precompile_headers": False,
+        "aot_inductor.compile_wrapper_opt_level": "O0",
+    }
+
+    def package_quickly(program: Any, path: Any, settings: Any) -> Any:
+        # Sources alone show the settings that they have.
+        sources = "aot_inductor.package_cpp_only" in settings
+        return package(program, path, settings if sources else {**quick, **settings})
+
+    ahead_of_time.package = package_quickly

@@ -20,19 +20,17 @@ from torch._dynamo.backends.registry import list_backends
 from torch._guards import CompileId, TraceId
 from torch._logging._internal import TorchLogsFormatter
 
+from ..subjects import plain as subject
+
 USE_INDUCTOR = ("inductor", "compilescope")
 OTHERS = [name for name in list_backends(exclude_tags=()) if name not in USE_INDUCTOR]
-
-
-def subject(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x @ weight).sum(-1)
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     return cs.inspect(
         subject,
-        (torch.randn(8, 8), torch.randn(8, 8)),
+        (torch.randn(4, 8),),
         variants=[cs.Variant(), *(cs.Variant(backend=name) for name in OTHERS)],
     )
 
@@ -73,7 +71,7 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
 @pytest.mark.slow
 def test_the_backend_with_tiers_is_shown_with_inductors_code() -> None:
     variants = [cs.Variant(), cs.Variant(backend="compilescope")]
-    report = cs.inspect(subject, (torch.randn(8, 8), torch.randn(8, 8)), variants=variants)
+    report = cs.inspect(subject, (torch.randn(4, 8),), variants=variants)
     assert cs.tiers().graphs == []  # nothing is built behind an inspection
     variant = of(report, "compilescope")
     plain = report.variant("python").compilations[0]

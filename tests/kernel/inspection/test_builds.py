@@ -171,14 +171,15 @@ def test_a_report_shows_itself(training: tuple[Report, Report]) -> None:
 
 def test_a_backward_s_sources_are_what_is_built() -> None:
     torch.manual_seed(0)
-    first, second = torch.nn.Linear(8, 16), torch.nn.Linear(16, 4)
+    first, second = (torch.randn(8, 8, requires_grad=True) for _ in range(2))
 
     def broken(x: torch.Tensor) -> torch.Tensor:
-        hidden = first(x).relu()
+        hidden = (x @ first).sin()
         torch._dynamo.graph_break()
-        return second(hidden)
+        return (hidden @ second).sin()
 
-    call = Call(broken, (torch.randn(2, 8),))
+    # Both graphs are that of `subjects.product`, whose C++ is compiled once.
+    call = Call(broken, (torch.randn(4, 8, requires_grad=True),))
     early, built = (inspect(call, variants=["python"], run=run) for run in (False, True))
     trained = [
         compilation.id

@@ -70,7 +70,7 @@ def _(x: torch.Tensor) -> torch.Tensor:
 def calls_odd(x: torch.Tensor) -> torch.Tensor:
     y = x.sin()
     z = odd(y)
-    return z.cos()
+    return z.sin()
 
 
 def calls_other(x: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,8 @@
 """Files of others, made to cost as much as they can, opened under limits of time and memory.
 
 ``python -m tests.kernel.readers.hostile_files KIND COUNT …`` prints each that is too dear, or whose
-refusal is no clear error. The limits are the operating system's: of a process, for all files of a kind.
+refusal is no clear error. The limits are the operating system's: of a process, for all files of
+a kind.
 """
 
 from __future__ import annotations

@@ -310,7 +310,7 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
     def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         y = (x @ w).relu()
         z = (y @ w).sin()
-        return (z @ w).softmax(-1)
+        return (z @ w).relu()
 
     monkeypatch.setitem(lowerings, aten.sin.default, times(aten.sin.default, 1.0005))
     torch.manual_seed(0)

@@ -157,7 +157,7 @@ def test_a_branch_that_is_not_taken_has_a_reason() -> None:
 
 
 def test_no_second_profiler() -> None:
-    report = cs.inspect(torch.sin, (torch.ones(4),), variants=("python",))
+    report = cs.inspect(torch.sin, (torch.ones(64),), variants=("python",))
     with torch.profiler.profile():
         cs.study(report, "kernels")
     assert "profiler is already running" in report.variant("python").absent["kernel_times"]

@@ -160,7 +160,7 @@ def test_what_has_no_layers_says_why() -> None:
 
 
 def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
-    model, x = perceptron(), torch.randn(8, 64)
+    model, x = nn.Linear(64, 64, bias=False), torch.randn(8, 64)
     monitor = Monitor()
 
     def cancel(progress: Progress) -> None:

@@ -24,7 +24,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-
 pytestmark = pytest.mark.slow
 
 

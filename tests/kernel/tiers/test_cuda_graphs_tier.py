@@ -35,7 +35,7 @@ def subject(x: torch.Tensor) -> torch.Tensor:
 
 def trained() -> torch.nn.Module:
     torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())
+    return torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
 
 
 class Device:

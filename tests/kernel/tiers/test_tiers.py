@@ -23,6 +23,8 @@ from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 
+from .faults.faulty_tiers import X, subject
+
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
 
@@ -32,6 +34,15 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("inductor")
     with caches.only(folder):
         yield folder
+        builder().wait()
+        background.wait()
+
+
+@pytest.fixture
+def nothing_built(tmp_path: Path) -> Iterator[None]:
+    """What other tests built is not there."""
+    with caches.only(tmp_path / "inductor"):
+        yield
         builder().wait()
         background.wait()
 
@@ -60,10 +71,6 @@ def counted(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
 
 def parts(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return x.sin().chunk(2)
-
-
-def shifted(x: torch.Tensor) -> torch.Tensor:
-    return (x + 3).cos().sum(-1)
 
 
 def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
@@ -165,11 +172,11 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     torch.testing.assert_close(step(9, compiled), step(9, model))
 
 
+@pytest.mark.usefixtures("nothing_built")
 def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> None:
     changed: list[str] = []
     stop = observers.observe(lambda graph: changed.append(graph.tiers[1].state))
-    compiled = cs.tiered(shifted)
-    x = torch.randn(32, 8)
+    compiled, x = cs.tiered(subject), X
     expected = compiled(x)
     cs.pin_tier(compiled, "python")
     settled(compiled)
@@ -197,16 +204,15 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
 
 
 def test_a_watch_keeps_the_tiers_of_what_it_saw_compiled() -> None:
-    before, inside, after = cs.tiered(shifted), cs.tiered(lambda x: x.sin() + 5), cs.tiered(counted)
-    x = torch.randn(32, 8)
-    before(x)
+    before, inside, after = cs.tiered(parts), cs.tiered(subject), cs.tiered(counted)
+    before(torch.randn(4))
     with cs.watch() as report:
-        inside(x)
-    after(x, torch.zeros(()))
+        inside(X)
+    after(torch.randn(32, 8), torch.zeros(()))
     (graph,) = report.tiers
     assert graph == cs.tiers(inside)[0]
     settled(inside)
-    inside(x)
+    inside(X)
     settled(inside)
     # It follows them after the block, and keeps what it knew of a graph that is gone.
     assert [graph.serving for graph in report.tiers] == ["cpp"]
@@ -223,12 +229,12 @@ def test_a_graph_that_communicates_is_not_called_twice() -> None:
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     def reduced(x: torch.Tensor) -> torch.Tensor:
-        return collectives.all_reduce(x + 4, "sum", torch.distributed.group.WORLD) * 2
+        return collectives.all_reduce(x.exp() + 1, "sum", torch.distributed.group.WORLD)
 
     torch.distributed.init_process_group("fake", rank=0, world_size=2, store=FakeStore())
     try:
         compiled = cs.tiered(reduced)
-        compiled(torch.ones(4))
+        compiled(X)
         (graph,) = cs.tiers(compiled)
     finally:
         torch.distributed.destroy_process_group()
@@ -236,9 +242,9 @@ def test_a_graph_that_communicates_is_not_called_twice() -> None:
     assert "communicates with other ranks" in str(graph)
 
 
+@pytest.mark.usefixtures("nothing_built")
 def test_a_fork_keeps_the_tier_that_it_has() -> None:
-    compiled = cs.tiered(lambda x: x.cos() + 1)
-    x = torch.randn(16)
+    compiled, x = cs.tiered(subject), X
     expected = compiled(x)
     # Before it is built, in a child: nothing is built for that one.
     assert in_child(lambda: (torch.equal(compiled(x), expected), state(compiled))) == [
@@ -255,6 +261,7 @@ def test_a_fork_keeps_the_tier_that_it_has() -> None:
     ]
 
 
+@pytest.mark.usefixtures("nothing_built")
 def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     has_forked, start = threading.Event(), runner.run
     told: list[int] = []
@@ -265,10 +272,10 @@ def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(runner, "run", run_after_fork)
     stop = observers.observe(lambda graph: told.append(graph.number))
-    x = torch.randn(16)
+    x = X
     # What torch does not cache is in a folder that is removed as soon as nobody needs it.
     with torch._inductor.config.patch(fx_graph_cache=False):
-        compiled = cs.tiered(lambda x: x.cos() + 4)
+        compiled = cs.tiered(subject)
         expected = compiled(x)
     before = len(told)
     assert in_child(lambda: (state(compiled), len(told))) == [("python", "unwanted"), before]
@@ -309,14 +316,14 @@ def test_settings_are_inductors_and_nothing_else_is_taken() -> None:
         cs.tiered(lambda x: x + 1, options={"no_such_option": 1})(x)
     with pytest.raises(cs.CompilescopeError, match="not compiled"):
         cs.tiers(torch.sin)
-    alone = cs.tiered(lambda x: x + 2, tiers=("python",), mode="max-autotune-no-cudagraphs")
-    assert torch.equal(alone(x), x + 2)
+    alone = cs.tiered(subject, tiers=("python",), mode="max-autotune-no-cudagraphs")
+    assert torch.equal(alone(X), subject(X))
     assert len(cs.tiers(alone)) == 0
 
 
 @pytest.mark.usefixtures("precision")
 def test_a_precision_that_only_the_newer_interface_can_express() -> None:
     torch.backends.fp32_precision = "tf32"
-    compiled = cs.tiered(shifted)
-    compiled(torch.randn(32, 8))
+    compiled = cs.tiered(subject)
+    compiled(X)
     assert settled(compiled)[0].tiers[1].state == "checks"
