@@ -90,17 +90,21 @@ export async function openView(panel: Locator, name: string): Promise<Locator> {
   const label = new RegExp(`^${name}(\\d|$)`);
   const tab = tabs(panel).filter({ hasText: label });
   await expect(tabs(panel).first()).toBeVisible();
-  if ((await tab.count()) > 0) {
-    await tab.click();
-  } else {
-    await panel.getByRole('button', { name: 'More views' }).click();
-    await panel
-      .page()
-      .locator('.lm-Menu-item')
-      .filter({ hasText: new RegExp(`^${name}(…| \\(|$)`) })
-      .click();
-  }
-  await expect(tab).toHaveAttribute('aria-selected', 'true');
+  const soon = { timeout: 10_000 };
+  // A view that the report fills moves from the menu to the bar once it is loaded.
+  await expect(async () => {
+    if ((await tab.count()) > 0) {
+      await tab.click(soon);
+    } else {
+      await panel.getByRole('button', { name: 'More views' }).click(soon);
+      await panel
+        .page()
+        .locator('.lm-Menu-item')
+        .filter({ hasText: new RegExp(`^${name}(…| \\(|$)`) })
+        .click(soon);
+    }
+    await expect(tab).toHaveAttribute('aria-selected', 'true', soon);
+  }).toPass({ timeout: 300_000 });
   return view(panel);
 }
 

@@ -86,7 +86,15 @@ export async function picture(
   }
   const size = page.viewportSize()!;
   const clientWidth = () => region.evaluate(node => node.clientWidth);
-  const before = await clientWidth();
+  // A panel gets its share of the page some frames after it is there.
+  let before = NaN;
+  await expect
+    .poll(async () => {
+      const last = before;
+      before = await clientWidth();
+      return before === last;
+    })
+    .toBe(true);
   const isSidebarOpen = await sidebar(page).isVisible();
   // A notebook beside it takes a half, and the sidebar all but a strip.
   if (isSidebarOpen) {

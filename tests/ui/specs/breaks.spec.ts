@@ -83,6 +83,7 @@ test('a function with five different graph breaks', async ({ page }) => {
 
   await test.step('the marks go when the code is edited', async () => {
     await cell(page, 1).locator('.cm-line').first().click();
+    await expect(cell(page, 1).locator('.cm-content')).toBeFocused();
     await page.keyboard.press('End');
     await page.keyboard.type('  # new');
     await expect(page.locator('.jp-Compilescope-breakTag')).toHaveCount(0);

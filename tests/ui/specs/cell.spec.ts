@@ -113,9 +113,20 @@ test('the cell that ran stays in view while the panel opens beside it', async ({
   await openNotebook(page, SHARED, 'scrolled.ipynb', cells);
   await runAll(page, cells.length - 1);
   const last = cell(page, cells.length - 1).locator('.jp-Cell-inputWrapper');
-  await last.scrollIntoViewIfNeeded();
-  const top = async () => (await last.boundingBox())!.y;
-  const before = await top();
+  // What is printed above moves it until it is there.
+  await expect(cell(page, 0).locator('.jp-OutputArea-output')).toContainText(
+    'word'
+  );
+  const top = async () => (await last.boundingBox())?.y ?? NaN;
+  let before = NaN;
+  await expect
+    .poll(async () => {
+      await last.scrollIntoViewIfNeeded();
+      const previous = before;
+      before = await top();
+      return before === previous;
+    })
+    .toBe(true);
   await run(page, cells.length - 1);
   await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
   await expect

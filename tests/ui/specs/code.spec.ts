@@ -98,6 +98,9 @@ test('artifacts side by side', async ({ page }) => {
     });
     await test.step('search', async () => {
       await left.getByRole('button', { name: 'Search' }).click();
+      await expect(
+        page.locator('.cm-search input[name=search]:visible')
+      ).toBeFocused();
       await page.keyboard.type('assert_size_stride');
       await page.keyboard.press('Enter');
       await expect(python.locator('.cm-searchMatch').first()).toBeVisible();

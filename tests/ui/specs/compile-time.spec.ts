@@ -16,19 +16,24 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   });
 
   await test.step('bars are painted in the colours of their kinds', async () => {
-    const colours = await tree.locator('canvas').evaluate(node => {
-      const canvas = node as HTMLCanvasElement;
-      const { width, height } = canvas;
-      const { data } = canvas
-        .getContext('2d')!
-        .getImageData(0, 0, width, height);
-      const seen = new Set<string>();
-      for (let i = 0; i < data.length; i += 4 * 7) {
-        seen.add(data.slice(i, i + 3).join());
-      }
-      return seen.size;
-    });
-    expect(colours).toBeGreaterThan(8);
+    const colours = () =>
+      tree.locator('canvas').evaluate(node => {
+        const canvas = node as HTMLCanvasElement;
+        const { width, height } = canvas;
+        if (width === 0 || height === 0) {
+          return 0;
+        }
+        const { data } = canvas
+          .getContext('2d')!
+          .getImageData(0, 0, width, height);
+        const seen = new Set<string>();
+        for (let i = 0; i < data.length; i += 4 * 7) {
+          seen.add(data.slice(i, i + 3).join());
+        }
+        return seen.size;
+      });
+    // It is painted in a frame after it has its size.
+    await expect.poll(colours).toBeGreaterThan(8);
   });
 
   await test.step('keys', async () => {

@@ -67,6 +67,7 @@ test('the guards of a call, and what if it was another', async ({ page }) => {
   await test.step('what is selected in the notebook is taken', async () => {
     await field.fill('');
     await cell(page, 2).locator('.cm-line').last().dblclick();
+    await expect(cell(page, 2).locator('.cm-content')).toBeFocused();
     await page.keyboard.press('End');
     await page.keyboard.press('Shift+Home');
     await view.getByRole('button', { name: 'Use the selection' }).click();

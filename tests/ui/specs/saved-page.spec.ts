@@ -103,19 +103,25 @@ test('uses the width and the height that it has', async ({ page }) => {
   await test.step('few buffers take no more height than their rows', async () => {
     const memory = await openView(body, 'Memory');
     const table = memory.getByRole('grid', { name: 'Buffers' });
-    const last = (await table.getByRole('row').last().boundingBox())!;
+    await expect(table.getByRole('row').nth(1)).toBeVisible();
     const below = memory.getByRole('heading', { name: 'Layout changes' });
-    const { y } = (await below.boundingBox())!;
-    expect(y - last.y - last.height).toBeLessThan(40);
+    await expect
+      .poll(async () => {
+        const last = await table.getByRole('row').last().boundingBox();
+        const next = await below.boundingBox();
+        return last && next ? next.y - last.y - last.height : Infinity;
+      })
+      .toBeLessThan(40);
   });
 
   await test.step('the table of caches is not wider than its place', async () => {
     const times = await openView(body, 'Compile time');
     const caches = times.getByRole('table', { name: /compile caches/ });
-    const isWider = await caches.evaluate(
-      ({ parentElement: place }) => place!.scrollWidth > place!.clientWidth
-    );
-    expect(isWider).toBe(false);
+    const isWider = () =>
+      caches.evaluate(
+        ({ parentElement: place }) => place!.scrollWidth > place!.clientWidth
+      );
+    await expect.poll(isWider).toBe(false);
   });
 
   await test.step('two views of More stand in the line of the others', async () => {
@@ -130,9 +136,11 @@ test('uses the width and the height that it has', async ({ page }) => {
     );
     const tab = (name: string) => page.getByRole('tab', { name, exact: true });
     await expect(tab('Memory')).toHaveAttribute('aria-selected', 'true');
-    const first = (await tab('Overview').boundingBox())!;
-    const last = (await tab('Autotune').boundingBox())!;
-    expect(last.y).toBe(first.y);
+    const top = (name: string) =>
+      tab(name).evaluate(node => node.getBoundingClientRect().top);
+    await expect
+      .poll(async () => (await top('Autotune')) - (await top('Overview')))
+      .toBe(0);
   });
 });
 
@@ -174,10 +182,7 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     const html = fs.readFileSync(path.join(folder, 'cell.html'), 'utf8');
     await page.setContent(html);
     const table = page.getByRole('table').first();
-    expect(await rowsOf(table, 'variant', 'over eager')).toEqual({
-      'Python wrapper': python,
-      'C++ wrapper': cpp
-    });
+    await expectRows(table, { 'Python wrapper': python, 'C++ wrapper': cpp });
     // In short and at length.
     for (const answer of await page.getByText('C++ wrapper?').all()) {
       const text = await answer.locator('..').textContent();
@@ -194,35 +199,33 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await test.step('in the sidebar', async () => {
     const table = page.locator('.jp-Compilescope-variants');
-    expect(await rowsOf(table, 'variant', 'over eager')).toEqual({
-      'Python wrapper': python,
-      'C++ wrapper': cpp
-    });
+    await expectRows(table, { 'Python wrapper': python, 'C++ wrapper': cpp });
   });
 
   await test.step('on the Overview', async () => {
     const overview = await openView(page.locator('body'), 'Overview');
     const results = overview.getByRole('region', { name: 'Results' });
-    expect(
-      await rowsOf(results.getByRole('table'), 'variant', 'over eager')
-    ).toEqual({ 'Python wrapper python': python, 'C++ wrapper cpp': cpp });
+    await expectRows(results.getByRole('table'), {
+      'Python wrapper python': python,
+      'C++ wrapper cpp': cpp
+    });
     for (const [name, figure] of [
       ['Is the C++ wrapper worth it?', wrappers],
       ['What to change', wrappers]
     ]) {
       const part = overview.getByRole('region', { name });
-      expect(figuresIn(await part.innerText()), name).toEqual([figure]);
+      await expectFigures(part, [figure]);
     }
     const headline = overview.getByRole('heading', { level: 2 });
-    expect(figuresIn(await headline.innerText())).toEqual([cpp]);
+    await expectFigures(headline, [cpp]);
   });
 
   await test.step('in Timings', async () => {
     const timings = await openView(page.locator('body'), 'Timings');
     const table = timings.getByRole('table', { name: 'Latency by variant' });
-    expect(await rowsOf(table, 'variant', 'over eager')).toEqual(overEager);
+    await expectRows(table, overEager);
     const verdict = timings.getByRole('region', { name: 'Verdict' });
-    expect(figuresIn(await verdict.innerText())).toEqual([wrappers]);
+    await expectFigures(verdict, [wrappers]);
     // At the ends of the lines, the slower one below.
     const chart = timings.getByRole('img', { name: /^Running ratio/ });
     const labels = chart.locator('.annotation-text', { hasText: '×' });
@@ -241,10 +244,11 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     const sweep = await openView(page.locator('body'), 'Compare');
     for (const [name, figure] of Object.entries(overEager)) {
       const row = sweep.getByRole('row', { name: new RegExp(`^${name} `) });
-      expect(figuresIn(await row.innerText()), name).toEqual([figure]);
+      await expectFigures(row, [figure]);
     }
-    const all = new Set(figuresIn(await sweep.innerText()));
-    expect(all).toEqual(new Set([python, cpp]));
+    await expect
+      .poll(async () => [...new Set(figuresIn(await sweep.innerText()))].sort())
+      .toEqual([python, cpp].sort());
   });
 
   await test.step('and no view has another', async () => {
@@ -266,24 +270,40 @@ function figuresIn(text: string): string[] {
 }
 
 /**
- * The figures in one column of a table by what is in another.
+ * Expect a part of the page to say these figures and no other, once it is filled.
  */
-async function rowsOf(
+async function expectFigures(part: Locator, figures: string[]): Promise<void> {
+  await expect
+    .poll(async () => figuresIn(await part.innerText()))
+    .toEqual(figures);
+}
+
+/**
+ * Expect a table of variants to say these figures over eager, by name.
+ */
+async function expectRows(
   table: Locator,
-  key: string,
-  value: string
-): Promise<Record<string, string>> {
-  const [head, ...rows] = await table.getByRole('row').all();
-  // As they are declared: the style sheet capitalizes them.
-  const heads = await head.getByRole('columnheader').allTextContents();
-  const cells = await Promise.all(
-    rows.map(row => row.locator('th, td').allInnerTexts())
-  );
-  const found = cells.flatMap(row => {
-    const name = row[heads.indexOf(key)].split('\n')[0].trim();
-    return figuresIn(row[heads.indexOf(value)]).map(text => [name, text]);
-  });
-  return Object.fromEntries(found) as Record<string, string>;
+  overEager: Record<string, string>
+): Promise<void> {
+  const figures = async () => {
+    const [heads = [], ...rows] = await table
+      .getByRole('row')
+      .evaluateAll(all =>
+        all.map((row, at) =>
+          [...row.querySelectorAll<HTMLElement>('th, td')].map(each =>
+            // Heads as they are declared: the style sheet capitalizes them.
+            at === 0 ? (each.textContent ?? '') : each.innerText
+          )
+        )
+      );
+    const named = rows.flatMap(row => {
+      const name = (row[heads.indexOf('variant')] ?? '').split('\n')[0].trim();
+      const cell = row[heads.indexOf('over eager')] ?? '';
+      return figuresIn(cell).map(text => [name, text]);
+    });
+    return Object.fromEntries(named) as Record<string, string>;
+  };
+  await expect.poll(figures).toEqual(overEager);
 }
 
 test('opens in a sandboxed frame, where scripts may only be inline', async ({
@@ -430,9 +450,11 @@ test('fits a narrow window', async ({ page }) => {
   // The answer is on the first screen: the title's row, the pickers', the tabs, the result.
   const top = (of: Locator) => of.evaluate(n => n.getBoundingClientRect().top);
   const result = page.getByRole('tabpanel').getByRole('heading', { level: 2 });
-  expect(await top(result)).toBeLessThan(200);
+  await expect.poll(() => top(result)).toBeLessThan(200);
   const aside = page.getByRole('complementary');
-  expect(await top(aside)).toBeGreaterThan(await top(result));
+  await expect
+    .poll(async () => (await top(aside)) > (await top(result)))
+    .toBe(true);
   await takePicture(page, 'saved-page-narrow');
 });
 

@@ -62,6 +62,7 @@ test('tiers are followed and pinned in the panel, and kept in a page', async ({
     await expect(graph).toContainText('served by the C++ wrapper');
     await pin.click();
     await expect(pin).toBeChecked();
+    await expect(graph).toContainText('served by the Python wrapper');
   });
 
   await test.step('a saved page shows the same, and pins nothing', async () => {
