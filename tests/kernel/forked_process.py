@@ -152,6 +152,31 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
         exec(what, {"__name__": "__main__"})
 
 
+def import_what_an_inspection_needs() -> None:
+    """Imports what the first inspection of a process would import.
+
+    A fork inspects a call, and says what it has loaded by then; here nothing is inspected.
+    """
+    source, destination = os.pipe()
+    inspector = os.fork()
+    if inspector == 0:
+        os.close(source)
+        import compilescope as cs
+        import torch
+
+        cs.inspect(lambda x: (x @ x).relu().softmax(-1), (torch.ones(4, 4),), run=False)
+        with os.fdopen(destination, "w") as file:
+            json.dump(list(sys.modules), file)
+        os._exit(0)
+    os.close(destination)
+    with os.fdopen(source) as file:
+        names = json.load(file)
+    os.waitpid(inspector, 0)
+    for name in names:
+        if name.partition(".")[0] in ("compilescope", "torch", "sympy"):
+            importlib.import_module(name)
+
+
 def compute_what_inductor_keeps() -> None:
     """Computes what Inductor computes at a process's first compilation, and keeps.
 
@@ -174,6 +199,7 @@ def main() -> None:
     for name in sys.argv[2:]:
         importlib.import_module(name)
     if "torch._inductor.compile_fx" in sys.modules:
+        import_what_an_inspection_needs()
         compute_what_inductor_keeps()
         less_work = importlib.import_module("less_work")  # it is beside this program
         less_work.less_compiling()

@@ -25,30 +25,10 @@ from ipykernel.ipkernel import IPythonKernel  # noqa: F401
 from ipykernel.kernelapp import IPKernelApp
 
 REPOSITORY = Path(__file__).resolve().parents[5]
-
-
-def import_what_an_inspection_needs() -> None:
-    """Imports what the first inspection of a kernel would import.
-
-    A fork inspects a call, and says what it has loaded by then; here nothing is inspected.
-    """
-    source, destination = os.pipe()
-    inspector = os.fork()
-    if inspector == 0:
-        os.close(source)
-        import compilescope as cs
-
-        cs.inspect(lambda x: (x @ x).relu().softmax(-1), (torch.ones(4, 4),), run=False)
-        with os.fdopen(destination, "w") as file:
-            json.dump(list(sys.modules), file)
-        os._exit(0)
-    os.close(destination)
-    with os.fdopen(source) as file:
-        names = json.load(file)
-    os.waitpid(inspector, 0)
-    for name in names:
-        if name.partition(".")[0] in ("compilescope", "torch", "sympy"):
-            importlib.import_module(name)
+LOADED = (
+    *("torch._dynamo", "torch._inductor.async_compile", "torch._inductor.compile_fx"),
+    *("torch._inductor.codegen.cpp_wrapper_cpu", "torch._inductor.codegen.triton"),
+)
 
 
 def serve(listener: socket.socket) -> list[str] | None:
@@ -133,18 +113,15 @@ if __name__ == "__main__":
     listener.bind(sys.argv[1])
     listener.listen()
 
-    import torch._dynamo
-    import torch._inductor.async_compile
-    import torch._inductor.codegen.cpp_wrapper_cpu
-    import torch._inductor.codegen.triton
-    import torch._inductor.compile_fx
+    for module in LOADED:
+        importlib.import_module(module)
 
     # What the kernel's own tests fork their processes with. Kernels do not see the folder.
     sys.path.append(str(REPOSITORY))
     from tests.kernel import forked_process, forks, less_work
 
     sys.path.remove(str(REPOSITORY))
-    import_what_an_inspection_needs()
+    forked_process.import_what_an_inspection_needs()
     forked_process.compute_what_inductor_keeps()
     less_work.less_compiling()
     # A kernel's collector leaves these objects alone, and their memory shared; like that of the
