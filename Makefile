@@ -140,8 +140,8 @@ $(STAMPS)/headers: $(STAMPS)/python scripts/headers.py | $(STAMPS)/linked
 # The compiler of the tests precompiles one header more, when it first builds a C++ wrapper.
 $(STAMPS)/test-headers: export PATH := $(abspath tests/compiler):$(PATH)
 $(STAMPS)/test-headers: $(STAMPS)/headers tests/compiler/g++
-	compilations=$$(mktemp -d); \
-	COMPILESCOPE_TEST_COMPILATIONS=$$compilations python scripts/headers.py; rm -rf $$compilations
+	folder=$$(mktemp -d); \
+	COMPILESCOPE_TEST_COMPILATIONS=$$folder/compilations python scripts/headers.py; rm -rf $$folder
 	touch $@
 
 $(STAMPS)/ui: tests/ui/package.json tests/ui/yarn.lock $(STAMPS)/node

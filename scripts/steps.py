@@ -12,7 +12,7 @@ gpu       the tests that need a GPU, on a machine that has one
 ========  ==========================================================================
 
 A few steps run at the same time, long ones first: as one ends, the next begins, so that no long one
-runs alone at the end. The kernel's tests are five processes, each with its files in a fixed order.
+runs alone at the end. The kernel's tests are three processes, each with its files in a fixed order.
 Every step's full output is kept in ``build/steps/``.
 """
 
@@ -97,13 +97,11 @@ CHECKS = [
 
 KERNEL_TESTS = ROOT / "tests" / "kernel"
 KERNEL_FOLDERS = (
-    ("package", "targets", "measure", "guards"),
-    ("inspection",),
-    ("analysis", "studies"),
-    ("isolation", "readers", "session", "sweep"),
+    ("guards", "package", "reproducers", "session", "targets"),
+    ("analysis", "inspection", "measure", "report"),
 )
 """Folders of the kernel's tests for all processes but the last, which has the rest: each process
-needs about as long as the others."""
+needs about as long as the others, and loads torch, and what it forks, for itself."""
 
 
 def kernel_files() -> list[list[str]]:
@@ -158,8 +156,8 @@ def steps(what: str) -> tuple[int, list[Step]]:
     quick = pytest("pytest, quick", "-m", "not slow and not gpu")
     return {
         "check": (2, CHECKS),
-        "test": (7, [*kernel, browser, jest, *CHECKS]),
-        "kernel": (5, kernel),
+        "test": (5, [*kernel, browser, jest, *CHECKS]),
+        "kernel": (3, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
         "gpu": (1, gpu_steps()),
     }[what]
