@@ -24,9 +24,10 @@ def launches(report: Report) -> list[Launch]:
     ]
 
 
-@pytest.fixture
-def schedulers(monkeypatch):
-    """The bytes that Inductor's scheduler estimates, node by node, of what is generated."""
+@pytest.fixture(scope="module")
+def made():
+    """Gives an example's sources, made once, and what Inductor's scheduler estimates, by node."""
+    known = {}
     results: list[int] = []
     original = codegen._compile_to_module
 
@@ -35,30 +36,38 @@ def schedulers(monkeypatch):
         results.extend(node.get_read_write_buffers_sizes() for node in graph.scheduler.nodes)
         return result
 
-    monkeypatch.setattr(codegen, "_compile_to_module", listen)
-    return results
+    def make(name):
+        if name not in known:
+            results.clear()
+            fn, args = EXAMPLES[name].make()
+            report = cs.inspect(fn, args, variants=("python",), run=False)
+            known[name] = report, list(results)
+        return known[name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codegen, "_compile_to_module", listen)
+        yield make
 
 
 @pytest.mark.parametrize("name", ["inference", "transformer", "training"])
-def test_bytes_are_near_inductors(name, schedulers):
+def test_bytes_are_near_inductors(name, made):
     """Inductor sums over the parts of a kernel; a buffer that two of them share counts twice."""
-    fn, args = EXAMPLES[name].make()
-    report = cs.inspect(fn, args, variants=("python",), run=False)
+    report, estimated = made(name)
     ours = sum(launch.estimated_bytes or 0 for launch in launches(report))
-    theirs = sum(schedulers)
+    theirs = sum(estimated)
     assert theirs > 0
     assert 0.85 * theirs <= ours <= 1.05 * theirs
 
 
 @pytest.mark.parametrize("name", ["inference", "transformer", "training", "residual training"])
-def test_products_count_as_torch_counts_them(name):
+def test_products_count_as_torch_counts_them(name, made):
     """torch counts matrix products, convolutions and attention; the CPU's attention since 2.15."""
     fn, args = EXAMPLES[name].make()
     with FlopCounterMode(display=False) as counter:
         output = fn(*args)
         if output.requires_grad:
             output.backward()
-    report = cs.inspect(fn, args, variants=("python",), run=False)
+    report, _ = made(name)
     ours = sum(
         launch.estimated_operations or 0
         for compilation in report.variant("python").compilations
@@ -110,9 +119,8 @@ def test_what_cannot_be_told_is_said():
     assert scale.estimated_bytes == 2 * 4 * 4 * 8
 
 
-def test_launches_of_one_library_call_differ():
-    fn, args = EXAMPLES["inference"].make()
-    report = cs.inspect(fn, args, variants=("python",), run=False)
+def test_launches_of_one_library_call_differ(made):
+    report, _ = made("inference")
     kernels = report.variant("python").compilations[0].kernels
     (addmm,) = [kernel for kernel in kernels if "addmm" in kernel.name]
     assert [launch.estimated_operations for launch in addmm.launches] == [

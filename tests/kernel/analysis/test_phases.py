@@ -19,6 +19,8 @@ from compilescope.torch_api.process import patching
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ..subjects import product
+
 pytestmark = pytest.mark.slow
 
 
@@ -181,13 +183,8 @@ def test_every_span_of_this_torch_has_a_kind():
 @pytest.fixture(scope="module")
 def built() -> VariantReport:
     """A small training step, built with the C++ wrapper."""
-    torch.manual_seed(0)
-    layer = torch.nn.Linear(8, 4)
-
-    def loss(x: torch.Tensor) -> torch.Tensor:
-        return layer(x).square().sum()
-
-    report = cs.inspect(loss, (torch.randn(3, 8),), variants=("cpp",), run=True)
+    call = product()
+    report = cs.inspect(call.fn, call.args, variants=("cpp",), run=True)
     return report.variant("cpp")
 
 

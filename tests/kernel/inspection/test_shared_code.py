@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import re
 from collections.abc import Callable
@@ -202,7 +201,6 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
     finally:
         ahead.limit(ahead.USUAL_MB)
     del captures, item
-    gc.collect()
     assert ahead.kept_bytes() <= before
 
 

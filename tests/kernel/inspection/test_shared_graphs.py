@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -77,8 +77,9 @@ def test_graphs_that_no_report_has_any_more_are_read_again() -> None:
     report = session.inspect(call.fn, call.args, run=False, variants=["python"])
     (python,) = report.variants
     expected = msgspec.to_builtins([compilation.graphs for compilation in python.compilations])
+    (compilation,) = map(weakref.ref, python.compilations)
     python.compilations = []
-    gc.collect()
+    assert compilation() is None
     session.add(report.subject.id, Variant(cpp_wrapper=True))
     cpp = report.variant("cpp").compilations
     assert msgspec.to_builtins([compilation.graphs for compilation in cpp]) == expected

@@ -414,10 +414,21 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
     assert [reference() for reference in references] == [None] * 4
 
 
+class Product(torch.nn.Module):
+    """As `subjects.product`, whose C++ it shares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(8, 8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ self.weight).sin()
+
+
 def test_what_is_built_goes_with_a_subject_that_is_forgotten() -> None:
-    net, x = subjects.Net(), torch.randn(4, 8)
+    net, x = Product(), torch.randn(4, 8, requires_grad=True)
     session, inspection = inspected(net, (x,), run=True, variants="python")
-    references = [weakref.ref(target) for target in (net, x, net.inner.weight)]
+    references = [weakref.ref(target) for target in (net, x, net.weight)]
     subject = inspection.report.subject.id
     del net, x, inspection
     session.forget(subject)

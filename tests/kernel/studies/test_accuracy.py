@@ -25,7 +25,7 @@ from torch import nn
 from torch._inductor.lowering import lowerings
 from torch.nn.attention.flex_attention import flex_attention
 
-from ..studying import study
+from ..studying import study, unbuilt
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +33,8 @@ aten = torch.ops.aten
 
 
 def studied(fn: Callable[..., Any], args: tuple[Any, ...], *names: str) -> Report:
-    """A report whose variants of these names were looked at closely."""
-    report = cs.inspect(fn, args, variants=list(names))
+    """A report whose variants of these names were looked at closely: the study builds them."""
+    report = unbuilt(fn, args, names)
     for name in names:
         study("accuracy", fn, args, report.variant(name))
     return report
@@ -293,8 +293,10 @@ def test_a_training_step_is_compared_in_all_it_changes() -> None:
 def test_random_numbers_are_the_same_in_the_study() -> None:
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16), nn.Dropout(0.3))
-    report = studied(net, (torch.randn(8, 16),), "python")
-    variant = report.variant("python")
+    args = (torch.randn(8, 16),)
+    variant = unbuilt(net, args, ("python",)).variant("python")
+    variant.absent["accuracy"] = "It draws random numbers."  # as an inspection says
+    study("accuracy", net, args, variant)
     assert "accuracy" not in variant.absent
     errors = {error.path: error for error in variant.accuracy}
     assert all(error.ok for error in errors.values())
@@ -339,7 +341,8 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
 def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(lowerings, aten.cos.default, times(aten.cos.default, 1.01))
     x = torch.randn(8, 8, requires_grad=True)
-    report = studied(lambda x: (x.sin() @ x).tanh(), (x,), "python")
+    weight = torch.randn(8, 8)
+    report = studied(lambda x: x.sin() @ weight, (x,), "python")
     departure = report.variant("python").departure
     assert departure is not None, report.variant("python").absent
     assert departure.key.startswith("launch:backward")
@@ -354,8 +357,13 @@ def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.Monk
 
     monkeypatch.setitem(decomposition.decompositions, aten.silu.default, wrong)
     decomposition.fast_random_decomps.cache_clear()
-    report = studied(torch.nn.functional.silu, (torch.randn(64),), "python")
+    args = (torch.randn(64),)
+    report = cs.inspect(torch.nn.functional.silu, args, variants=["python"])
     variant = report.variant("python")
+    assert [is_mismatch(problem) for problem in variant.problems] == [True]
+    study("accuracy", torch.nn.functional.silu, args, variant)
+    # It takes the place of what the inspection said.
+    assert [is_mismatch(problem) for problem in variant.problems] == [True]
     assert not variant.accuracy[0].ok
     assert variant.departure is None
     assert "the graph itself deviates" in variant.absent["departure"]

@@ -22,6 +22,8 @@ from compilescope.torch_api.kernels.profiler_events import (
 )
 from torch import nn
 
+from ..studying import unbuilt
+
 pytestmark = pytest.mark.slow
 
 
@@ -47,7 +49,7 @@ def profiled() -> Iterator[list[ProfiledCall]]:
 @pytest.fixture(scope="module")
 def inference(profiled: list[ProfiledCall]) -> Report:
     model = mlp(256).eval().requires_grad_(False)
-    report = cs.inspect(model, (torch.randn(512, 256),))
+    report = unbuilt(model, (torch.randn(512, 256),))
     return cs.study(report, "kernels")
 
 
@@ -131,7 +133,7 @@ def test_a_training_step_is_timed_and_its_state_kept() -> None:
         return loss.detach()
 
     before = {name: value.clone() for name, value in net.state_dict().items()}
-    report = cs.inspect(step, (torch.randn(64, 16),), variants=("cpp",))
+    report = unbuilt(step, (torch.randn(64, 16),), ("cpp",))
     random = torch.get_rng_state()
     cs.study(report, "kernels")
     launches = own(report.variant("cpp"))
@@ -147,7 +149,7 @@ def test_a_branch_that_is_not_taken_has_a_reason() -> None:
     def fn(x: torch.Tensor) -> torch.Tensor:
         return torch.cond(x.sum() > 0, lambda x: x.sin() * 3, lambda x: x.cos() + 1, (x,))
 
-    report = cs.inspect(fn, (torch.ones(8, 8),), variants=("python",))
+    report = unbuilt(fn, (torch.ones(8, 8),), ("python",))
     cs.study(report, "kernels")
     kernels = report.variant("python").compilations[0].kernels
     (missed,) = [kernel for kernel in kernels if "cos" in kernel.name]
@@ -157,7 +159,7 @@ def test_a_branch_that_is_not_taken_has_a_reason() -> None:
 
 
 def test_no_second_profiler() -> None:
-    report = cs.inspect(torch.sin, (torch.ones(64),), variants=("python",))
+    report = unbuilt(torch.sin, (torch.ones(64),), ("python",))
     with torch.profiler.profile():
         cs.study(report, "kernels")
     assert "profiler is already running" in report.variant("python").absent["kernel_times"]

@@ -1,6 +1,6 @@
 """Custom operators: who implements them, how each wrapper reaches them, what that costs.
 
-The same build tells how its kernels came to be there.
+A build tells how its kernels came to be there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from compilescope.torch_api.operators.calls import Dispatched, recorded
 from torch import Tensor
 from torch._inductor.cpp_builder import get_cpp_compiler
 from torch.utils.cpp_extension import include_paths, library_paths
+
+from ..studying import unbuilt
+from ..subjects import product
 
 pytestmark = pytest.mark.slow
 
@@ -86,8 +89,8 @@ def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def report(operators: None) -> Report:
     with torch.no_grad():
-        report = cs.inspect(f, (torch.rand(8, 8),))
-    return cs.study(report, "routes")
+        report = unbuilt(f, (torch.rand(8, 8),))
+        return cs.study(report, "routes")
 
 
 def routes(report: Report, variant: str) -> dict[str, Route]:
@@ -161,11 +164,17 @@ def test_an_operator_without_tensors_is_called_as_a_cpp_wrapper_does() -> None:
         dispatched.without()
 
 
-def test_how_the_kernels_came_to_be_there(report: Report) -> None:
+def test_how_the_kernels_came_to_be_there() -> None:
+    call = product()
+    report = cs.inspect(call.fn, call.args, variants=("python", "cpp"))
     python, cpp = (report.variant(name) for name in ("python", "cpp"))
-    generated = [
-        kernel.name for kernel in python.compilations[0].kernels if kernel.language == "cpp"
-    ]
+    generated = {
+        kernel.name: kernel.direction
+        for kernel in python.compilations[0].kernels
+        if kernel.language == "cpp"
+    }
+    assert sorted(generated.values()) == ["backward", "forward"]
+    phases = dict(zip(("forward", "backward"), python.compilations[0].phases, strict=True))
     assert sorted(kernel_load.kernel for kernel_load in python.kernel_loads) == sorted(generated)
     for kernel_load in python.kernel_loads:
         assert kernel_load.compile_us
@@ -177,15 +186,16 @@ def test_how_the_kernels_came_to_be_there(report: Report) -> None:
         assert on_axis == ["compile", "load", "first_run", "later_run"]
         compiled, loaded, run, _ = kernel_load.spans
         assert (compiled.us, run.us) == (kernel_load.compile_us, kernel_load.first_run_us)
-        # It is on the axis of the phases: within that of the build, run when all are over.
-        (phases,) = (compilation.phases for compilation in python.compilations)
-        end = max(phase.start_us + phase.duration_us for phase in phases)
-        assert 0 < compiled.start_us < loaded.start_us < end < run.start_us
-    (wrapper,) = cpp.kernel_loads
-    assert [span.step for span in wrapper.spans] == ["compile", "load"]
-    assert isinstance(wrapper, KernelLoad)
-    assert wrapper.kernel == "C++ wrapper"
-    assert wrapper.compile_us
-    assert wrapper.load_us
-    assert wrapper.first_run_us is None
-    assert "one library" in wrapper.how
+        # It is on the axis of the phases: within that of its build, run when that is over.
+        phase = phases[generated[kernel_load.kernel]]
+        end = phase.start_us + phase.duration_us
+        assert phase.start_us < compiled.start_us < loaded.start_us < end < run.start_us
+    assert len(cpp.kernel_loads) == 2
+    for wrapper in cpp.kernel_loads:
+        assert [span.step for span in wrapper.spans] == ["compile", "load"]
+        assert isinstance(wrapper, KernelLoad)
+        assert wrapper.kernel == "C++ wrapper"
+        assert wrapper.compile_us
+        assert wrapper.load_us
+        assert wrapper.first_run_us is None
+        assert "one library" in wrapper.how

@@ -19,7 +19,8 @@ from compilescope.studies.step_marks import CALIBRATING, Marked, marked
 from compilescope.torch_api.inductor import marked_wrappers
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 
-from ..studying import study
+from ..studying import study, unbuilt
+from ..subjects import product
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
@@ -27,26 +28,15 @@ TEXTS = Path(__file__).parents[2] / "data" / "targets"
 VARIANTS = {"python": cs.Variant(), "cpp": cs.Variant(cpp_wrapper=True)}
 
 
-def trained(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    y = (x @ w).relu()
-    return y.sum()
-
-
-def studied(fn: Any, args: Any, report: VariantReport) -> None:
-    report.stage = "built"
-    study("steps", fn, args, report)
-
-
 @pytest.fixture(scope="module")
 def report(one_thread: None) -> Report:
     """A step of training, both wrappers measured."""
-    w = torch.randn(16, 16, requires_grad=True)
-    args = (torch.randn(8, 16), w)
+    call = product()
     before = vars(CppPythonBindingsCodeCache)["load_pybinding"]
-    report = cs.inspect(trained, args, variants=VARIANTS, run=False)
+    report = unbuilt(call.fn, call.args, VARIANTS)
     for variant in report.variants:
-        studied(trained, args, variant)
-    assert w.grad is None
+        study("steps", call.fn, call.args, variant)
+    assert [x.grad for x in call.args] == [None]
     assert vars(CppPythonBindingsCodeCache)["load_pybinding"] is before
     assert not marked_wrappers._marks
     return report
@@ -120,8 +110,8 @@ def test_times_of_an_earlier_look_do_not_stay() -> None:
 
 
 def test_other_back_ends_have_no_steps() -> None:
-    report = VariantReport(name="v", requested=cs.Variant(backend="aot_eager"))
-    studied(trained, (torch.randn(2, 2), torch.randn(2, 2)), report)
+    report = VariantReport(name="v", requested=cs.Variant(backend="aot_eager"), stage="built")
+    study("steps", torch.sin, (torch.randn(2),), report)
     assert "aot_eager" in report.absent["steps"]
 
 

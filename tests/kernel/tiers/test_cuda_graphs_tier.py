@@ -23,19 +23,11 @@ from compilescope.torch_api.inductor.both_wrappers import loading
 from compilescope.torch_api.inductor.graph_recording import Call, Inner, Loaded, Recordable
 from compilescope.torch_api.process import caches
 
+from .faults.faulty_tiers import X, subject, trained
+
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
 TURNS = 2 * (CALLS + 1)
-X = torch.linspace(-1, 1, 12)
-
-
-def subject(x: torch.Tensor) -> torch.Tensor:
-    return x.exp() + 2
-
-
-def trained() -> torch.nn.Module:
-    torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
 
 
 class Device:
@@ -182,7 +174,7 @@ def raising(inputs: list[Any]) -> Any:
     ("broken", "why"),
     [
         (raising, "no memory for the pool"),
-        (lambda inputs: [inputs.pop().exp() + 2.5], "off by 0.5 .* from the C\\+\\+ wrapper's"),
+        (lambda inputs: [inputs.pop().exp() + 1.5], "off by 0.5 .* from the C\\+\\+ wrapper's"),
     ],
 )
 def test_a_failure_leaves_the_wrapper(device: Device, broken: Any, why: str) -> None:

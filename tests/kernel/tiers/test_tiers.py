@@ -23,7 +23,7 @@ from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 
-from .faults.faulty_tiers import X, subject
+from .faults.faulty_tiers import X, subject, trained
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -70,7 +70,7 @@ def counted(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
 
 
 def parts(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return x.sin().chunk(2)
+    return subject(x).chunk(2)
 
 
 def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
@@ -123,16 +123,15 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
 
 def test_a_graph_that_returns_the_parts_of_a_chunk_swaps() -> None:
     compiled = cs.tiered(parts)
-    x = torch.randn(4)
-    expected = compiled(x)
+    expected = compiled(X)
     settled(compiled)
-    compiled(x)
+    compiled(X)
     assert serving(settled(compiled)) == {"inference": "cpp"}
-    torch.testing.assert_close(compiled(x), expected)
+    torch.testing.assert_close(compiled(X), expected)
 
 
 def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
-    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
+    model = trained()
     compiled = cs.tiered(model)
     expected: list[torch.Tensor] = []
 
@@ -205,7 +204,7 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
 
 def test_a_watch_keeps_the_tiers_of_what_it_saw_compiled() -> None:
     before, inside, after = cs.tiered(parts), cs.tiered(subject), cs.tiered(counted)
-    before(torch.randn(4))
+    before(X)
     with cs.watch() as report:
         inside(X)
     after(torch.randn(32, 8), torch.zeros(()))

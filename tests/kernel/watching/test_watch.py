@@ -165,7 +165,8 @@ def test_the_same_is_seen_whoever_else_listens() -> None:
     def body(x: torch.Tensor) -> torch.Tensor:
         x = x.sin() + 1
         torch._dynamo.graph_break()
-        return (x + 1) * 2
+        # Another graph, of the same C++.
+        return torch.sin(x.view(-1)) + 1
 
     def seen() -> list[Any]:
         torch._dynamo.reset()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,7 @@ from compilescope.tiers.tier_warning import TierWarning
 from compilescope.torch_api.inductor.both_wrappers import compiling, loading
 from compilescope.torch_api.inductor.graph_recording import Loaded
 
-from .faulty_tiers import X, problem_of, subject, swapped
+from .faulty_tiers import X, ended, problem_of, subject, swapped
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -143,11 +140,12 @@ def test_a_graph_that_goes_away_while_it_is_compared(monkeypatch: pytest.MonkeyP
 
 
 _CHECKING = """
-import threading, time, torch
+import ctypes, threading, torch
 import compilescope as cs
 from compilescope.tiers import tiered_graph
 from compilescope.tiers.builder import builder
 from compilescope.torch_api.inductor.graph_recording import Loaded
+from tests.kernel.forks import run_beside_fork
 
 began = threading.Event()
 load = tiered_graph.load
@@ -163,29 +161,26 @@ def slow(*args, **options):
     return Loaded(call)
 
 tiered_graph.load = slow
-compiled = cs.tiered(lambda x: x.exp() + 1)
-compiled(torch.zeros(12))
-builder().wait()
-print(compiled(torch.zeros(12)).sum().item(), flush=True)
-assert began.wait(600)
-assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+
+
+def main():
+    compiled = cs.tiered(lambda x: x.exp() + 1)
+    compiled(torch.zeros(12))
+    builder().wait()
+    print(compiled(torch.zeros(12)).sum().item(), flush=True)
+    assert began.wait(600)
+    assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+    ctypes.pythonapi.Py_Exit(0)
+
+
+run_beside_fork(main)
 """
 
 
 def test_the_interpreter_ends_while_it_is_compared(tmp_path: Path) -> None:
     caches_folder = tmp_path / "own"
-    done = subprocess.run(
-        [sys.executable, "-c", _CHECKING],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(Path(__file__).parents[4] / "kernel"),
-            "TORCHINDUCTOR_CACHE_DIR": str(caches_folder),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert float(done.stdout) == 24.0
-    assert done.stderr == ""
+    output, errors = ended(_CHECKING, variables={"TORCHINDUCTOR_CACHE_DIR": str(caches_folder)})
+    assert float(output) == 24.0
+    assert errors == ""
     # Whatever it came to was noted, and the next process starts with it.
     assert len(list(caches_folder.rglob("checked"))) == 1
