@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import compilescope as cs
 import pytest
 import torch
 
-from ..studies.test_steps import VARIANTS, studied
+from ..studies.test_steps import VARIANTS
+from ..studying import study, unbuilt
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="There is no GPU.")
 
@@ -18,9 +18,9 @@ def normed(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_launches_cost_the_host_what_handing_over_takes(name: str) -> None:
     args = (torch.randn(4096, 4096, device="cuda"), torch.randn(4096, 64, device="cuda"))
-    report = cs.inspect(normed, args, variants={name: VARIANTS[name]}, run=False)
+    report = unbuilt(normed, args, {name: VARIANTS[name]})
     (variant,) = report.variants
-    studied(normed, args, variant)
+    study("steps", normed, args, variant)
     assert variant.absent.get("steps") is None
     (compilation,) = variant.compilations
     (steps,) = compilation.steps
