@@ -98,7 +98,7 @@ CHECKS = [
 KERNEL_TESTS = ROOT / "tests" / "kernel"
 KERNEL_FOLDERS = (
     ("guards", "package", "reproducers", "session", "targets"),
-    ("analysis", "inspection", "measure", "report"),
+    ("analysis", "inspection", "measure"),
 )
 """Folders of the kernel's tests for all processes but the last, which has the rest: each process
 needs about as long as the others, and loads torch, and what it forks, for itself."""
