@@ -93,7 +93,8 @@ def interrupt_main_thread() -> None:
     Called on the main thread itself, it does nothing: whatever could be interrupted has ended.
     """
     main = threading.main_thread()
-    if threading.current_thread() is main or main.ident is None:
+    # Not `current_thread`, which would list a thread that `_thread` started from then on.
+    if main.ident is None or threading.get_ident() == main.ident:
         return
     if hasattr(signal, "pthread_kill"):
         # What waits for the system there, for a compiler say, is interrupted as well.

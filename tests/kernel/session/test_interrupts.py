@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -94,8 +95,10 @@ def test_an_interrupt_that_a_callback_swallows_ends_what_waits_for_a_process() -
             swallow_an_interrupt()
             subprocess.run(["sleep", "1200"], check=True)
 
+    threads = threading.enumerate()
     with pytest.raises(KeyboardInterrupt):
         work()
+    assert threading.enumerate() == threads
 
 
 class Ending:
