@@ -18,7 +18,7 @@ import torch
 from compilescope.builds.rank_agreement import ALONE
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
-from compilescope.report import VariantReport
+from compilescope.report import Report, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.torch_api.dynamo.compile_variant import settings_of
 from torch._inductor.codecache import PyCodeCache
@@ -39,15 +39,12 @@ _CPP_COMMENT = re.compile(r"^\s*//.*$", re.M)
 
 @contextmanager
 def generating(texts: list[str]) -> Iterator[None]:
-    """Appends the wrappers that torch generates in the block to ``texts``."""
-
-    def compile_to_module(self: Any) -> Any:
-        wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
-        texts.append(plain(wrapper.value))
-        return _module(self.orig_gm)
-
+    """Appends the wrappers that torch generates in the block to ``texts``, and loads none."""
     with (
-        mock.patch.object(GraphLowering, "compile_to_module", compile_to_module),
+        unloaded(),
+        mock.patch.object(
+            GraphLowering, "save_output_code", lambda text: texts.append(plain(text))
+        ),
         torch._inductor.config.patch(fx_graph_cache=False),
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
@@ -128,20 +125,44 @@ def of_both_stages(
     make: Callable[[], Call], *variants: Variant
 ) -> tuple[list[list[str]], list[list[str]]]:
     """The wrappers that one report shows before and after its variants are built, by variant."""
+    named = {str(place): variant for place, variant in enumerate(variants)}
+    with _stages(make, named) as (report, build):
+        sources = [_shown(report.variant(name)) for name in named]
+        build()
+        return sources, [_shown(report.variant(name)) for name in named]
+
+
+def shells_of_both_stages(make: Callable[[], Call], variant: Variant) -> tuple[str, str]:
+    """The Python around a C++ wrapper, without places on disk, before and after it is built."""
+    with _stages(make, {"cpp": variant}) as (report, build):
+        sources = report.variant("cpp").compilations[0].code.shell
+        build()
+        built = report.variant("cpp").compilations[0].code.shell
+    assert sources is not None
+    assert built is not None
+    return _PLACE.sub("", sources), _PLACE.sub("", built)
+
+
+@contextmanager
+def _stages(
+    make: Callable[[], Call], variants: dict[str, Variant]
+) -> Iterator[tuple[Report, Callable[[], None]]]:
+    """A report of sources, and what builds its variants without loading them."""
     torch.manual_seed(0)
     inspection = Inspection(*make())
-    named = {str(place): variant for place, variant in enumerate(variants)}
     monitor = Monitor()
-    inspection.capture(named, monitor)
-    inspection.generate(named, monitor)
-    sources = [_shown(inspection.report.variant(name)) for name in named]
-    with unloaded():
-        inspection.build(list(named), monitor, lambda calls, restore: {}, ALONE)
-    built = [inspection.report.variant(name) for name in named]
-    for variant in built:
-        assert variant.stage == "built", variant.problems
+    inspection.capture(variants, monitor)
+    inspection.generate(variants, monitor)
+
+    def build() -> None:
+        with unloaded():
+            inspection.build(list(variants), monitor, lambda calls, restore: {}, ALONE)
+        for name in variants:
+            variant = inspection.report.variant(name)
+            assert variant.stage == "built", variant.problems
+
+    yield inspection.report, build
     inspection.close()
-    return sources, [_shown(variant) for variant in built]
 
 
 def _shown(shown: VariantReport) -> list[str]:

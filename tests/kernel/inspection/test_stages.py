@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from .. import fidelity_subjects
 from .library_subjects import LIBRARY
 from .stage_subjects import CHEAP
-from .stages import of_both_stages, of_sources, of_torch
+from .stages import of_both_stages, of_sources, of_torch, shells_of_both_stages
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -32,6 +32,16 @@ def test_sources_with_saved_sizes_are_what_torch_generates():
     variant = Variant(dynamic=True)
     make = CHEAP["retained_outside"]
     assert of_sources(make, variant) == [of_torch(make, variant)]
+
+
+def test_sources_show_the_block_in_which_torch_times_kernels():
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    timed = Variant(cpp_wrapper=True, options={"triton.autotune_at_compile_time": True})
+    sources, built = shells_of_both_stages(lambda: (call, (torch.ones(8),)), timed)
+    assert sources == built
+    assert "Compile-time auto-tuning block" in sources
 
 
 @pytest.mark.slow

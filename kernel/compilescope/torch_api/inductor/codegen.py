@@ -28,18 +28,17 @@ from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
 from torch._library.fake_class_registry import FakeScriptObject
-from torch._logging._internal import trace_structured
 
 from ..dynamo import needed_run
 from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
 from ..process.patching import patched
-from ..trace.artifact_names import OUTPUT_CODE
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import workers
 from .equal_kernels import EqualKernels
 from .other_wrapper import OtherWrapper, other_wrapper
+from .output_code import log_output_code
 
 
 @dataclasses.dataclass
@@ -307,7 +306,7 @@ def _compile_to_module(original: Any, self: Any) -> Any:
     if _generating.get() is None:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
-    trace_structured(OUTPUT_CODE, dict, payload_fn=lambda: wrapper.value)
+    log_output_code(self, wrapper)
     if (other := other_wrapper()) is not None:
         other.generate(self)
     return SimpleNamespace(

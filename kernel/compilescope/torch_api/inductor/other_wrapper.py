@@ -35,6 +35,7 @@ from ..trace.artifact_names import AUTOTUNING, OUTPUT_CODE
 from ..trace.trace import Event, listening
 from .equal_kernels import EqualKernels, is_proven
 from .inductor_warnings import hearing
+from .output_code import log_output_code
 
 RENEWED = (
     OUTPUT_CODE,
@@ -145,7 +146,7 @@ class OtherWrapper:
         graph.cpp_wrapper = True
         with config.patch(changes), self._kernels.complete():
             wrapper, _ = graph.codegen_with_cpp_wrapper()
-        trace_structured(OUTPUT_CODE, dict, payload_fn=lambda: wrapper.value)
+            log_output_code(graph, wrapper)
         if config.trace.provenance_tracking_level == 0:
             return
         mappings = json.dumps(debug.dump_inductor_provenance_info())

@@ -35,8 +35,16 @@ def compile_without_running(build: Build, tell: Callable[..., None]) -> None:
     def compile_all(self: Any) -> None:
         for name, source in _defined(self.kernel_autotune_defs.getvalue()).items():
             _compile(name, source, build, tell)
+        # As torch does: the code shows the block that it would have run.
+        self.kernel_autotune_defs.splice(_WAIT)
 
     wrapper.generate_and_run_autotune_block = compile_all
+
+
+_WAIT = """
+async_compile.wait(globals())
+del async_compile
+"""
 
 
 def _defined(definitions: str) -> dict[str, str]:
