@@ -23,11 +23,16 @@ export function Chart(props: {
   height: number;
 
   /**
+   * Whether its figures come from a measurement that runs.
+   */
+  isLive?: boolean;
+
+  /**
    * Told the `customdata` of a point that is clicked.
    */
   onClick?: (data: string | number) => void;
 }): JSX.Element {
-  const { make, label, height, onClick } = props;
+  const { make, label, height, isLive, onClick } = props;
   const host = React.useRef<HTMLDivElement>(null);
   const plot = React.useRef<Plot | null>(null);
   const click = React.useRef(onClick);
@@ -35,6 +40,7 @@ export function Chart(props: {
   const [error, setError] = React.useState('');
   React.useEffect(() => {
     const created = new Plot(host.current!, {
+      isLive,
       onClick: data => click.current?.(data),
       onDrawn: () => setError(''),
       onError: reason =>

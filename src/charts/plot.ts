@@ -14,9 +14,8 @@ export type MakeFigure = (
 ) => IFigure;
 
 /**
- * After a drawing a new figure waits for so many times as long as it took, painting
- * included: figures of a measurement come twice a second, and its calls need the
- * processor.
+ * After a drawing a new figure of a measurement waits for so many times as long as it
+ * took, painting included: they come twice a second, and its calls need the processor.
  */
 const REST = 7;
 
@@ -39,11 +38,11 @@ export class Plot implements IDisposable {
     private _host: HTMLElement,
     private _options: Plot.IOptions = {}
   ) {
-    this._sizes = new ResizeObserver(() => this._request());
+    this._sizes = new ResizeObserver(() => this._adapt());
     this._sizes.observe(_host);
     this._stopThemes = onThemeChange(() => {
       this._theme = null;
-      this._request();
+      this._adapt();
     });
   }
 
@@ -75,10 +74,19 @@ export class Plot implements IDisposable {
     }
   }
 
+  /**
+   * The size or the theme has changed, which waits for nothing but a drawing.
+   */
+  private _adapt(): void {
+    this._restUntil = 0;
+    this._hasAdapted = true;
+    this._request();
+  }
+
   private _requestLater(): void {
     clearTimeout(this._timer);
     const rest = this._restUntil - performance.now();
-    if (rest > 0) {
+    if (this._options.isLive && rest > 0) {
       this._timer = window.setTimeout(() => this._request(), rest);
     } else {
       this._request();
@@ -101,6 +109,7 @@ export class Plot implements IDisposable {
 
   private async _drawAndRest(): Promise<void> {
     this._isDrawing = true;
+    this._hasAdapted = false;
     const start = performance.now();
     try {
       await this._draw();
@@ -109,7 +118,8 @@ export class Plot implements IDisposable {
     }
     await painted();
     const end = performance.now();
-    this._restUntil = end + Math.min(LONGEST_REST, REST * (end - start));
+    const rest = Math.min(LONGEST_REST, REST * (end - start));
+    this._restUntil = this._hasAdapted ? 0 : end + rest;
     this._isDrawing = false;
     if (this._isStale) {
       this._isStale = false;
@@ -141,10 +151,27 @@ export class Plot implements IDisposable {
             onClick(data);
           }
         });
+        this._host.addEventListener('pointerdown', () =>
+          window.addEventListener('pointerup', this._lookAnew, {
+            capture: true,
+            once: true
+          })
+        );
       }
     }
     this._options.onDrawn?.();
   }
+
+  /**
+   * Has a click find the point that is under the pointer now. Plotly looks for it at
+   * most every 50 ms, and forgets it if it draws or looks while a button is down: the
+   * click would be lost. It hears of `pointerup` after this, as `mouseup`.
+   */
+  private _lookAnew = (): void => {
+    if (!this._isDisposed) {
+      this._plotly?.Fx.unhover(this._host);
+    }
+  };
 
   private _make: MakeFigure | null = null;
   private _plotly: IPlotly | null = null;
@@ -156,6 +183,7 @@ export class Plot implements IDisposable {
   private _restUntil = 0;
   private _isDrawing = false;
   private _isStale = false;
+  private _hasAdapted = false;
   private _isDrawn = false;
   private _isDisposed = false;
 }
@@ -177,6 +205,12 @@ export namespace Plot {
    * Whom to tell.
    */
   export interface IOptions {
+    /**
+     * Whether figures come from a measurement that runs: new ones are then drawn less
+     * often where drawing is slow.
+     */
+    isLive?: boolean;
+
     /**
      * Told the `customdata` of a point that is clicked.
      */

@@ -45,6 +45,13 @@ export interface IPlotly {
    * Takes everything out of the element again.
    */
   purge(host: HTMLElement): void;
+
+  readonly Fx: {
+    /**
+     * Forgets which point is under the pointer, and when Plotly last looked.
+     */
+    unhover(host: HTMLElement): void;
+  };
 }
 
 /**

@@ -11,10 +11,12 @@ export class RequestedVariants {
   constructor(private _options: RequestedVariants.IOptions) {}
 
   /**
-   * The requested variant whose code generation was cancelled or failed.
+   * The requested variant whose code this job was to generate, if the job was cancelled
+   * or failed.
    */
-  get unmade(): Variant | null {
-    return this._unmade;
+  unmadeBy(job: string | undefined): Variant | null {
+    const unmade = this._unmade;
+    return unmade && unmade.job === job ? unmade.variant : null;
   }
 
   /**
@@ -115,7 +117,7 @@ export class RequestedVariants {
     const { requested } = switches;
     const isOwn = switches.jobEnded(job.id);
     if (isOwn && job.state !== 'done') {
-      this._unmade = requested;
+      this._unmade = { job: job.id, variant: requested };
       this._name = null;
       this.followShown(report);
     }
@@ -150,7 +152,8 @@ export class RequestedVariants {
   }
 
   private _name: string | null = null;
-  private _unmade: Variant | null = null;
+  private _unmade: { readonly job: string; readonly variant: Variant } | null =
+    null;
 
   /**
    * The cell whose variants have not all arrived.

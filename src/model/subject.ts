@@ -190,7 +190,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   async goOn(): Promise<void> {
-    const { unmade } = this._requestedVariants;
+    const unmade = this._requestedVariants.unmadeBy(this.job?.id);
     if (unmade) {
       this.setRequested(unmade);
     } else {

@@ -126,7 +126,13 @@ export class SweepKeeper {
    * @param ask - Has the kernel begin it, and gives it with all its cells.
    */
   async begin(ask: () => Promise<Sweep | null>): Promise<void> {
+    const ticket = this._ticket;
     await this._asking;
+    if (ticket !== this._ticket) {
+      // Another subject is looked at meanwhile: this sweep is begun, and not shown.
+      await ask();
+      return;
+    }
     this._asking = this._load(ask);
     return this._asking;
   }

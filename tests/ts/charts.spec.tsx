@@ -6,7 +6,8 @@ import { stage } from './viewSupport';
 const on = jest.fn();
 const plotly = {
   react: jest.fn<Promise<void>, [HTMLElement, ...unknown[]]>(),
-  purge: jest.fn()
+  purge: jest.fn(),
+  Fx: { unhover: jest.fn() }
 };
 
 jest.mock('../../src/charts/plotly', () => ({
@@ -69,7 +70,7 @@ describe('Chart', () => {
   });
 
   const draw = (make: () => IFigure) =>
-    page.draw(<Chart make={make} label="times" height={300} />);
+    page.draw(<Chart make={make} label="times" height={300} isLive />);
 
   it('draws once a frame, what is newest', async () => {
     for (const name of ['a', 'b', 'c']) {
@@ -123,6 +124,30 @@ describe('Chart', () => {
     await frame();
     expect(drawn()).toEqual(['a', 'b', 'b']);
     delete document.body.dataset.jpThemeName;
+  });
+
+  it('does not rest if no measurement runs', async () => {
+    plotly.react.mockImplementation(async host => {
+      Object.assign(host, { on });
+      jest.advanceTimersByTime(50);
+    });
+    for (const name of ['a', 'b']) {
+      page.draw(<Chart make={figure(name)} label="times" height={300} />);
+      await frame();
+      await frame();
+    }
+    expect(drawn()).toEqual(['a', 'b']);
+  });
+
+  it('has a click look for the point that is under the pointer then', async () => {
+    draw(figure('a'));
+    await frame();
+    const host = page.all('.jp-Compilescope-chart')[0];
+    host.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+    expect(plotly.Fx.unhover).not.toHaveBeenCalled();
+    document.body.dispatchEvent(new Event('pointerup', { bubbles: true }));
+    document.body.dispatchEvent(new Event('pointerup', { bubbles: true }));
+    expect(plotly.Fx.unhover).toHaveBeenCalledTimes(1);
   });
 
   it('is as large as its element, and named', async () => {

@@ -180,6 +180,27 @@ describe('The work of a SubjectModel', () => {
       expect(asked()[1]).toEqual(asked()[0]);
     });
 
+    it('goes on with the build that was cancelled after that', async () => {
+      await flip({ dynamic: true });
+      await connection.answer('add_variant', {
+        name: 'python dynamic',
+        revision: 1,
+        job: job({ aside: true, state: 'running' }),
+        code: ''
+      });
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ aside: true, state: 'cancelled' }) }
+      });
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ id: 'a later build', state: 'cancelled' }) }
+      });
+      void model.goOn();
+      jest.advanceTimersByTime(200);
+      expect(asked()).toHaveLength(1);
+    });
+
     it('follow the variant that is shown', () => {
       model.variant = 'cpp';
       expect(model.requested.cpp_wrapper).toBe(true);

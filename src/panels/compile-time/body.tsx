@@ -10,7 +10,7 @@ import { Chart } from './timeline/chart';
 import { ColdPart } from './cold/part';
 import { exportTrace } from './export';
 import type { Align, IPlace, Run } from './timeline/lanes';
-import { areFarApart, waterfall } from './timeline/lanes';
+import { areFarApart, haveSameLanes, waterfall } from './timeline/lanes';
 import { kernelPhases } from './timeline/loadPhases';
 import { LoadsPart } from './loads';
 import { Notes } from './notes';
@@ -85,10 +85,12 @@ export function CompileTimeBody(props: {
   const [window, setWindow] = React.useState<IWindow>({ start: 0, end: total });
   const [known, setKnown] = React.useState(chart);
   if (chart !== known) {
-    // Another chart is looked at as a whole.
     setKnown(chart);
-    setWindow({ start: 0, end: total });
-    setPlace(null);
+    if (!haveSameLanes(known, chart)) {
+      // Another chart is looked at as a whole.
+      setWindow({ start: 0, end: total });
+      setPlace(null);
+    }
   }
   const shares = runs.map((name): IRunShares => {
     const { lanes } = chart;

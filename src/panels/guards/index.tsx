@@ -58,7 +58,9 @@ export class GuardsView extends ReportView<Compilation> {
             key={call.key}
             args={call.args}
             name={call.name}
-            tries={this._triesOf(call.key).all}
+            tries={this._triesOf(call.key).all.filter(
+              ({ variant }) => variant === this.model.variant
+            )}
             off={this._whyOff()}
             onTry={args => void this._try(call.key, args)}
             onGoTo={outcome => this._goTo(outcome)}
@@ -149,7 +151,7 @@ export class GuardsView extends ReportView<Compilation> {
   }
 
   private _choose({ id, guards }: Compilation, index: number): void {
-    this._chosen = { compilation: id, index, expression: '' };
+    this._chosen = { ...this._shown(), compilation: id, index, expression: '' };
     const { origin } = guards[index];
     if (origin) {
       const { file, line } = origin;
@@ -163,13 +165,26 @@ export class GuardsView extends ReportView<Compilation> {
    */
   private _chosenIn({ id, guards }: Compilation): number | null {
     const chosen = this._chosen;
-    if (chosen?.compilation !== id) {
+    const { subject, variant } = this._shown();
+    if (
+      chosen?.compilation !== id ||
+      chosen.subject !== subject ||
+      chosen.variant !== variant
+    ) {
       return null;
     }
     const place =
       chosen.index ??
       guards.findIndex(guard => guard.expression === chosen.expression);
     return place >= 0 && place < guards.length ? place : null;
+  }
+
+  /**
+   * What is shown. Another variant has compilations of the same id.
+   */
+  private _shown(): { subject: string | null; variant: string | null } {
+    const { subject, variant } = this.model;
+    return { subject, variant };
   }
 
   private _marked(guards: readonly Guard[]): number {
@@ -236,6 +251,7 @@ export class GuardsView extends ReportView<Compilation> {
 
   private _goTo({ compilation, guard, place }: GuardOutcome): void {
     this._chosen = {
+      ...this._shown(),
       compilation,
       index: place,
       expression: guard?.expression ?? ''
@@ -249,6 +265,8 @@ export class GuardsView extends ReportView<Compilation> {
 
   private _options = DEFAULT_OPTIONS;
   private _chosen: {
+    subject: string | null;
+    variant: string | null;
     compilation: string;
     index: number | null;
     expression: string;

@@ -102,24 +102,26 @@ function curve(
   theme: IChartTheme,
   trans: TranslationBundle
 ): ITrace {
-  // Each launch as wide as one; the last needs an end.
-  const last = memory.live_bytes[memory.live_bytes.length - 1] ?? 0;
+  const { live_bytes: live } = memory;
+  const last = live.length - 1;
+  // Each launch as wide as one: the line steps midway between two. The first and the
+  // last need an end.
+  const launches = live.length ? [0, ...live.keys(), last] : [];
   return {
     type: 'scatter',
     mode: 'lines',
-    x: [
-      ...memory.live_bytes.map((_, step) => step - 0.5),
-      memory.live_bytes.length - 0.5
-    ],
-    y: [...memory.live_bytes, last],
-    customdata: [...memory.live_bytes.map((_, step) => step), -1],
-    line: { shape: 'hv', color: theme.accent, width: 1.5 },
+    x: launches.map((launch, place) =>
+      place === 0 ? -0.5 : place > live.length ? last + 0.5 : launch
+    ),
+    y: launches.map(launch => live[launch]),
+    customdata: launches,
+    line: { shape: 'hvh', color: theme.accent, width: 1.5 },
     fill: 'tozeroy',
     fillcolor: fade(theme.accent, 0.18),
-    text: [...memory.live_bytes, last].map(
-      (bytes, step) =>
-        `${asText(memory.steps[step] ?? '')}<br>` +
-        trans.__('%1 live', formatBytes(bytes))
+    text: launches.map(
+      launch =>
+        `${asText(memory.steps[launch] ?? '')}<br>` +
+        trans.__('%1 live', formatBytes(live[launch]))
     ),
     hoverinfo: 'text'
   };

@@ -270,6 +270,7 @@ function Times(props: {
           >
             <Chart
               make={distribution.make}
+              isLive
               height={height}
               label={trans.__(
                 'Distribution of times by variant, in the table below. %1',
@@ -288,6 +289,7 @@ function Times(props: {
             ) : (
               <Chart
                 make={ratios.make}
+                isLive
                 height={Math.max(RATIO_HEIGHT, height)}
                 label={trans.__(
                   'Running ratio to %1 with its interval, in the table below. %2',

@@ -122,7 +122,7 @@ export function Chart(props: {
       box.scrollTop = top + 2 * ROW_HEIGHT - room;
     }
   };
-  React.useEffect(() => bring(place), [place, chart]);
+  React.useEffect(() => bring(place), [place]);
 
   const pointOf = (event: { clientX: number; clientY: number }): IPoint => {
     const box = scroller.current!.getBoundingClientRect();
@@ -162,7 +162,8 @@ export function Chart(props: {
         style={{ height: Math.min(layout.height + AXIS_HEIGHT + 2, 4000) }}
         onScroll={draw}
         onFocus={() => {
-          if (!place && chart.lanes.length) {
+          // A press chooses what is under the pointer, by itself.
+          if (!place && !drag.current && chart.lanes.length) {
             props.onPlace({ lane: 0, span: 0 });
           }
         }}
@@ -218,7 +219,16 @@ export function Chart(props: {
             props.onPlace(spanUnder(pointOf(event)));
           }
         }}
-        onPointerLeave={() => setPointer(null)}
+        onPointerLeave={() => {
+          // A button may be released outside; a drag goes on there.
+          if (!drag.current?.on) {
+            drag.current = null;
+          }
+          setPointer(null);
+        }}
+        onPointerCancel={() => {
+          drag.current = null;
+        }}
         onDoubleClick={event => {
           const target = spanAt(chart, spanUnder(pointOf(event)));
           props.onWindow(

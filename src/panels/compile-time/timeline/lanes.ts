@@ -87,6 +87,25 @@ export function waterfall(
   return { lanes, total };
 }
 
+/**
+ * Whether two waterfalls have the same lanes: a place in one is the same in the other.
+ */
+export function haveSameLanes(before: IWaterfall, now: IWaterfall): boolean {
+  return (
+    before.total === now.total &&
+    before.lanes.length === now.lanes.length &&
+    before.lanes.every((lane, index) => {
+      const other = now.lanes[index];
+      return (
+        lane.id === other.id &&
+        lane.of === other.of &&
+        lane.run === other.run &&
+        lane.flame.spans.length === other.flame.spans.length
+      );
+    })
+  );
+}
+
 function kernelLanes(
   id: string,
   kernels: readonly IKernelPhases[],
