@@ -33,7 +33,8 @@ class SavedRandomness:
         if (
             now.python != self.python
             or not torch.equal(now.cpu, self.cpu)
-            or any(not torch.equal(a, b) for a, b in zip(now.cuda, self.cuda, strict=False))
+            or len(now.cuda) != len(self.cuda)
+            or any(not torch.equal(a, b) for a, b in zip(now.cuda, self.cuda, strict=True))
             or (self.numpy is not None and not _same_numbers(now.numpy, self.numpy))
         ):
             yield Change()
@@ -44,6 +45,10 @@ class SavedRandomness:
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
+        elif _cuda_is_up():
+            # The call was the first to use CUDA: no numbers had been drawn.
+            for generator in torch.cuda.default_generators:
+                generator.manual_seed(generator.initial_seed())
         if self.numpy is not None:
             sys.modules["numpy.random"].set_state(self.numpy)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from ..progress.progress import Monitor
 from ..torch_api.inductor.codegen import free_to_compile
+from .switch_interval import at_most
 
 SWITCH_S = 0.0005
 """Python's switch interval while requests are answered. With the default of 5 ms, a request waits
@@ -25,19 +24,8 @@ _CANCEL_S = 0.1
 @contextmanager
 def responsive() -> Iterator[None]:
     """Makes Python switch threads more often in the block. Such blocks may overlap."""
-    global _responsive, _usual_s
-    with _lock:
-        if not _responsive:
-            _usual_s = sys.getswitchinterval()
-            sys.setswitchinterval(min(_usual_s, SWITCH_S))
-        _responsive += 1
-    try:
+    with at_most(SWITCH_S):
         yield
-    finally:
-        with _lock:
-            _responsive -= 1
-            if not _responsive:
-                sys.setswitchinterval(_usual_s)
 
 
 @contextmanager
@@ -84,8 +72,3 @@ def generating(monitor: Monitor) -> Iterator[None]:
 
 
 _asking: list[object] = []
-_lock = threading.Lock()
-_responsive = 0
-"""How many blocks are `responsive` now."""
-_usual_s = 0.0
-"""The interval outside of them."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+
+from ..isolation.switch_interval import at_most
 
 _lock = threading.Lock()
 _threads: set[threading.Thread] = set()
@@ -44,16 +45,8 @@ def run(work: Callable[[], None]) -> bool:
 @contextlib.contextmanager
 def giving_way() -> Iterator[None]:
     """Threads release the GIL sooner within the block."""
-    before = sys.getswitchinterval()
-    if before > _SWITCH_S:
-        sys.setswitchinterval(_SWITCH_S)
-    now = sys.getswitchinterval()
-    try:
+    with at_most(_SWITCH_S):
         yield
-    finally:
-        # Unless other code has set it meanwhile.
-        if before > _SWITCH_S and sys.getswitchinterval() == now:
-            sys.setswitchinterval(before)
 
 
 def wait(timeout_s: float | None = None) -> bool:

@@ -10,7 +10,7 @@ import torch
 
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.background_runs import Held, bytes_of, hold
+from ..torch_api.inductor.background_runs import Held, bytes_of, copied_bytes, hold
 from . import background
 from .stage import ComparingStage
 
@@ -107,8 +107,11 @@ class BackgroundCheck(ComparingStage):
             raise
 
     def _kept_inputs(self, inputs: Sequence[Any]) -> list[Held] | None:
-        moving = [value for place, value in enumerate(inputs) if place not in self._static]
-        if sum(map(bytes_of, moving)) > COPIED_BYTES:
+        size = sum(
+            copied_bytes(value, copies=place not in self._static)
+            for place, value in enumerate(inputs)
+        )
+        if size > COPIED_BYTES:
             return None
         try:
             return [
@@ -121,7 +124,7 @@ class BackgroundCheck(ComparingStage):
     def _sample(self, inputs: list[Held], result: Sequence[Any]) -> _Sample | None:
         # What was written to at the first attempt will be at the next.
         copies = self._attempts > 0
-        if copies and sum(map(bytes_of, result)) > COPIED_BYTES:
+        if sum(copied_bytes(value, copies=copies) for value in result) > COPIED_BYTES:
             return None
         try:
             outputs = [hold(value, copies=copies) for value in result]

@@ -16,6 +16,7 @@ import msgspec
 
 from ..processes import runner
 from ..processes.folders import temporary
+from ..torch_api.inductor.both_wrappers import loading
 from ..torch_api.process import caches
 from . import background, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
@@ -225,6 +226,7 @@ def _stop() -> None:
 def _after_fork() -> None:
     global _builder
     _builder = Builder()
+    loading.after_fork()
     background.after_fork()
     observers.after_fork()
     graphs.after_fork()

@@ -10,6 +10,7 @@ import torch
 from ..report import OutputError
 from ..report.problem import message_of
 from ..torch_api.dynamo.wrapper_type import Inner
+from ..torch_api.inductor import background_runs
 from .stage import ComparingStage
 
 
@@ -48,24 +49,40 @@ class Check(ComparingStage):
         self._settle = settle
 
     def _serve(self, inputs: list[Any]) -> Any:
-        # The wrappers empty their lists.
-        inputs_of_check = list(inputs)
-        copies = self._copies(inputs)
+        # The wrappers empty their lists, and so free what they have used.
+        changed = self._changed(inputs)
         actual: list[Any] = []
         wrong: list[OutputError] | Exception | None = None
         try:
-            with torch.no_grad(), torch.random.fork_rng(self._devices):
-                actual = [*self.second(list(copies))]
+            actual = self._run_second(inputs)
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
-            wrong = error
+            # Its traceback would keep the copies.
+            wrong = error.with_traceback(None)
         expected = self._wrapper(inputs)
         if wrong is None:
-            wrong = self._differences(
-                [*expected, *self._changed(inputs_of_check)], [*actual, *self._changed(copies)]
-            )
+            try:
+                wrong = self._differences([*expected, *changed], actual)
+            except Exception as error:  # noqa: BLE001 - memory: the call has its result
+                wrong = error.with_traceback(None)
         self.is_settled = True
         self._settle(wrong)
         return expected
+
+    def _run_second(self, inputs: Sequence[Any]) -> list[Any]:
+        before = background_runs.allocated_bytes(self._devices)
+        copies = self._copies(inputs)
+        changed = self._changed(copies)
+        with torch.no_grad(), torch.random.fork_rng(self._devices):
+            actual = [*self.second(copies), *changed]
+        if not background_runs.has_room_again(before):
+            raise NoRoomError(
+                "Both wrappers run in one call to be compared, and the GPU has no memory for that."
+            )
+        return actual
+
+
+class NoRoomError(Exception):
+    """A GPU has no memory for two runs of a graph whose results are compared."""
 
 
 def off(wrong: list[OutputError], other: str) -> str:

@@ -79,11 +79,17 @@ class Recording(ComparingStage):
         return self._home.is_here()
 
     def _serve(self, inputs: list[Any]) -> Any:
-        copies = self._copies(inputs)
         # The tensors saved for a backward must be freeable while it is recorded.
-        changed, expected_changed = self._changed(inputs), self._changed(copies)
-        with torch.no_grad(), torch.random.fork_rng(self._devices):
-            expected = self._wrapper(copies)
+        changed = self._changed(inputs)
+        try:
+            copies = self._copies(inputs)
+            expected_changed = self._changed(copies)
+            with torch.no_grad(), torch.random.fork_rng(self._devices):
+                expected = self._wrapper(copies)
+        except torch.OutOfMemoryError as error:
+            no_room = error.with_traceback(None)
+            self._end(Recorded(self._seconds, no_room, is_replayed=False))
+            return self._wrapper(inputs)
         del copies
         start = time.perf_counter()
         wrong: list[OutputError] | Exception | None = None

@@ -31,7 +31,7 @@ from ..torch_api.process.environment import environment
 from . import background, observers
 from .background_check import BackgroundCheck
 from .cached_files import CachedFiles, Rejection
-from .check import Check, first_line, off
+from .check import Check, NoRoomError, first_line, off
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
 from .recording import Recording
@@ -351,9 +351,13 @@ class TieredGraph:
         with self._lock:
             compiled.current_callable = wrappers.first
             wrappers.next = None
+        if isinstance(wrong, NoRoomError):
+            # A process with more memory may compare.
+            self.fail(self._what("could not be checked"), str(wrong), remedy=_ROOM)
+            return
         self.files.forget_result()
         if isinstance(wrong, Exception):
-            # Another process may have more memory, or another GPU.
+            # Another process may have another GPU.
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
             self.fail(self._what(_ANOTHER_RESULT), why, remedy=_REPORT)
         else:
@@ -451,6 +455,7 @@ _ANOTHER_RESULT = "gives another result"
 _NOT_BUILT = "could not be built"
 _DOCTOR = "compilescope.doctor() looks whether the C++ compiler works here."
 _NO_WRAPPER = "There is no C++ wrapper to record."
+_ROOM = "Free memory of the GPU, or use a smaller batch; then start the process again."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 
 _numbers = itertools.count(1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from compilescope.isolation.thread_switching import responsive
 from compilescope.tiers import background, background_check
 from compilescope.tiers.background_check import LIMIT, BackgroundCheck
 from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
@@ -231,6 +232,15 @@ def test_large_inputs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     check([x, x])
     assert background.wait(600)
     assert ends == ["settled"]
+    # Those of the inference mode would be, and results too.
+    check, ends = check_of(scaled, scaled, static={0, 1})
+    with torch.inference_mode():
+        check([torch.ones(4), torch.ones(4)])
+    assert ends == ["given up"]
+    check, ends = check_of(lambda inputs: [inputs.pop().repeat(4)], doubled)
+    with torch.inference_mode():
+        check([torch.ones(1)])
+    assert ends == ["given up"]
 
 
 def test_an_input_that_cannot_be_copied_is_compared_in_a_call() -> None:
@@ -312,6 +322,17 @@ def test_so_is_one_that_calls_more_than_torchs_own_operators() -> None:
     outer = whole(torch.ops.aten.sin.default)
     outer.add_module("inner", whole(torch.ops.aten.rand_like.default))
     assert not is_repeatable(outer)
+
+
+def test_the_switch_interval_is_restored_whichever_block_ends_first() -> None:
+    before = sys.getswitchinterval()
+    tiers, panel = background.giving_way(), responsive()
+    tiers.__enter__()
+    panel.__enter__()
+    tiers.__exit__(None, None, None)
+    assert sys.getswitchinterval() < before
+    panel.__exit__(None, None, None)
+    assert sys.getswitchinterval() == before
 
 
 def test_threads_hand_pythons_lock_over_sooner_meanwhile() -> None:

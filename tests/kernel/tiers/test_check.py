@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.wrapper.launches import codes_of, launches_of
-from compilescope.tiers.check import Check
+from compilescope.tiers.check import Check, NoRoomError
+from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.both_wrappers.packing import light_context
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.wrapper_launches import count_launches
@@ -51,6 +53,40 @@ def test_equal_results_settle_it_once() -> None:
     for _ in range(2):
         assert torch.equal(check([x])[0], x * 2)
     assert settled == [None]
+
+
+def test_where_both_do_not_fit_in_memory_the_call_has_its_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = torch.randn(4)
+    alive: list[weakref.ref[Any]] = []
+
+    def second(inputs: list[Any]) -> list[Any]:
+        result = inputs.pop() * 2
+        alive.append(weakref.ref(result))
+        return [result]
+
+    def first(inputs: list[Any]) -> list[Any]:
+        assert alive[0]() is None, "the other's result takes the memory that this one needs"
+        return doubled(inputs)
+
+    monkeypatch.setattr(background_runs, "has_room_again", lambda before: False)
+    check, settled = check_of(first, second)
+    assert torch.equal(check([x])[0], x * 2)
+    assert isinstance(settled[0], NoRoomError)
+
+    def no_memory(*_: Any) -> Any:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.undo()
+    monkeypatch.setattr(Check, "_differences", no_memory)
+    check, settled = check_of(doubled, doubled)
+    assert torch.equal(check([x])[0], x * 2)
+    assert isinstance(settled[0], torch.OutOfMemoryError)
+    monkeypatch.setattr(Check, "_copies", no_memory)
+    check, settled = check_of(doubled, doubled)
+    assert torch.equal(check([x])[0], x * 2)
+    assert isinstance(settled[0], torch.OutOfMemoryError)
 
 
 def test_a_wrong_result_is_told_and_not_given() -> None:

@@ -22,6 +22,7 @@ from compilescope.tiers import background, observers, tier_warning
 from compilescope.tiers.builder import builder
 from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
+from torch._dynamo.convert_frame import compile_lock
 
 from .faults.faulty_tiers import X, subject, trained
 
@@ -261,6 +262,25 @@ def test_a_fork_keeps_the_tier_that_it_has() -> None:
 
 
 @pytest.mark.usefixtures("nothing_built")
+def test_a_fork_compiles_although_another_thread_held_torchs_lock() -> None:
+    is_held, may_end = threading.Event(), threading.Event()
+
+    def load() -> None:
+        with compile_lock:
+            is_held.set()
+            assert may_end.wait(600)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    assert is_held.wait(600)
+    # Waiting for it would be for ever.
+    assert in_child(lambda: [compile_lock.acquire(blocking=False)]) == [True]
+    may_end.set()
+    thread.join()
+    with compile_lock:
+        assert in_child(lambda: [compile_lock._is_owned()]) == [True]
+
+
 def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     has_forked, start = threading.Event(), runner.run
     told: list[int] = []

@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +57,12 @@ def hold(value: Any, *, copies: bool) -> Held:
 def bytes_of(value: Any) -> int:
     """About the memory that a copy takes."""
     return value.numel() * value.itemsize if isinstance(value, torch.Tensor) else 0
+
+
+def copied_bytes(value: Any, *, copies: bool) -> int:
+    """About the memory that `hold` takes."""
+    is_copied = isinstance(value, torch.Tensor) and (copies or value.is_inference())
+    return bytes_of(value) if is_copied else 0
 
 
 def is_possible(device: int | None) -> bool:
@@ -120,6 +126,29 @@ def has_room(device: int | None, held: int) -> bool:
         return True
     free, _ = torch.cuda.mem_get_info(device)
     return free >= torch.cuda.max_memory_allocated(device) - held
+
+
+def allocated_bytes(devices: Sequence[int]) -> dict[int, int]:
+    """GPU → the bytes of its memory that tensors of this process take."""
+    return {device: torch.cuda.memory_allocated(device) for device in devices}
+
+
+def has_room_again(before: Mapping[int, int]) -> bool:
+    """Whether GPUs have memory for what they just ran once more, while its results are kept.
+
+    Parameters
+    ----------
+    before
+        `allocated_bytes` from before that.
+    """
+    for device, allocated in before.items():
+        # At most: the process may have needed more earlier.
+        needed = torch.cuda.max_memory_allocated(device) - allocated
+        free, _ = torch.cuda.mem_get_info(device)
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        if free + cached < needed:
+            return False
+    return True
 
 
 def _lower_priority() -> None:

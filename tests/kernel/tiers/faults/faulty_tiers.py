@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ ctypes.pythonapi.Py_Exit(0)
 """
 
 
-def ended(program: str, *folders: Path, variables: dict[str, str]) -> tuple[str, str]:
+def output_of(program: str, *folders: Path, variables: dict[str, str]) -> tuple[str, str]:
     """What a program wrote and its errors; these folders are on its path, and compilescope's.
 
     It runs in a process that is forked (`forks`), as importing Inductor takes seconds. There it
@@ -86,7 +87,9 @@ def ended(program: str, *folders: Path, variables: dict[str, str]) -> tuple[str,
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    with process.stdin, process.stdout, process.stderr:
-        output, errors = process.stdout.read().decode(), process.stderr.read().decode()
-    assert process.wait() == 0, errors
-    return output, errors
+    with process.stdin, process.stdout, process.stderr, ThreadPoolExecutor(1) as thread:
+        # At the same time: a full pipe would stop the program.
+        errors = thread.submit(process.stderr.read)
+        output = process.stdout.read().decode()
+    assert process.wait() == 0, errors.result().decode()
+    return output, errors.result().decode()

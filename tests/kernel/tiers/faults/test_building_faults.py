@@ -27,7 +27,7 @@ from compilescope.tiers.tiered_graph import TieredGraph
 from compilescope.torch_api.inductor.both_wrappers import compiling, requirements
 from torch._inductor import exc as inductor
 
-from .faulty_tiers import X, ended, problem_of, subject, swapped
+from .faulty_tiers import X, output_of, problem_of, subject, swapped
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -305,7 +305,7 @@ def test_the_interpreter_ends_while_it_is_built(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: named\nVersion: 1\n")
     lines = [f"{name} = {place}" for name, place in points.items()]
     (info / "entry_points.txt").write_text("\n".join(["[torch_dynamo_backends]", *lines]))
-    output, errors = ended(_PROGRAM, tmp_path, variables={})
+    output, errors = output_of(_PROGRAM, tmp_path, variables={})
     total, pid = output.split()
     assert float(total) == 24.0
     assert not psutil.pid_exists(int(pid)), signal.Signals(signal.SIGKILL)

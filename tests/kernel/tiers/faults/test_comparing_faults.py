@@ -16,7 +16,7 @@ from compilescope.tiers.tier_warning import TierWarning
 from compilescope.torch_api.inductor.both_wrappers import compiling, loading
 from compilescope.torch_api.inductor.graph_recording import Loaded
 
-from .faulty_tiers import X, ended, problem_of, subject, swapped
+from .faulty_tiers import X, output_of, problem_of, subject, swapped
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
@@ -179,7 +179,7 @@ run_beside_fork(main)
 
 def test_the_interpreter_ends_while_it_is_compared(tmp_path: Path) -> None:
     caches_folder = tmp_path / "own"
-    output, errors = ended(_CHECKING, variables={"TORCHINDUCTOR_CACHE_DIR": str(caches_folder)})
+    output, errors = output_of(_CHECKING, variables={"TORCHINDUCTOR_CACHE_DIR": str(caches_folder)})
     assert float(output) == 24.0
     assert errors == ""
     # Whatever it came to was noted, and the next process starts with it.

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import pickle
 import platform
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
@@ -55,6 +56,14 @@ def prepare_load(compiled: Any) -> None:
     # Without a compiler nothing is built, and the build says so.
     with contextlib.suppress(Exception):
         cpp_builder.get_cpp_compiler()
+
+
+def after_fork() -> None:
+    """In a child process: the thread that loaded, and held torch's compile lock, is not here."""
+    convert_frame = sys.modules.get("torch._dynamo.convert_frame")
+    # The thread that forked may be compiling: it goes on here, and releases the lock.
+    if convert_frame is not None and not convert_frame.compile_lock._is_owned():
+        convert_frame.compile_lock._at_fork_reinit()
 
 
 def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
