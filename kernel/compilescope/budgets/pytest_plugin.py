@@ -11,14 +11,19 @@ torch and the rest are imported for the first marked test.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import re
 from collections.abc import Generator
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from ..report import Report
 
 MARKER = "compilescope"
 _PLAIN = r"[\w./:\-]+(\[[\w.\-]*\])?"
@@ -72,14 +77,17 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     except CompilescopeError as error:
         pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
     folder: Path | None = item.config.getoption("--compilescope-report")
-    with unseen_by(_is_pytests), session().watcher.block(MEMORY_MB, caller()) as report:
-        result = yield
-    page = None
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        name = file_name(item.nodeid)
-        report.save(folder / f"{name}.compilescope.json")
-        page = folder / f"{name}.html"
+    report = None
+    try:
+        with unseen_by(_is_pytests), session().watcher.block(MEMORY_MB, caller()) as report:
+            result = yield
+    except BaseException:
+        if folder is not None and report is not None:
+            # The report of an earlier run must not pass for this one's.
+            with contextlib.suppress(CompilescopeError, OSError):
+                _save(report, folder, file_name(item.nodeid))
+        raise
+    page = None if folder is None else _save(report, folder, file_name(item.nodeid))
     try:
         check(budget, report, page)
     except BudgetError as error:
@@ -87,6 +95,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     else:
         return result
     pytest.fail(message, pytrace=False)
+
+
+def _save(report: Report, folder: Path, name: str) -> Path:
+    """Saves a test's report, and returns where its page goes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    report.save(folder / f"{name}.compilescope.json")
+    return folder / f"{name}.html"
 
 
 def file_name(node_id: str) -> str:

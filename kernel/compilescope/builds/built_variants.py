@@ -77,6 +77,7 @@ class BuiltVariants:
         self._builds: dict[str, KeptBuild] = {}
         self._code = KeptCode()
         self._shared: CodeSet | None = None
+        self._version = code_copies.version
         self._is_open = False
         self._is_closed = False
 
@@ -86,7 +87,9 @@ class BuiltVariants:
 
         Builds of functions whose code somebody has replaced since are dropped.
         """
-        if self.code_copies.renew():
+        self.code_copies.renew()
+        if self._version != self.code_copies.version:
+            self._version = self.code_copies.version
             self.clear()
         self._is_open = True
         try:

@@ -113,8 +113,9 @@ def _compilation(options: argparse.Namespace) -> Compilation:
     """The compilation that the options name, or the first with the requested part."""
     if not files.is_trace(options.file):
         report = files.read(options.file)
-        compile_id = options.compilation or _first(_candidates(report, options), options).id
-        return report.compilation(compile_id, options.variant)
+        if options.compilation is None:
+            return _first(_candidates(report, options), options)
+        return report.compilation(options.compilation, options.variant)
     from ..readers.lazy_trace import Trace
 
     with Trace(options.file, show_progress) as trace:

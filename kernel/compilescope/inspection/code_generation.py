@@ -60,6 +60,7 @@ class CodeGeneration:
         self._shipment = shipment
         self._compiled = compiled
         self._captures = Captures()
+        self._version = code_copies.version
 
     def is_aot_compiled(self, variant: Variant) -> bool:
         """Whether the subject is a result of ``aot_compile``, which cannot be rebuilt."""
@@ -69,7 +70,15 @@ class CodeGeneration:
         """Whether `generate` works for the variant without a call of the subject."""
         if not runs_here(variant) or self.is_aot_compiled(variant):
             return True
+        self._drop_outdated()
         return self._captures.find(variant) is not None
+
+    def _drop_outdated(self) -> None:
+        """Drops captures of code that the functions do not have any more."""
+        self._code_copies.renew()
+        if self._version != self._code_copies.version:
+            self._version = self._code_copies.version
+            self._captures = Captures()
 
     def capture(self, variant: Variant, monitor: Monitor) -> Sequence[str]:
         """Runs the subject under Dynamo; returns the state that could not be restored."""
@@ -86,6 +95,7 @@ class CodeGeneration:
                 snapshot.restore()
                 monitor.check()
                 captured.problem = self._blame(captured.problem)
+        self._drop_outdated()
         self._captures.put(variant, captured)
         return snapshot.unsaved
 

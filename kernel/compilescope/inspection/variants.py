@@ -208,6 +208,11 @@ def checked(variant: Variant) -> Variant:
         backend = refer(backend) if callable(backend) else backend
         variant = msgspec.structs.replace(variant, backend=backend, options=refer(variant.options))
     check(variant)
+    if variant.uses_inductor and "cpp_wrapper" in variant.options:
+        # torch's own spelling of the switch, over which it would win.
+        options = dict(variant.options)
+        cpp_wrapper = bool(options.pop("cpp_wrapper"))
+        variant = msgspec.structs.replace(variant, cpp_wrapper=cpp_wrapper, options=options)
     if variant.target is None:
         return variant
     return msgspec.structs.replace(variant, target=known.plain(variant.target))

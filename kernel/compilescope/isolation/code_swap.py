@@ -14,18 +14,30 @@ from contextlib import contextmanager
 CodeSet = list[types.CodeType]
 
 
+_copies: dict[int, weakref.ref[types.CodeType]] = {}
+"""Id → each copy that exists, of all subjects: several may have the same functions."""
+
+
 class CodeCopies:
-    """The functions of a subject, and copies of their code."""
+    """The functions of a subject, and copies of their code.
+
+    Attributes
+    ----------
+    version
+        How often functions were given other code (IPython's autoreload does that).
+    """
 
     def __init__(self, functions: list[types.FunctionType]) -> None:
         self._functions = functions
         self._own = [function.__code__ for function in functions]
-        self._copies: dict[int, weakref.ref[types.CodeType]] = {}
+        self.version = 0
 
     def copy(self) -> CodeSet:
         """A fresh copy of every function's own code."""
+        self.renew()
         copies = [code.replace() for code in self._own]
-        self._copies |= {id(code): weakref.ref(code) for code in copies}
+        for code in copies:
+            _note_copy(code)
         return copies
 
     def install(self, code_set: CodeSet) -> None:
@@ -33,28 +45,35 @@ class CodeCopies:
         for function, code in zip(self._functions, code_set, strict=True):
             function.__code__ = code
 
-    def renew(self) -> bool:
-        """Whether functions were given other code (IPython's autoreload does that).
+    def renew(self) -> None:
+        """Takes code that functions were given meanwhile as their own.
 
-        From then on that is their own code; earlier sets copy the old code.
+        Earlier sets copy the old code.
         """
         now = [function.__code__ for function in self._functions]
         own_codes = [
-            before if self._is_copy(code) else code
-            for before, code in zip(self._own, now, strict=True)
+            before if _is_copy(code) else code for before, code in zip(self._own, now, strict=True)
         ]
-        changed = any(code is not before for before, code in zip(self._own, own_codes, strict=True))
-        self._own = own_codes
-        return changed
+        if any(code is not before for before, code in zip(self._own, own_codes, strict=True)):
+            self._own = own_codes
+            self.version += 1
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Restores the functions' own code after the block, whatever was installed in it."""
+        self.renew()
         try:
             yield
         finally:
             self.install(self._own)
 
-    def _is_copy(self, code: types.CodeType) -> bool:
-        reference = self._copies.get(id(code))
-        return reference is not None and reference() is code
+
+def _note_copy(code: types.CodeType) -> None:
+    key = id(code)
+    # By identity: a copy equals the code that it copies.
+    _copies[key] = weakref.ref(code, lambda _: _copies.pop(key, None))
+
+
+def _is_copy(code: types.CodeType) -> bool:
+    reference = _copies.get(id(code))
+    return reference is not None and reference() is code

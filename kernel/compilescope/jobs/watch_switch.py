@@ -65,6 +65,9 @@ class Watcher:
                 watch = self._new("watch", None, cell.id if cell else None, memory_mb or MEMORY_MB)
                 self._switch = watch
                 self._keep(watch)
+            elif not watch.is_on:
+                # Its report may have been evicted meanwhile.
+                self._keep(watch)
             watch.start()
         self._changed(watch)
         return watch

@@ -10,7 +10,7 @@ from ..inspection import variants as names
 from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
 from ..jobs.runner import Kind, usual
-from ..report import is_record
+from ..report import Report, is_record
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 
@@ -34,6 +34,23 @@ def check_seconds(seconds: float) -> None:
         )
 
 
+def refuse_records(report: Report, variants: Sequence[str]) -> None:
+    """Refuse variants that hold what the user's own code compiled.
+
+    Raises
+    ------
+    CompilescopeError
+        One of them does.
+    """
+    for name in variants:
+        if is_record(report.variant(name)):
+            raise CompilescopeError(
+                f"{name!r} cannot be built or timed.",
+                "It holds what your own code compiled as it ran: there is no call to repeat.",
+                "Choose another variant.",
+            )
+
+
 def requested_variants(
     inspection: Inspection, variants: Sequence[str], kind: Kind
 ) -> dict[str, Variant]:
@@ -52,13 +69,7 @@ def requested_variants(
     CompilescopeError
         A variant does not exist, or there is no call to repeat for it.
     """
-    for name in variants:
-        if is_record(inspection.report.variant(name)):
-            raise CompilescopeError(
-                f"{name!r} cannot be built or timed.",
-                "It holds what your own code compiled as it ran: there is no call to repeat.",
-                "Choose another variant.",
-            )
+    refuse_records(inspection.report, variants)
     chosen = list(variants) or list(usual(inspection, kind))
     requested = {name: inspection.report.variant(name).requested for name in chosen}
     if not variants:

@@ -14,6 +14,7 @@ from ..report.errors import CompilescopeError
 from ..report.given_values import check_number, check_report, check_text
 from ..report.variant import Variant
 from ..studies.table import usual as usual_studies
+from .queued_work import refuse_records
 from .session import Session
 
 Tell = Callable[[Progress], None]
@@ -36,7 +37,7 @@ def measure(
         The report is not from this kernel, a variant does not exist, or the time is invalid.
     """
     check_number("seconds", seconds, "the seconds to measure for: 10")
-    inspection = _inspection(session, report)
+    inspection = inspection_of(session, report)
     requested = _requested(inspection, variants, "measure")
     return session.measure(
         report.subject.id, requested, seconds=seconds, breakdown=breakdown, progress=progress
@@ -58,7 +59,7 @@ def study(
     CompilescopeError
         The report is not from this kernel, or a study or variant does not exist.
     """
-    inspection = _inspection(session, report)
+    inspection = inspection_of(session, report)
     for name in studies:
         check_text("A study", name, "the study's name")
     requested = _requested(inspection, variants, "study")
@@ -93,7 +94,7 @@ def measure_and_study(
         plan := plan_breakdown(
             report,
             [variant.name for variant in report.variants],
-            lambda variant: _inspection(session, report).results.changed(variant),
+            lambda variant: inspection_of(session, report).results.changed(variant),
         )
     ):
         requested = {plan.variant: report.variant(plan.variant).requested}
@@ -102,7 +103,14 @@ def measure_and_study(
         )
 
 
-def _inspection(session: Session, report: Report) -> Inspection:
+def inspection_of(session: Session, report: Report) -> Inspection:
+    """The inspection that made a report.
+
+    Raises
+    ------
+    CompilescopeError
+        It is not in this kernel.
+    """
     check_report(report)
     inspection = session.inspections.get(report.subject.id)
     if isinstance(inspection, Inspection) and inspection.report is report:
@@ -135,6 +143,7 @@ def _requested(inspection: Inspection, variants: object, kind: Kind) -> dict[str
     if isinstance(variants, list) and variants:
         chosen = [name for name in variants if isinstance(name, str) and name in present]
         if len(chosen) == len(variants):
+            refuse_records(inspection.report, chosen)
             return {name: present[name] for name in chosen}
     parsed = names.parse(variants)
     return {names.name_in(inspection.report, variant): variant for variant in parsed.values()}

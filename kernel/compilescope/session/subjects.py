@@ -87,7 +87,7 @@ class Subjects:
         before = self.inspections.get(new.id)
         if before is not None:
             inspection.report.sweep = before.report.sweep
-        for other in _replaced(new, self.inspections):
+        for other in _replaced(inspection, self.inspections):
             self.drop(other)
         self.inspections[new.id], self.revisions[new.id] = inspection, revision
         for other in _superfluous(self.inspections):
@@ -98,7 +98,7 @@ class Subjects:
         """Add the results of earlier runs of the same call to a report."""
         new = inspection.report.subject
         inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
-        for other in dict.fromkeys([new.id, *_replaced(new, self.inspections)]):
+        for other in dict.fromkeys([new.id, *_replaced(inspection, self.inspections)]):
             before = self.inspections.get(other)
             if isinstance(before, Inspection) and before.likeness == inspection.likeness:
                 but = (AS_WRITTEN, IN_CELL, *requested)
@@ -143,13 +143,22 @@ def _lighten(inspected: Mapping[str, Inspected]) -> None:
             subject.let_go()
 
 
-def _replaced(new: Subject, inspected: Mapping[str, Inspected]) -> list[str]:
+def _replaced(new: Inspected, inspected: Mapping[str, Inspected]) -> list[str]:
     """The subjects that a new one replaces; an active watch is never replaced."""
+    subject = new.report.subject
     return [
         name
-        for name, subject in inspected.items()
-        if not _is_on(subject) and (name == new.id or _is_again(new, subject.report.subject))
+        for name, old in inspected.items()
+        if not _is_on(old)
+        and (name == subject.id or (_is_alike(new, old) and _is_again(subject, old.report.subject)))
     ]
+
+
+def _is_alike(new: Inspected, old: Inspected) -> bool:
+    """Whether one can replace the other: not where they are two ranks of a run."""
+    rank, other = new.report.rank, old.report.rank
+    is_same_run = rank is not None and other is not None and rank.group == other.group
+    return type(new) is type(old) and not is_same_run
 
 
 def _superfluous(inspected: Mapping[str, Inspected]) -> list[str]:

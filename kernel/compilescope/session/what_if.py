@@ -9,7 +9,6 @@ from ..distributed.remote_report import Elsewhere
 from ..guards.ask_live import ask_compilation, ask_compiled
 from ..guards.costs import add_fails
 from ..guards.kept_guards import by_report_id, report_ids
-from ..inspection.inspection import Inspection
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_function
@@ -17,6 +16,7 @@ from ..report.what_if import WhatIf
 from ..subject import notebook_globals
 from ..torch_api.guards.keeping import live_guards
 from ..watching.watch import Watch
+from .requests import inspection_of
 from .session import Session
 
 
@@ -89,12 +89,12 @@ def ask_call(
     if not isinstance(what, Report):
         check_function("call", what)
         return ask_compiled(what, args, kwargs)
-    inspection = session.inspection(what.subject.id)
-    if not isinstance(inspection, Inspection):
+    if what.subject.kind == "watch":
         raise CompilescopeError(
             "A watch has no call of its own.",
             remedy="Ask about the function itself: compilescope.what_if(fn, ...).",
         )
+    inspection = inspection_of(session, what)
     variants = [
         variant for variant in inspection.report.variants if inspection.has_guards(variant.name)
     ]

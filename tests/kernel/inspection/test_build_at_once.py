@@ -75,6 +75,8 @@ def without_measurements(compilation: Compilation) -> dict[str, Any]:
     for field in MEASURED:
         data.pop(field)
         data["absent"].pop(field, None)
+    # A slow machine may not measure them all in their time.
+    data["absent"].pop("guard_costs", None)
     for graph_break in data["breaks"]:
         graph_break.pop("duration_us")
     for graph in data["graphs"].values():

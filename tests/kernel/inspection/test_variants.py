@@ -124,6 +124,15 @@ def test_a_wrong_backend_names_those_to_use() -> None:
     assert set(message.split("'")[3::2]) <= set(list_backends(exclude_tags=None))
 
 
+def test_torchs_own_spelling_of_the_cpp_wrapper_is_the_switch() -> None:
+    written = cs.Variant(options={"cpp_wrapper": True, "epilogue_fusion": False})
+    switched = cs.Variant(cpp_wrapper=True, options={"epilogue_fusion": False})
+    assert variants.parse(written) == variants.parse(switched)
+    assert variants.parse(cs.Variant(cpp_wrapper=True, options={"cpp_wrapper": False})) == {
+        "python": cs.Variant()
+    }
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_a_variant(name: str) -> None:
     (item,) = variants.parse(name).items()

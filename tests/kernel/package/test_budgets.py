@@ -119,6 +119,12 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
             torch._dynamo.reset()
             compile_twice()
 
+        @pytest.mark.compilescope(recompiles=1)
+        def test_failing():
+            torch._dynamo.reset()
+            compile_twice()
+            assert not "a failure of the test's own"
+
         def test_unmarked():
             compile_twice()
 
@@ -129,7 +135,7 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
     )
     # The package's entry point has pytest load the plugin.
     result = pytester.runpytest_inprocess("--strict-markers", "--compilescope-report=reports")
-    result.assert_outcomes(passed=2, failed=2)
+    result.assert_outcomes(passed=2, failed=3)
     result.stdout.fnmatch_lines(
         ["*1 compile budget exceeded", "*recompiles: 1, budget 0 (1 over)", "*size mismatch*"]
     )
@@ -141,6 +147,7 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
     names = sorted(path.name for path in (pytester.path / "reports").iterdir())
     name = "test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports.py-test_"
     assert names == [
+        f"{name}failing.compilescope.json",
         f"{name}over.compilescope.json",
         f"{name}over.html",
         f"{name}within.compilescope.json",

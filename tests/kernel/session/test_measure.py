@@ -150,6 +150,30 @@ def test_a_function_that_got_other_code_keeps_it(monkeypatch: pytest.MonkeyPatch
     assert fn.__code__ is again.__code__
 
 
+def test_a_function_that_got_other_code_is_captured_with_it() -> None:
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    def again(x: torch.Tensor) -> torch.Tensor:
+        return x.cos()
+
+    _, inspection = inspected(fn)
+    _, other = inspected(fn)
+    fn.__code__ = again.__code__
+    static = {"static": cs.Variant(backend="eager", dynamic=False)}
+    inspection.capture(static, Monitor())
+    inspection.generate(static, Monitor())
+    assert fn.__code__ is again.__code__
+    (compilation,) = inspection.report.variant("static").compilations
+    assert "cos" in compilation.graphs["dynamo"].text
+    # A copy that another inspection runs is nobody's own code.
+    with inspection._builds.code_copies.guarded():
+        inspection._builds.code_copies.install(inspection._builds.code_copies.copy())
+        other._builds.code_copies.renew()
+    measure(other)
+    assert fn.__code__ is again.__code__
+
+
 def test_only_so_many_builds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_variants, "MOST", 2)
     variants = {f"v{size}": cs.Variant(backend="eager", dynamic=size == 0) for size in range(2)}

@@ -9,10 +9,12 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
+from compilescope.distributed.remote_report import Elsewhere
 from compilescope.inspection.variants import name_in
 from compilescope.progress.progress import Progress
-from compilescope.report import IN_CELL, Report
+from compilescope.report import IN_CELL, Rank, Report
 from compilescope.report.errors import CompilescopeError
+from compilescope.session import requests
 from compilescope.session import subjects as session_subjects
 from compilescope.session.session import Session
 from compilescope.watching.running_code import watching
@@ -74,6 +76,37 @@ def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(session.revisions) == set(session.inspections)
 
 
+def test_every_rank_of_a_run_is_kept() -> None:
+    session = Session()
+    inspected(session)
+    (mine,) = session.inspections.values()
+    for number in (1, 0):
+        report = Report(
+            subject=msgspec.structs.replace(mine.report.subject, id=f"rank {number}"),
+            rank=Rank(rank=number, size=2, group="run"),
+        )
+        session._subjects.keep(Elsewhere(report, f"rank {number} of 2"))
+    assert list(session.inspections) == [mine.report.subject.id, "rank 1", "rank 0"]
+    again = msgspec.structs.replace(report, rank=Rank(rank=0, size=2, group="next run"))
+    again.subject = msgspec.structs.replace(report.subject, id="rank 0 again")
+    session._subjects.keep(Elsewhere(again, "rank 0 of 2"))
+    assert list(session.inspections) == [mine.report.subject.id, "rank 0 again"]
+
+
+def test_a_watch_that_was_evicted_is_there_again_once_it_is_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_subjects, "MOST", 1)
+    session = Session()
+    watch = session.watcher.on()
+    session.watcher.off()
+    inspected(session)
+    assert watch.report.subject.id not in session.inspections
+    assert session.watcher.on() is watch
+    assert session.inspections[watch.report.subject.id] is watch
+    session.watcher.off()
+
+
 def test_a_forgotten_subject_says_so() -> None:
     session = Session()
     subject = inspected(session)
@@ -104,6 +137,9 @@ def test_what_the_cell_itself_compiled_is_part_of_the_report() -> None:
     assert session.inspection(subject).report.variant(IN_CELL).recorded
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
         session.panel_jobs.measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
+    report = session.inspection(subject).report
+    with pytest.raises(CompilescopeError, match="cannot be built or timed"):
+        requests.measure(session, report, variants=[IN_CELL, "python"], seconds=1.0)
 
 
 def again(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
