@@ -222,6 +222,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         return
     packed = noticed.packed
     if packed is not None and not packed.data:
+        graph.keep(lambda: graph.files.note_unsendable(packed.why))
         graph.fail_to_send(packed.why)
         return
     try:
@@ -231,7 +232,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         graph.fail_to_build(f"Its graph cannot be saved: {error}.")
         return
     if not graph.files.job.exists():
-        graph.fail_to_send(_LOST)
+        graph.fail_to_send(graph.files.why_unsendable() or _LOST)
         return
     graph.prepare()
     builder().submit(graph)

@@ -100,6 +100,9 @@ class Builder:
                 self._give_up(why, traceback.format_exc())
 
     def _run_process(self) -> None:
+        with self._changed:
+            first = self._waiting[0]
+        self._wait_for_caches(first)
         with temporary("tiers") as folder:
             header = {
                 "queue": str(folder),
@@ -155,7 +158,12 @@ class Builder:
             answer = msgspec.json.decode((folder / f"{name}{ANSWER}").read_bytes(), type=Answer)
             with self._changed:
                 del self._ordered[name]
+            self._wait_for_caches(graph)
             _take(graph, answer)
+
+    def _wait_for_caches(self, graph: TieredGraph) -> None:
+        """An inspection has its own caches, which lack the graph's libraries."""
+        caches.wait_for(graph.files.caches, lambda: self._is_stopped)
 
     def _after(self, ended: runner.Ended) -> None:
         """The process has ended: unanswered orders fail, or go to another process."""

@@ -48,6 +48,7 @@ class CachedFiles:
 
     def __init__(self, key: str) -> None:
         self.is_lasting = bool(key)
+        self.caches = caches.folder()
         self.folder = caches.own_folder() / "tiers" / (key or f"once-{secrets.token_hex(12)}")
 
     @property
@@ -81,6 +82,19 @@ class CachedFiles:
         self.folder.mkdir(parents=True, exist_ok=True)
         _write(self._traits, msgspec.json.encode(traits))
         _write(self.job, packed)
+        self._unsendable.unlink(missing_ok=True)
+
+    def note_unsendable(self, why: str) -> None:
+        """Records why the graph cannot be packed: a later process does not see the graph itself."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _write(self._unsendable, why.encode())
+
+    def why_unsendable(self) -> str:
+        """Why an earlier process could not pack the graph; empty if that is not known."""
+        try:
+            return self._unsendable.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
 
     def traits(self) -> Traits:
         """The graph's properties that an earlier process stored, if any."""
@@ -149,6 +163,10 @@ class CachedFiles:
 
     def _gain(self, tier: TierName) -> Path:
         return self.folder / f"gain-{tier}.json"
+
+    @property
+    def _unsendable(self) -> Path:
+        return self.folder / "unsendable.txt"
 
     @property
     def _checked(self) -> Path:

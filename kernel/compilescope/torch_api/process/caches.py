@@ -15,7 +15,8 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _TRITON_FOLDER = "TRITON_CACHE_DIR"
+_LOOK_S = 0.2
+
+_changed = threading.Condition()
+_switched_by: list[int] = []
+"""The thread of each block that now has its own caches."""
 
 
 @contextlib.contextmanager
@@ -40,6 +46,8 @@ def only(folder: Path) -> Iterator[None]:
         codecache.torch_key()
     before = {name: os.environ.get(name) for name in (_FOLDER, _TRITON_FOLDER)}
     memory = [(cache, dict(cache)) for cache in _in_memory()]
+    with _changed:
+        _switched_by.append(threading.get_ident())
     for cache, _ in memory:
         cache.clear()
     _forget_path()
@@ -57,6 +65,34 @@ def only(folder: Path) -> Iterator[None]:
             cache.clear()
             cache.update(content)
         _forget_path()
+        with _changed:
+            _switched_by.remove(threading.get_ident())
+            _changed.notify_all()
+
+
+def wait_for(wanted: Path, cancelled: Callable[[], bool]) -> None:
+    """Waits while a block of any thread has switched from these caches to others.
+
+    Parameters
+    ----------
+    wanted
+        What `folder` gave.
+    cancelled
+        Whether to stop waiting.
+    """
+    with _changed:
+        while _switched_by and folder() != wanted and not cancelled():
+            _changed.wait(_LOOK_S)
+
+
+def _after_fork() -> None:
+    """In a child process: blocks of other threads do not end here."""
+    global _changed
+    _changed = threading.Condition()
+    _switched_by[:] = [ident for ident in _switched_by if ident == threading.get_ident()]
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def folder() -> Path:

@@ -19,12 +19,22 @@ import pytest
 import torch
 from compilescope.processes import runner
 from compilescope.subject import pickled_subject
-from compilescope.tiers import backend, background, passing_errors, tier_warning, tiered_graph
+from compilescope.tiers import (
+    backend,
+    background,
+    graphs,
+    passing_errors,
+    tier_warning,
+    tiered_graph,
+)
 from compilescope.tiers import builder as builders
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
 from compilescope.tiers.tiered_graph import TieredGraph
 from compilescope.torch_api.inductor.both_wrappers import compiling, requirements
+from compilescope.torch_api.inductor.both_wrappers.packing import Packed
+from compilescope.torch_api.process import caches
+from compilescope.torch_api.trace import compile_calls
 from torch._inductor import exc as inductor
 
 from .faulty_tiers import X, output_of, problem_of, subject, swapped
@@ -247,6 +257,38 @@ def test_a_graph_that_cannot_be_sent() -> None:
     with torch.no_grad(), pytest.warns(TierWarning, match="freezing puts the parameters"):
         compiled(torch.ones(2, 4))
     assert "cannot be built in another process" in problem_of(compiled).what
+
+
+def test_a_graph_that_cannot_be_packed_has_the_same_reason_in_the_next_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "pack", lambda *_: Packed(b"", "It holds a lock."))
+        compiled = cs.tiered(subject)
+        with pytest.warns(TierWarning, match="It holds a lock"):
+            problem_of(compiled, X)
+    # torch's caches have the graph now: it is not seen again.
+    torch._dynamo.reset()
+    monkeypatch.setattr(tier_warning, "_warned", {})
+    compiled = cs.tiered(subject)
+    with pytest.warns(TierWarning, match="It holds a lock"):
+        problem_of(compiled, X)
+
+
+def test_a_result_that_comes_during_an_inspection_is_loaded_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+    monkeypatch.setattr(TieredGraph, "begin", lambda self: begun.set())
+    compiled = cs.tiered(subject)
+    compiled(X)
+    (graph,) = graphs.of(compile_calls.context_of(compiled))
+    assert begun.wait(600)
+    with caches.only(tmp_path / "an inspection's"):
+        while not graph.files.result.exists():
+            assert builder().wait(0.01) is False
+        assert builder().wait(0.5) is False
+    assert swapped(compiled)
 
 
 def test_an_interrupted_first_call_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
