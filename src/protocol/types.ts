@@ -12,6 +12,8 @@ export const STACK_VALUE = 'a value that was on the stack at the graph break';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
+export const WAYS_SLOWER =
+  'No compiled way is faster than eager. Leave the call uncompiled.';
 export const WAYS_UNDECIDED =
   'No compiled way is clearly faster than eager: the measurement is too noisy or too short. Measure again on a quiet machine.';
 

@@ -8,7 +8,7 @@ import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
 import { SweepView } from '../../src/panels/sweep/view';
-import { WAYS_UNDECIDED } from '../../src/protocol/types';
+import { WAYS_SLOWER, WAYS_UNDECIDED } from '../../src/protocol/types';
 import type {
   Choices,
   DeployWay,
@@ -369,6 +369,23 @@ describe('SweepBody', () => {
     ]);
     expect(page.text()).toContain(WAYS_UNDECIDED);
     expect(page.text()).not.toContain('Lowest latency');
+  });
+
+  it('recommends no way that is slower than eager, which is not there', () => {
+    show(null, [
+      variantReport('python', {
+        ways: ['blocks compiled', 'nested region'].map(name =>
+          way(name, {
+            cold_s: 20,
+            first_s: 20,
+            call_us: 120,
+            is_pareto: true,
+            speedup: speedup('slower', '1.20× slower than eager')
+          })
+        )
+      })
+    ]);
+    expect(page.text()).toContain(WAYS_SLOWER);
   });
 
   it('shows the ways to deploy, what each gives up, and the code of one', () => {

@@ -13,7 +13,12 @@ from compilescope.analysis.figures.speedups import speedup
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.numerics import compare
 from compilescope.report import Report, Subject, VariantReport
-from compilescope.report.measurements.deployment import PRELUDE, WAYS_UNDECIDED, DeployWay
+from compilescope.report.measurements.deployment import (
+    PRELUDE,
+    WAYS_SLOWER,
+    WAYS_UNDECIDED,
+    DeployWay,
+)
 from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
 from compilescope.studies.deploy.way_process import _is_accurate, blame
@@ -376,6 +381,12 @@ def test_what_cannot_be_recommended_says_why() -> None:
         report_of(EAGER).best("speed")  # type: ignore[arg-type]
     with pytest.raises(cs.CompilescopeError, match="No way needs less than"):
         report_of(EAGER).best(memory_gb=0.5)
+    # The study `blocks` measures no eager.
+    only_slow = report_of(SLOW)
+    with pytest.raises(cs.CompilescopeError, match="No compiled way is faster than eager"):
+        only_slow.best()
+    assert only_slow.variants[0].ways[0].best_for == []
+    assert WAYS_SLOWER in rows.remarks(only_slow.variants[0])
 
 
 def test_the_table_is_in_the_text_and_in_the_page() -> None:

@@ -17,6 +17,9 @@ WAYS_UNDECIDED = (
 )
 """The text in place of a recommendation if noise hides whether a way is faster than eager."""
 
+WAYS_SLOWER = "No compiled way is faster than eager. Leave the call uncompiled."
+"""The text in place of a recommendation if that is so, and eager is not among the ways."""
+
 PRELUDE = "import functools\nfrom pathlib import Path\n\nimport torch\n"
 """The beginning of every way's code."""
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import CompilescopeError
 from ..units import duration
-from .deployment import PRELUDE, WAYS_UNDECIDED, DeployWay, Objective
+from .deployment import PRELUDE, WAYS_SLOWER, WAYS_UNDECIDED, DeployWay, Objective
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
@@ -83,7 +83,8 @@ def recommend(
     Raises
     ------
     CompilescopeError
-        Nothing was measured, the objective is unknown, or no way fits in the memory.
+        Nothing was measured, the objective is unknown, no way fits in the memory, or all are slower
+        than eager, which is not among them.
     """
     if objective not in OBJECTIVES:
         raise CompilescopeError(
@@ -95,6 +96,12 @@ def recommend(
         raise CompilescopeError(
             "No way to deploy the call was measured.",
             remedy="Measure them first: compilescope.study(report, 'deploy').",
+        )
+    if all_are_slower(way for _, way in counted):
+        raise CompilescopeError(
+            "There is no way to recommend.",
+            WAYS_SLOWER,
+            "To measure the other ways, call compilescope.study(report, 'deploy').",
         )
     fits = [
         (variant, way)
@@ -126,9 +133,15 @@ def judge(ways: Sequence[DeployWay]) -> None:
         way.is_pareto = id(way) in front
         way.paste_code = "" if way.cold_s is None else paste_code(way)
         way.best_for = []
-    if front and not _undecided([("", way) for way in ways if counts(way)]):
+    counted = [way for way in ways if counts(way)]
+    if front and not all_are_slower(counted) and not _undecided([("", way) for way in counted]):
         for objective in OBJECTIVES:
             recommend([("", way) for way in ways], objective, None).way.best_for.append(objective)
+
+
+def all_are_slower(ways: Iterable[DeployWay]) -> bool:
+    """Whether the calls of all ways take at least as long as eager's, which is not among them."""
+    return all(way.ship_code and not _is_faster(way) and not _may_be_faster(way) for way in ways)
 
 
 def paste_code(way: DeployWay) -> str:

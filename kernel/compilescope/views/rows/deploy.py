@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import WAYS_UNDECIDED, DeployWay, Report, VariantReport, units
-from ...report.measurements.recommendation import OBJECTIVES
+from ...report import WAYS_SLOWER, WAYS_UNDECIDED, DeployWay, Report, VariantReport, units
+from ...report.measurements.recommendation import OBJECTIVES, all_are_slower, counts
 from .. import wording
 from .table import Column, Table
 
@@ -105,8 +105,8 @@ def _recommended(variant: VariantReport) -> Iterator[str]:
     ]
     if best:
         yield f"report.best() recommends {', '.join(best)}."
-    elif any(way.is_pareto for way in variant.ways):
-        yield WAYS_UNDECIDED
+    elif counted := [way for way in variant.ways if counts(way)]:
+        yield WAYS_SLOWER if all_are_slower(counted) else WAYS_UNDECIDED
 
 
 def _uneven(variant: VariantReport) -> Iterator[str]:

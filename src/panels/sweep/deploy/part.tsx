@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../../charts';
-import { WAYS_UNDECIDED } from '../../../protocol/types';
+import { WAYS_SLOWER, WAYS_UNDECIDED } from '../../../protocol/types';
 import type { DeployWay, VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
 import { StudyPart } from '../../common/study';
@@ -146,6 +146,15 @@ function recommendedIn(
         balanced
       )
     : ways.some(({ is_pareto }) => is_pareto)
-      ? WAYS_UNDECIDED
+      ? ways.some(isUndecided)
+        ? WAYS_UNDECIDED
+        : WAYS_SLOWER
       : '';
+}
+
+/**
+ * Whether noise hides if its calls are faster than eager's.
+ */
+function isUndecided({ speedup }: DeployWay): boolean {
+  return speedup?.standing === 'noisy' || speedup?.standing === 'few';
 }
