@@ -48,4 +48,18 @@ describe('Camera', () => {
     const endless = { ...tall, height: 20_000 };
     expect(camera.holds(endless, WIDTH, HEIGHT)).toBe(false);
   });
+
+  it('begins a wide layout before a box, not in it', () => {
+    const camera = new Camera();
+    camera.home({ width: 2000, height: 4000 }, WIDTH, HEIGHT);
+    const { x } = camera;
+    const box = { x: x - 60, y: 0, width: 100, height: 30 };
+    camera.startBefore([
+      { ...box, x: x + 10 },
+      { ...box, x: x - 100 }
+    ]);
+    expect(camera.x).toBe(x);
+    camera.startBefore([box, { ...box, x: x - 80 }]);
+    expect(place(camera, { ...box, x: x - 80 })[0]).toBeCloseTo(24);
+  });
 });

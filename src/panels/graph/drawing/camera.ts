@@ -81,6 +81,18 @@ export class Camera implements IViewport {
   }
 
   /**
+   * Move left until the left edge cuts none of some boxes.
+   */
+  startBefore(boxes: readonly IBox[]): void {
+    const cut = boxes.filter(
+      ({ x, width }) => x < this.x && x + width > this.x
+    );
+    if (cut.length > 0) {
+      this.x = Math.min(...cut.map(({ x }) => x)) - MARGIN / this.scale;
+    }
+  }
+
+  /**
    * Whether a box and a margin can be on the screen as a whole, and be read.
    */
   holds(box: IBox, width: number, height: number): boolean {

@@ -138,9 +138,21 @@ export class GraphCanvas {
    * Show its beginning, large enough to be read.
    */
   home(): void {
-    const layout = this._picture?.scene.layout;
-    if (layout && this._width > 0) {
-      this.camera.home(layout, this._width, this._height);
+    const scene = this._picture?.scene;
+    if (scene && this._width > 0) {
+      const { camera } = this;
+      camera.home(scene.layout, this._width, this._height);
+      camera.startBefore(
+        scene
+          .itemsIn(
+            camera.x,
+            camera.y,
+            camera.x,
+            camera.y + this._height / camera.scale
+          )
+          .filter(item => !scene.isOpen(item))
+          .flatMap(item => scene.box(item) ?? [])
+      );
       this._settle(() => this.home());
       this._options.onScale(this.camera.scale);
       this.redraw();
