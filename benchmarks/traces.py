@@ -61,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mb", type=float, nargs="+", default=[1, 10, 100])
     parser.add_argument(
-        "--small", action="store_true", help="of compilations of some 20 KB each, not of 1.5 MB"
+        "--small", action="store_true", help="of compilations of some 40 KB each, not of 1.5 MB"
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tlparse", default=shutil.which("tlparse"), help="its executable")

@@ -93,7 +93,7 @@ def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() ->
     (difference,) = other[1].rank.differences
     assert (difference.kind, difference.serious, difference.other) == ("collectives", True, 0)
     output = text.render(other[1])
-    assert "rank 1 of 2, nccl on cuda:1: 1 difference to other ranks, 1 may hang" in output
+    assert "rank 1 of 2, nccl on cuda:1: 1 difference from other ranks, 1 may hang" in output
     assert "all_reduce max float32[4, s0] in 0/0 inference, line 4" in output
     page = html.render(other[1], full=True)
     assert "1 may hang" in page

@@ -55,7 +55,7 @@ def rank_line(report: Report) -> str:
     same = f"the same code {others}" if rank.same else ""
     differs = wording.count(len(rank.differences), "difference")
     serious = sum(difference.serious for difference in rank.differences)
-    outcome = same or f"{differs} to other ranks" + (f", {serious} may hang" if serious else "")
+    outcome = same or f"{differs} from other ranks" + (f", {serious} may hang" if serious else "")
     return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {outcome}"
 
 
