@@ -152,7 +152,7 @@ export class Plot implements IDisposable {
           }
         });
         this._host.addEventListener('pointerdown', () =>
-          window.addEventListener('pointerup', this._lookAnew, {
+          window.addEventListener('pointerup', this._forgetHover, {
             capture: true,
             once: true
           })
@@ -167,7 +167,7 @@ export class Plot implements IDisposable {
    * most every 50 ms, and forgets it if it draws or looks while a button is down: the
    * click would be lost. It hears of `pointerup` after this, as `mouseup`.
    */
-  private _lookAnew = (): void => {
+  private _forgetHover = (): void => {
     if (!this._isDisposed) {
       this._plotly?.Fx.unhover(this._host);
     }

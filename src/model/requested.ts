@@ -14,9 +14,9 @@ export class RequestedVariants {
    * The requested variant whose code this job was to generate, if the job was cancelled
    * or failed.
    */
-  unmadeBy(job: string | undefined): Variant | null {
-    const unmade = this._unmade;
-    return unmade && unmade.job === job ? unmade.variant : null;
+  unfinishedOf(job: string | undefined): Variant | null {
+    const unfinished = this._unfinished;
+    return unfinished && unfinished.job === job ? unfinished.variant : null;
   }
 
   /**
@@ -27,7 +27,7 @@ export class RequestedVariants {
    */
   awaitCell(revision: number): void {
     this._cell = { revision };
-    this._unmade = null;
+    this._unfinished = null;
   }
 
   /**
@@ -42,7 +42,7 @@ export class RequestedVariants {
    */
   awaitVariant(name: string): void {
     this._name = name;
-    this._unmade = null;
+    this._unfinished = null;
   }
 
   /**
@@ -117,7 +117,7 @@ export class RequestedVariants {
     const { requested } = switches;
     const isOwn = switches.jobEnded(job.id);
     if (isOwn && job.state !== 'done') {
-      this._unmade = { job: job.id, variant: requested };
+      this._unfinished = { job: job.id, variant: requested };
       this._name = null;
       this.followShown(report);
     }
@@ -152,8 +152,10 @@ export class RequestedVariants {
   }
 
   private _name: string | null = null;
-  private _unmade: { readonly job: string; readonly variant: Variant } | null =
-    null;
+  private _unfinished: {
+    readonly job: string;
+    readonly variant: Variant;
+  } | null = null;
 
   /**
    * The cell whose variants have not all arrived.

@@ -190,9 +190,9 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   async goOn(): Promise<void> {
-    const unmade = this._requestedVariants.unmadeBy(this.job?.id);
-    if (unmade) {
-      this.setRequested(unmade);
+    const variant = this._requestedVariants.unfinishedOf(this.job?.id);
+    if (variant) {
+      this.setRequested(variant);
     } else {
       await this.run();
     }

@@ -159,7 +159,7 @@ describe('The work of a SubjectModel', () => {
       expect(model.pending).toBe(false);
     });
 
-    it('shows what there is after a cancel, and goes on when asked to', async () => {
+    async function flipAndCancel() {
       await flip({ dynamic: true });
       await connection.answer('add_variant', {
         name: 'python dynamic',
@@ -172,6 +172,10 @@ describe('The work of a SubjectModel', () => {
         event: 'job_changed',
         data: { job: job({ aside: true, state: 'cancelled' }) }
       });
+    }
+
+    it('shows what there is after a cancel, and goes on when asked to', async () => {
+      await flipAndCancel();
       expect(model.pending).toBe(false);
       expect(model.requested.dynamic).toBeNull();
       await model.goOn();
@@ -180,18 +184,8 @@ describe('The work of a SubjectModel', () => {
       expect(asked()[1]).toEqual(asked()[0]);
     });
 
-    it('goes on with the build that was cancelled after that', async () => {
-      await flip({ dynamic: true });
-      await connection.answer('add_variant', {
-        name: 'python dynamic',
-        revision: 1,
-        job: job({ aside: true, state: 'running' }),
-        code: ''
-      });
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ aside: true, state: 'cancelled' }) }
-      });
+    it('goes on with a build that was cancelled after that', async () => {
+      await flipAndCancel();
       connection.event.emit({
         event: 'job_changed',
         data: { job: job({ id: 'a later build', state: 'cancelled' }) }
@@ -199,6 +193,7 @@ describe('The work of a SubjectModel', () => {
       void model.goOn();
       jest.advanceTimersByTime(200);
       expect(asked()).toHaveLength(1);
+      expect(connection.log.map(([command]) => command)).toContain('start_run');
     });
 
     it('follow the variant that is shown', () => {

@@ -46,7 +46,7 @@ class CodeCopies:
             function.__code__ = code
 
     def renew(self) -> None:
-        """Takes code that functions were given meanwhile as their own.
+        """Adopts code that functions were given meanwhile as their own.
 
         Earlier sets copy the old code.
         """

@@ -23,26 +23,26 @@ def at_most(seconds: float) -> Iterator[None]:
     restores the process's own, or leaves what other code has set meanwhile.
     """
     with _lock:
-        _look()
+        _read_usual()
         _wanted_s.append(seconds)
-        _set()
+        _apply()
     try:
         yield
     finally:
         with _lock:
-            _look()
+            _read_usual()
             _wanted_s.remove(seconds)
-            _set()
+            _apply()
 
 
-def _look() -> None:
+def _read_usual() -> None:
     global _usual_s
     current = sys.getswitchinterval()
     if not _wanted_s or current != _set_s:
         _usual_s = current
 
 
-def _set() -> None:
+def _apply() -> None:
     global _set_s
     sys.setswitchinterval(min([_usual_s, *_wanted_s]))
     _set_s = sys.getswitchinterval()

@@ -60,7 +60,7 @@ def bytes_of(value: Any) -> int:
 
 
 def copied_bytes(value: Any, *, copies: bool) -> int:
-    """About the memory that `hold` takes."""
+    """The bytes that `hold` takes for a value."""
     is_copied = isinstance(value, torch.Tensor) and (copies or value.is_inference())
     return bytes_of(value) if is_copied else 0
 
