@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -14,11 +15,6 @@ from ..torch_api.inductor.background_runs import Held, bytes_of, copied_bytes, h
 from . import background
 from .stage import ComparingStage
 
-LIMIT = 3
-"""Calls whose values are compared, if they were written to before the comparison ended."""
-COPIED_BYTES = 64 * 2**20
-"""The most that is copied in a call."""
-
 _log = logging.getLogger(__name__)
 
 Outcome = Literal["equal", "changed", "unknown"]
@@ -28,7 +24,8 @@ class _Sample(NamedTuple):
     """A call."""
 
     inputs: list[Held]
-    outputs: list[Held]
+    results: list[Held]
+    """Its outputs, and the inputs that it changed, as they were after it."""
     event: Any
 
 
@@ -36,11 +33,10 @@ class BackgroundCheck(ComparingStage):
     """Replaces a graph's wrapper until a background thread has compared the new one with it.
 
     A call returns the first tier's result, as without this. Its inputs and results are kept for the
-    thread: parameters and buffers by reference, other inputs as copies. Only equal results settle
-    the check. Otherwise a call compares both: values may have been written in a way that torch does
-    not count.
+    thread, as copies or by reference. Only equal results settle the check. Otherwise a call
+    compares both: values may have been written in a way that torch does not count.
 
-    Only for graphs that change nothing in place and draw no random numbers.
+    Only for graphs that draw no random numbers.
 
     Parameters
     ----------
@@ -48,9 +44,12 @@ class BackgroundCheck(ComparingStage):
         The current wrapper, and the new one.
     static
         The indices of the inputs whose addresses do not change between calls.
+    copies_all
+        Whether all values are copied, as in training, which soon writes to them. Otherwise the
+        static inputs and the results are kept by reference, until some were written to.
     device
         The GPU that the graph runs on.
-    undefined, kernels
+    changes, undefined, kernels
         As for `ComparingStage`.
     settle
         Called once, in the thread that compares, if the results agree.
@@ -64,19 +63,21 @@ class BackgroundCheck(ComparingStage):
         second: Inner,
         *,
         static: Collection[int],
+        copies_all: bool,
         device: int | None,
+        changes: Collection[int] | None,
         undefined: Collection[int],
         kernels: int,
         settle: Callable[[], None],
         give_up: Callable[[], None],
     ) -> None:
-        super().__init__(first, changes=(), devices=(), undefined=undefined, kernels=kernels)
+        super().__init__(first, changes=changes, devices=(), undefined=undefined, kernels=kernels)
         self.second = second
-        self._static = frozenset(static)
+        self._shared = frozenset(place for place in static if self._is_unchanged(place))
+        self._copies_all = copies_all
         self._device = device
         self._settle = settle
         self._give_up = give_up
-        self._attempts = 0
         self._is_comparing = False
 
     def after_fork(self) -> None:
@@ -89,14 +90,26 @@ class BackgroundCheck(ComparingStage):
 
     def _serve(self, inputs: list[Any]) -> Any:
         kept = self._kept_inputs(inputs)
+        changed = self._changed(inputs)
+        references = [
+            weakref.ref(value) if isinstance(value, torch.Tensor) else None for value in inputs
+        ]
         result = self._wrapper(inputs)
-        sample = None if kept is None else self._sample(kept, result)
+        sample = None
+        if kept is not None:
+            # A forward saves some of its inputs for its backward.
+            returned = {
+                id(value): held
+                for place, (reference, held) in enumerate(zip(references, kept, strict=True))
+                if self._is_unchanged(place) and reference is not None
+                if (value := reference()) is not None
+            }
+            sample = self._sample(kept, returned, [*result, *changed])
         if sample is None or not self._begin(sample):
             self._end(self._give_up)
         return result
 
     def _begin(self, sample: _Sample) -> bool:
-        self._attempts += 1
         self._is_comparing = True
         # Only the thread holds it: it is freed when the thread ends.
         samples = [sample]
@@ -107,54 +120,62 @@ class BackgroundCheck(ComparingStage):
             raise
 
     def _kept_inputs(self, inputs: Sequence[Any]) -> list[Held] | None:
-        size = sum(
-            copied_bytes(value, copies=place not in self._static)
-            for place, value in enumerate(inputs)
+        return self._kept(
+            [(value, place not in self._shared) for place, value in enumerate(inputs)]
         )
-        if size > COPIED_BYTES:
-            return None
-        try:
-            return [
-                hold(value, copies=place not in self._static) for place, value in enumerate(inputs)
-            ]
-        except Exception as error:  # noqa: BLE001 - memory, or a kind of tensor; the call goes on
-            _log.info("the inputs of a call cannot be kept: %s", error)
-            return None
 
-    def _sample(self, inputs: list[Held], result: Sequence[Any]) -> _Sample | None:
-        # What was written to at the first attempt will be at the next.
-        copies = self._attempts > 0
-        if sum(copied_bytes(value, copies=copies) for value in result) > COPIED_BYTES:
+    def _sample(
+        self, inputs: list[Held], returned: dict[int, Held], results: Sequence[Any]
+    ) -> _Sample | None:
+        new = [value for value in results if id(value) not in returned]
+        kept = self._kept([(value, False) for value in new])
+        if kept is None:
+            return None
+        held_by_id = dict(zip(map(id, new), kept, strict=True)) | returned
+        try:
+            event = background_runs.mark(self._device)
+        except Exception as error:  # noqa: BLE001 - as below
+            _log.info("the GPU's progress cannot be marked: %s", error)
+            return None
+        return _Sample(inputs, [held_by_id[id(value)] for value in results], event)
+
+    def _kept(self, values: Sequence[tuple[Any, bool]]) -> list[Held] | None:
+        """Values, each with whether it is copied in any case; None if that is impossible."""
+        decided = [(value, copies or self._copies_all) for value, copies in values]
+        size = sum(copied_bytes(value, copies=copies) for value, copies in decided)
+        if not background_runs.may_copy(self._device, size):
             return None
         try:
-            outputs = [hold(value, copies=copies) for value in result]
-            return _Sample(inputs, outputs, background_runs.mark(self._device))
-        except Exception as error:  # noqa: BLE001 - as above
-            _log.info("the results of a call cannot be kept: %s", error)
+            return [hold(value, copies=copies) for value, copies in decided]
+        except Exception as error:  # noqa: BLE001 - memory, or a kind of tensor; the call goes on
+            _log.info("the values of a call cannot be kept: %s", error)
             return None
 
     def _compare(self, samples: list[_Sample]) -> None:
-        with background.giving_way():
+        with background.paced():
             outcome = self._outcome(samples.pop())
-        if outcome == "equal":
-            self._end(self._settle)
-        elif outcome == "changed" and self._attempts < LIMIT:
-            self._is_comparing = False
-        else:
-            self._end(self._give_up)
+            if outcome == "equal":
+                self._end(self._settle)
+            elif outcome == "changed" and not self._copies_all:
+                self._copies_all = True
+                self._is_comparing = False
+            else:
+                self._end(self._give_up)
 
     def _outcome(self, sample: _Sample) -> Outcome:
-        static = sum(bytes_of(sample.inputs[place].value) for place in self._static)
+        shared = sum(bytes_of(held.value) for held in sample.inputs if held.version is not None)
         try:
             with torch.no_grad(), background_runs.beside(self._device, sample.event):
-                if not background_runs.has_room(self._device, static):
+                if not background_runs.has_room(self._device, shared):
                     return "unknown"
-                actual = self.second([held.value for held in sample.inputs])
-                wrong = self._differences([held.value for held in sample.outputs], [*actual])
+                values = [held.value for held in sample.inputs]
+                changed = self._changed(values)
+                actual = [*self.second(values), *changed]
+                wrong = self._differences([held.value for held in sample.results], actual)
         except Exception as error:  # noqa: BLE001 - a call finds out whether it is the new tier's
             _log.info("two wrappers could not be compared beside the calls: %s", error)
             return "unknown"
-        if not all(held.is_unchanged for held in (*sample.inputs, *sample.outputs)):
+        if not all(held.is_unchanged for held in (*sample.inputs, *sample.results)):
             return "changed"
         return "equal" if wrong is None else "unknown"
 

@@ -155,11 +155,15 @@ class Builder:
             self._begun.add(name)
             graph.begin()
         elif what == END:
-            answer = msgspec.json.decode((folder / f"{name}{ANSWER}").read_bytes(), type=Answer)
-            with self._changed:
-                del self._ordered[name]
-            self._wait_for_caches(graph)
-            _take(graph, answer)
+            with background.paced():
+                self._hear_end(name, graph, folder)
+
+    def _hear_end(self, name: str, graph: TieredGraph, folder: Path) -> None:
+        answer = msgspec.json.decode((folder / f"{name}{ANSWER}").read_bytes(), type=Answer)
+        with self._changed:
+            del self._ordered[name]
+        self._wait_for_caches(graph)
+        _take(graph, answer)
 
     def _wait_for_caches(self, graph: TieredGraph) -> None:
         """An inspection has its own caches, which lack the graph's libraries."""
@@ -229,6 +233,8 @@ def builder() -> Builder:
 
 def _stop() -> None:
     _builder.stop()
+    for graph in graphs.every():
+        graph.files.settle()
 
 
 def _after_fork() -> None:

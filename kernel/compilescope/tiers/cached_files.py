@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import weakref
 from pathlib import Path
 
 import msgspec
@@ -50,6 +51,9 @@ class CachedFiles:
         self.is_lasting = bool(key)
         self.caches = caches.folder()
         self.folder = caches.own_folder() / "tiers" / (key or f"once-{secrets.token_hex(12)}")
+        if not self.is_lasting:
+            # At the end of the process the builder does this, once nothing writes there any more.
+            weakref.finalize(self, _remove, self.folder, os.getpid()).atexit = False
 
     @property
     def job(self) -> Path:
@@ -171,6 +175,12 @@ class CachedFiles:
     @property
     def _checked(self) -> Path:
         return self.folder / "checked"
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Removes a folder, unless this is a fork of the process that it belongs to."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, content: bytes) -> None:

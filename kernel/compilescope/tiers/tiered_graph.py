@@ -31,7 +31,7 @@ from ..torch_api.process.environment import environment
 from . import background, observers
 from .background_check import BackgroundCheck
 from .cached_files import CachedFiles, Rejection
-from .check import Check, NoRoomError, first_line, off
+from .check import Check, UncheckedError, first_line, off
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
 from .recording import Recording
@@ -188,8 +188,7 @@ class TieredGraph:
     def prepare(self) -> None:
         """Does work at compile time that would otherwise delay calls during a load or a check."""
         prepare_load(self.compiled)
-        for device in gpus(self.compiled):
-            background_runs.prepare(device)
+        background_runs.prepare(gpus(self.compiled))
 
     def begin(self) -> None:
         """It is being built."""
@@ -225,8 +224,7 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            with background.giving_way():
-                loaded = self._load(compiled)
+            loaded = self._load(compiled, gives_way=True)
         except UnlikeError as error:
             self.files.forget_result()
             self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)
@@ -255,14 +253,11 @@ class TieredGraph:
     def _is_checked_in_background(self, compiled: Any) -> bool:
         """Whether both wrappers can be compared in the background.
 
-        A forward keeps much for its backward, which takes over that memory, and then parameters
-        change. Calls that record CUDA graphs compare, too.
+        Calls that record CUDA graphs compare, too.
         """
         devices = gpus(compiled)
         return (
-            self.report_now.kind == "inference"
-            and self.traits.is_repeatable
-            and not self.changes()
+            self.traits.is_repeatable
             and self.cuda_graphs.tier is None
             and compiled.device_types <= {"cpu", "cuda"}
             and len(devices) <= 1
@@ -274,6 +269,9 @@ class TieredGraph:
             first,
             second,
             static=(compiled.fx_kwargs or {}).get("static_input_idxs") or (),
+            # A backward takes over the memory of what a forward saved, and then parameters change.
+            copies_all=self.report_now.kind != "inference",
+            changes=self.changes(),
             device=next(iter(gpus(compiled)), None),
             undefined=self.traits.undefined,
             kernels=count_launches(compiled.source_code),
@@ -302,9 +300,10 @@ class TieredGraph:
             wrappers.next = self._check(compiled, wrappers.first, wrappers.next.second)
             self._install(compiled, wrappers)
 
-    def _load(self, compiled: Any) -> Loaded:
+    def _load(self, compiled: Any, *, gives_way: bool = False) -> Loaded:
         records = self.report_now.compilation if self.cuda_graphs.is_possible else ""
-        return load(self.files.result.read_bytes(), compiled, records=records)
+        built = self.files.result.read_bytes()
+        return load(built, compiled, records=records, gives_way=gives_way)
 
     def changes(self) -> frozenset[int] | None:
         """The inputs that it changes in place; None for a backward."""
@@ -351,9 +350,9 @@ class TieredGraph:
         with self._lock:
             compiled.current_callable = wrappers.first
             wrappers.next = None
-        if isinstance(wrong, NoRoomError):
-            # A process with more memory may compare.
-            self.fail(self._what("could not be checked"), str(wrong), remedy=_ROOM)
+        if isinstance(wrong, UncheckedError):
+            # Another process may compare.
+            self.fail(self._what("could not be checked"), str(wrong), remedy=wrong.remedy)
             return
         self.files.forget_result()
         if isinstance(wrong, Exception):
@@ -455,7 +454,6 @@ _ANOTHER_RESULT = "gives another result"
 _NOT_BUILT = "could not be built"
 _DOCTOR = "compilescope.doctor() looks whether the C++ compiler works here."
 _NO_WRAPPER = "There is no C++ wrapper to record."
-_ROOM = "Free memory of the GPU, or use a smaller batch; then start the process again."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 
 _numbers = itertools.count(1)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
 import torch
-from compilescope.isolation.thread_switching import responsive
-from compilescope.tiers import background, background_check
-from compilescope.tiers.background_check import LIMIT, BackgroundCheck
+from compilescope.tiers import background
+from compilescope.tiers.background_check import BackgroundCheck
+from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
 
 from .stand_in_wrappers import InterruptedOnce, doubled
@@ -28,13 +29,22 @@ class Ends(list[str]):
     """What a check came to."""
 
 
-def check_of(first: Any, second: Any, *, static: Any = ()) -> tuple[BackgroundCheck, Ends]:
+def check_of(
+    first: Any,
+    second: Any,
+    *,
+    static: Any = (),
+    copies_all: bool = False,
+    changes: Collection[int] | None = (),
+) -> tuple[BackgroundCheck, Ends]:
     ends = Ends()
     check = BackgroundCheck(
         first,
         second,
         static=static,
+        copies_all=copies_all,
         device=None,
+        changes=changes,
         undefined=(),
         kernels=1,
         settle=lambda: ends.append("settled"),
@@ -143,15 +153,69 @@ def test_parameters_that_are_written_to_meanwhile_are_compared_at_another_call()
     assert checked.ends == ["settled"]
 
 
-def test_after_some_such_calls_a_call_is_to_compare() -> None:
+def test_such_parameters_are_copied_at_that_call() -> None:
     checked = ScaledCheck()
-    for _ in range(LIMIT):
+    for _ in range(2):
         assert checked.ends == []
         checked.call()
         checked.weight.add_(1)
         checked.second.finish()
-    assert checked.ends == ["given up"]
-    assert len(checked.second.threads) == LIMIT
+    assert checked.ends == ["settled"]
+    assert len(checked.second.threads) == 2
+
+
+def test_in_training_all_values_may_be_written_to_at_once() -> None:
+    def forward(inputs: list[Any]) -> Any:
+        weight, count, x = inputs
+        inputs.clear()
+        count.add_(1)
+        return (weight * x + count, weight)
+
+    second = Held(forward)
+    check, ends = check_of(forward, second, static={0, 1}, copies_all=True, changes={1})
+    weight, count, x = torch.randn(4), torch.zeros(4), torch.randn(4)
+    expected = weight * x + 1
+    result, saved = check([weight, count, x])
+    assert torch.equal(result, expected)
+    assert saved is weight
+    assert torch.equal(count, torch.ones(4))
+    for value in (weight, count, x, result):
+        value.zero_()
+    second.finish()
+    assert ends == ["settled"]
+
+
+def test_a_changed_input_is_compared() -> None:
+    def forgets(inputs: list[Any]) -> Any:
+        inputs.clear()
+        return ()
+
+    def counts(inputs: list[Any]) -> Any:
+        inputs.pop().add_(1)
+        return ()
+
+    check, ends = check_of(counts, forgets, static={0}, changes={0})
+    count = torch.zeros(2)
+    check([count])
+    assert background.wait(600)
+    assert ends == ["given up"]
+    assert torch.equal(count, torch.ones(2))
+
+
+def test_a_backward_takes_over_the_memory_of_what_was_saved() -> None:
+    def backward(inputs: list[Any]) -> Any:
+        (saved,) = inputs
+        inputs.clear()
+        return (saved.mul_(2),)
+
+    second = Held(backward)
+    check, ends = check_of(backward, second, static={0}, copies_all=True, changes=None)
+    saved = torch.ones(4)
+    (gradient,) = check([saved])
+    assert gradient is saved
+    gradient.zero_()
+    second.finish()
+    assert ends == ["settled"]
 
 
 def test_what_torch_does_not_count_rejects_nothing() -> None:
@@ -222,7 +286,7 @@ def test_nothing_of_a_call_is_kept_afterwards(wrong: float) -> None:
 
 
 def test_large_inputs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_check, "COPIED_BYTES", 12)
+    monkeypatch.setattr(background_runs, "may_copy", lambda device, size: size <= 12)
     check, ends = check_of(doubled, doubled)
     x = torch.randn(4)
     assert torch.equal(check([x])[0], x * 2)
@@ -324,27 +388,35 @@ def test_so_is_one_that_calls_more_than_torchs_own_operators() -> None:
     assert not is_repeatable(outer)
 
 
-def test_the_switch_interval_is_restored_whichever_block_ends_first() -> None:
-    before = sys.getswitchinterval()
-    tiers, panel = background.giving_way(), responsive()
-    tiers.__enter__()
-    panel.__enter__()
-    tiers.__exit__(None, None, None)
-    assert sys.getswitchinterval() < before
-    panel.__exit__(None, None, None)
-    assert sys.getswitchinterval() == before
+def test_work_beside_calls_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(background, "_WORK_S", 0.0)
+    monkeypatch.setattr(time, "sleep", pauses.append)
+
+    def steps() -> int:
+        return sum(abs(number) for number in range(10))
+
+    with background.paced():
+        steps()
+        with background.paced():
+            steps()
+        before = len(pauses)
+        steps()
+    assert len(pauses) > before > 0
+    assert sys.getprofile() is None
 
 
-def test_threads_hand_pythons_lock_over_sooner_meanwhile() -> None:
-    before = sys.getswitchinterval()
-    with background.giving_way():
-        inside = sys.getswitchinterval()
-        with background.giving_way():
-            assert sys.getswitchinterval() == inside
-        assert sys.getswitchinterval() == inside
-    assert inside < before
-    assert sys.getswitchinterval() == before
-    with background.giving_way():
-        sys.setswitchinterval(0.003)
-    assert sys.getswitchinterval() == pytest.approx(0.003)
-    sys.setswitchinterval(before)
+def test_a_profiler_of_the_thread_goes_on() -> None:
+    events: list[str] = []
+
+    def profiler(frame: object, event: str, arg: object) -> None:
+        events.append(event)
+
+    sys.setprofile(profiler)
+    try:
+        with background.paced():
+            assert sys.getprofile() is profiler
+        assert sys.getprofile() is profiler
+    finally:
+        sys.setprofile(None)
+    assert events

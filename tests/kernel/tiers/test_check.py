@@ -12,7 +12,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.wrapper.launches import codes_of, launches_of
-from compilescope.tiers.check import Check, NoRoomError
+from compilescope.tiers.check import DISTURBED_CALLS, Check, UncheckedError
 from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.both_wrappers.packing import light_context
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
@@ -73,7 +73,7 @@ def test_where_both_do_not_fit_in_memory_the_call_has_its_result(
     monkeypatch.setattr(background_runs, "has_room_again", lambda before: False)
     check, settled = check_of(first, second)
     assert torch.equal(check([x])[0], x * 2)
-    assert isinstance(settled[0], NoRoomError)
+    assert isinstance(settled[0], UncheckedError)
 
     def no_memory(*_: Any) -> Any:
         raise torch.OutOfMemoryError
@@ -82,11 +82,11 @@ def test_where_both_do_not_fit_in_memory_the_call_has_its_result(
     monkeypatch.setattr(Check, "_differences", no_memory)
     check, settled = check_of(doubled, doubled)
     assert torch.equal(check([x])[0], x * 2)
-    assert isinstance(settled[0], torch.OutOfMemoryError)
+    assert isinstance(settled[0], UncheckedError)
     monkeypatch.setattr(Check, "_copies", no_memory)
     check, settled = check_of(doubled, doubled)
     assert torch.equal(check([x])[0], x * 2)
-    assert isinstance(settled[0], torch.OutOfMemoryError)
+    assert isinstance(settled[0], UncheckedError)
 
 
 def test_a_wrong_result_is_told_and_not_given() -> None:
@@ -254,6 +254,36 @@ def test_other_threads_do_not_wait_for_the_one_that_compares() -> None:
     go_on.set()
     thread.join()
     assert settled == [None]
+
+
+def test_a_difference_during_the_calls_of_other_threads_settles_nothing() -> None:
+    x = torch.ones(2)
+    is_alone = False
+
+    def second(inputs: list[Any]) -> list[Any]:
+        value = inputs.pop()
+        if not is_alone:
+            # Another thread's call, which also writes to the input.
+            thread = threading.Thread(target=lambda: (check([x]), x.add_(1)))
+            thread.start()
+            thread.join()
+        return [value * 2 - (0 if is_alone else 2)]
+
+    check, settled = check_of(doubled, second)
+    for _ in range(DISTURBED_CALLS - 1):
+        assert torch.equal(check([x])[0], x * 2)
+    assert settled == []
+    is_alone = True
+    check([x])
+    assert settled == [None]
+
+    is_alone = False
+    check, settled = check_of(doubled, second)
+    for _ in range(DISTURBED_CALLS + 1):
+        check([x])
+    (error,) = settled
+    assert isinstance(error, UncheckedError)
+    assert "other threads" in str(error)
 
 
 def test_an_interrupt_leaves_it_to_another_call() -> None:

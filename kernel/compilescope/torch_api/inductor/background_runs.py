@@ -15,11 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 import torch
 
 from ..operators.tensor_copies import copied
 
 _NICE = 10
+_COPIED_BYTES = 2**30
 _RELAXED = 2
 """CU_STREAM_CAPTURE_MODE_RELAXED"""
 _MAPS = Path("/proc/self/maps")
@@ -75,9 +77,31 @@ def is_possible(device: int | None) -> bool:
     return device is None or _capture_mode() is not None
 
 
-def prepare(device: int) -> None:
-    """Makes the stream of a GPU's runs, which takes milliseconds, with all of torch's pool."""
-    _stream(device)
+def prepare(devices: Sequence[int]) -> None:
+    """Does at compile time what takes milliseconds, such as making the stream of a GPU's runs."""
+    _may_lower_priority()
+    for device in devices:
+        _stream(device)
+
+
+def may_copy(device: int | None, size: int) -> bool:
+    """Whether so many bytes of values may be copied in a call: a quarter of the free memory.
+
+    Parameters
+    ----------
+    device
+        The GPU that has the values; None for the CPU.
+    size
+        In bytes.
+    """
+    if not size:
+        return True
+    if device is None:
+        # Containers have less than is free.
+        free = min(psutil.virtual_memory().available, 4 * _COPIED_BYTES)
+    else:
+        free, _ = torch.cuda.mem_get_info(device)
+    return size <= free // 4
 
 
 def mark(device: int | None) -> Any:
@@ -157,13 +181,18 @@ def _lower_priority() -> None:
     GNU's OpenMP ends them with this thread; others would keep them for threads of the user's. Only
     Linux has priorities of threads.
     """
+    if _may_lower_priority():
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
+@functools.cache
+def _may_lower_priority() -> bool:
+    """Whether threads have priorities, and OpenMP ends the threads of a thread with it."""
     if sys.platform != "linux":
-        return
+        return False
     maps = _MAPS.read_text(encoding="utf-8", errors="replace")
-    if any(name in maps for name in _OTHER_OPENMP):
-        return
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+    return not any(name in maps for name in _OTHER_OPENMP)
 
 
 @functools.cache

@@ -9,7 +9,10 @@ x86_isa_checker) and ``convert_frame.compile_lock``.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
+import io
+import os
 import pickle
 import platform
 import sys
@@ -66,7 +69,7 @@ def after_fork() -> None:
         convert_frame.compile_lock._at_fork_reinit()
 
 
-def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
+def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False) -> Loaded:
     """The wrapper that `build` gave, loaded; ``first`` is the graph that it may stand in for.
 
     Nothing is compiled: that would hold up this process.
@@ -77,6 +80,8 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
         What `build` gave, and the graph.
     records
         torch's compile id, if CUDA graphs of it are to be recorded; they are not if it is empty.
+    gives_way
+        Whether the calls of other threads matter more than the time that this takes.
 
     Raises
     ------
@@ -93,7 +98,8 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     from torch._inductor.output_code import CompiledFxGraphConstants
     from torch._inductor.utils import BoxedBool
 
-    result = pickle.loads(built)
+    unpickle = _unpickle_in_steps if gives_way else pickle.loads
+    result: Any = unpickle(built)
     settings: Any = config
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
@@ -108,8 +114,9 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
             patched(codecache, HEADER_PRECOMPILER, _without_header),
             patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
+            patched(codecache.CppPythonBindingsCodeCache, "_load_library_inner", _load_library),
         ):
-            second: Any = pickle.loads(result["graph"])
+            second: Any = unpickle(result["graph"])
             second.after_deserialization(constants)
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
@@ -125,6 +132,24 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     return Loaded(second.current_callable)
 
 
+def _unpickle_in_steps(data: bytes) -> Any:
+    """`pickle.loads` in Python, which can hand over the GIL: C code keeps it for milliseconds."""
+    return pickle._Unpickler(io.BytesIO(data)).load()
+
+
+def _load_library(original: Any, path: str, key: str) -> Any:
+    """Loads a library without the GIL: the import, which keeps it, then only looks it up."""
+    if _loading.get():
+        open_library = ctypes.CDLL(None).dlopen
+        open_library.restype, open_library.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.c_char_p, ctypes.c_int],
+        )
+        # If that fails, the import says why.
+        open_library(os.fsencode(path), sys.getdlopenflags())
+    return original(path, key)
+
+
 def is_loading() -> bool:
     """Whether `load` runs here now."""
     return _loading.get()
@@ -132,8 +157,7 @@ def is_loading() -> bool:
 
 def _other(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that differ now: there are many, and each takes time to set."""
-    now = settings.save_config_portable()
-    return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
+    return {name: value for name, value in wanted.items() if getattr(settings, name) != value}
 
 
 def _in_any_thread(wrapper: Inner) -> Inner:
