@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from ..progress.progress import Monitor
 from ..torch_api.inductor.codegen import free_to_compile
+from .switch_interval import at_most
 
 SWITCH_S = 0.0005
 """Python's switch interval while requests are answered. With the default of 5 ms, a request waits
 that long at each of its dozen steps if other code holds the GIL. Samples taken without requests
 are unaffected."""
-
-_lock = threading.Lock()
-_blocks = 0
-_usual_s = 0.0
-"""The process's own interval, while any block runs."""
-_set_s = 0.0
-"""What these blocks have set, as Python rounds it."""
 
 _PATIENCE_S = 60.0
 _LOOK_S = 0.001
@@ -31,25 +23,9 @@ _CANCEL_S = 0.1
 
 @contextmanager
 def responsive() -> Iterator[None]:
-    """Makes Python switch threads more often in the block.
-
-    Such blocks may overlap, in any threads. The last one to end restores the process's own interval,
-    or leaves what other code has set meanwhile.
-    """
-    global _blocks, _usual_s, _set_s
-    with _lock:
-        _blocks += 1
-        if _blocks == 1:
-            _usual_s = sys.getswitchinterval()
-            sys.setswitchinterval(min(_usual_s, SWITCH_S))
-            _set_s = sys.getswitchinterval()
-    try:
+    """Makes Python switch threads more often in the block. Such blocks may overlap."""
+    with at_most(SWITCH_S):
         yield
-    finally:
-        with _lock:
-            _blocks -= 1
-            if not _blocks and sys.getswitchinterval() == _set_s:
-                sys.setswitchinterval(_usual_s)
 
 
 @contextmanager
@@ -57,7 +33,8 @@ def undisturbed() -> Iterator[None]:
     """Keeps other threads from generating sources in the block; waiting requests go first.
 
     Generating sources would disturb the measurement. Also, while torch traces a graph in any
-    thread, compiled functions refuse to be called.
+    thread,
+    compiled functions refuse to be called.
     """
     while _asking:
         time.sleep(_LOOK_S)

@@ -49,6 +49,8 @@ class BackgroundCheck(ComparingStage):
         static inputs and the results are kept by reference, until some were written to.
     device
         The GPU that the graph runs on.
+    room
+        How many bytes may be copied.
     changes, undefined, kernels
         As for `ComparingStage`.
     settle
@@ -65,6 +67,7 @@ class BackgroundCheck(ComparingStage):
         static: Collection[int],
         copies_all: bool,
         device: int | None,
+        room: int,
         changes: Collection[int] | None,
         undefined: Collection[int],
         kernels: int,
@@ -76,6 +79,7 @@ class BackgroundCheck(ComparingStage):
         self._shared = frozenset(place for place in static if self._is_unchanged(place))
         self._copies_all = copies_all
         self._device = device
+        self._room = room
         self._settle = settle
         self._give_up = give_up
         self._is_comparing = False
@@ -143,7 +147,7 @@ class BackgroundCheck(ComparingStage):
         """Values, each with whether it is copied in any case; None if that is impossible."""
         decided = [(value, copies or self._copies_all) for value, copies in values]
         size = sum(copied_bytes(value, copies=copies) for value, copies in decided)
-        if not background_runs.may_copy(self._device, size):
+        if size > self._room:
             return None
         try:
             return [hold(value, copies=copies) for value, copies in decided]

@@ -130,20 +130,19 @@ class ComparingStage(Stage):
 
     def _errors(self, path: str, expected: Any, actual: Any) -> list[OutputError]:
         """The deviation of one result; empty if both are bitwise equal, as usual."""
-        if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
-            like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
-            if like and expected.device == actual.device:
-                expected, actual = _on_host(expected), _on_host(actual)
-                if torch.equal(expected, actual):
-                    return []
-        elif expected is actual:
+        if _is_same(expected, actual):
             return []
-        return compare({path: expected}, {path: actual}, self._kernels)
+        return compare({path: _on_host(expected)}, {path: _on_host(actual)}, self._kernels)
 
 
-def _on_host(value: torch.Tensor) -> torch.Tensor:
-    """A small tensor's values on the CPU.
+def _is_same(expected: Any, actual: Any) -> bool:
+    if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
+        like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
+        return like and expected.device == actual.device and torch.equal(expected, actual)
+    return expected is actual
 
-    To compare them on a GPU, the driver may have to load kernels, which holds up all launches.
-    """
-    return value.cpu() if bytes_of(value) <= _HOST_BYTES else value
+
+def _on_host(value: Any) -> Any:
+    """A small tensor on the CPU: for a GPU, the driver would first load kernels that compare it."""
+    is_small = isinstance(value, torch.Tensor) and bytes_of(value) <= _HOST_BYTES
+    return value.cpu() if is_small else value

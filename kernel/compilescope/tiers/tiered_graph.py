@@ -80,6 +80,8 @@ class TieredGraph:
             ],
             number=next(_numbers),
         )
+        self._launches = 1
+        """Of its Python wrapper."""
         partners.graphs.append(self)
 
     @property
@@ -187,8 +189,10 @@ class TieredGraph:
 
     def prepare(self) -> None:
         """Does work at compile time that would otherwise delay calls during a load or a check."""
-        prepare_load(self.compiled)
-        background_runs.prepare(gpus(self.compiled))
+        compiled = self.compiled
+        prepare_load(compiled)
+        background_runs.prepare(gpus(compiled))
+        self._launches = count_launches(compiled.source_code)
 
     def begin(self) -> None:
         """It is being built."""
@@ -239,6 +243,7 @@ class TieredGraph:
             self.fail(self._what("could not be loaded"), first_line(error), remedy=_REPORT)
             return
         self._second.load_s = time.perf_counter() - start
+        background.start()
         wrappers = wrappers_of(compiled, new=True)
         if self._is_checked_in_background(compiled):
             stage: ComparingStage = self._background_check(compiled, wrappers.first, loaded.wrapper)
@@ -265,6 +270,7 @@ class TieredGraph:
         )
 
     def _background_check(self, compiled: Any, first: Inner, second: Inner) -> BackgroundCheck:
+        device = next(iter(gpus(compiled)), None)
         return BackgroundCheck(
             first,
             second,
@@ -272,9 +278,10 @@ class TieredGraph:
             # A backward takes over the memory of what a forward saved, and then parameters change.
             copies_all=self.report_now.kind != "inference",
             changes=self.changes(),
-            device=next(iter(gpus(compiled)), None),
+            device=device,
+            room=background_runs.copied_at_most(device),
             undefined=self.traits.undefined,
-            kernels=count_launches(compiled.source_code),
+            kernels=self._launches,
             settle=lambda: self._settle(None),
             give_up=self._check_in_a_call,
         )
@@ -286,7 +293,7 @@ class TieredGraph:
             changes=self.changes(),
             devices=gpus(compiled),
             undefined=self.traits.undefined,
-            kernels=count_launches(compiled.source_code),
+            kernels=self._launches,
             settle=self._settle,
         )
 

@@ -13,7 +13,6 @@ import pytest
 import torch
 from compilescope.tiers import background
 from compilescope.tiers.background_check import BackgroundCheck
-from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
 
 from .stand_in_wrappers import InterruptedOnce, doubled
@@ -36,6 +35,7 @@ def check_of(
     static: Any = (),
     copies_all: bool = False,
     changes: Collection[int] | None = (),
+    room: int = 2**20,
 ) -> tuple[BackgroundCheck, Ends]:
     ends = Ends()
     check = BackgroundCheck(
@@ -44,6 +44,7 @@ def check_of(
         static=static,
         copies_all=copies_all,
         device=None,
+        room=room,
         changes=changes,
         undefined=(),
         kernels=1,
@@ -285,23 +286,25 @@ def test_nothing_of_a_call_is_kept_afterwards(wrong: float) -> None:
     assert output() is None
 
 
-def test_large_inputs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_runs, "may_copy", lambda device, size: size <= 12)
-    check, ends = check_of(doubled, doubled)
+def test_large_values_are_not_copied() -> None:
+    check, ends = check_of(doubled, doubled, room=12)
     x = torch.randn(4)
     assert torch.equal(check([x])[0], x * 2)
     assert ends == ["given up"]
-    # Parameters are not.
-    check, ends = check_of(scaled, scaled, static={0, 1})
+    # Parameters are not copied, unless all values are.
+    check, ends = check_of(scaled, scaled, static={0, 1}, room=12)
     check([x, x])
     assert background.wait(600)
     assert ends == ["settled"]
-    # Those of the inference mode would be, and results too.
-    check, ends = check_of(scaled, scaled, static={0, 1})
+    check, ends = check_of(scaled, scaled, static={0, 1}, copies_all=True, room=12)
+    check([x, x])
+    assert ends == ["given up"]
+    # Those of the inference mode are, and results too.
+    check, ends = check_of(scaled, scaled, static={0, 1}, room=12)
     with torch.inference_mode():
         check([torch.ones(4), torch.ones(4)])
     assert ends == ["given up"]
-    check, ends = check_of(lambda inputs: [inputs.pop().repeat(4)], doubled)
+    check, ends = check_of(lambda inputs: [inputs.pop().repeat(4)], doubled, room=12)
     with torch.inference_mode():
         check([torch.ones(1)])
     assert ends == ["given up"]
@@ -322,6 +325,7 @@ def test_without_a_thread_a_call_is_to_compare(monkeypatch: pytest.MonkeyPatch) 
 
     check, ends = check_of(doubled, doubled)
     with monkeypatch.context() as patch:
+        patch.setattr(background, "_worker", background.Worker())
         patch.setattr(threading.Thread, "start", refused)
         check([torch.ones(2)])
     assert ends == ["given up"]

@@ -39,8 +39,8 @@ class Device:
         """What a call does instead, if it is to go wrong."""
         self.reason = ""
 
-    def load(self, *args: Any, records: str = "") -> Loaded:
-        wrapper = loading.load(*args).wrapper
+    def load(self, *args: Any, records: str = "", **options: Any) -> Loaded:
+        wrapper = loading.load(*args, **options).wrapper
         if not records:
             return Loaded(wrapper)
         if self.reason:

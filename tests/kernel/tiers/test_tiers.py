@@ -164,7 +164,7 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     assert all(torch.equal(by_name[0], by_name[place]) for place in by_name)
     checked = step(4, compiled) + step(6, compiled)
     # Dynamo takes the newest that fits: the sizes are dynamic in that.
-    tiers = cs.tiers(compiled)
+    tiers = settled(compiled)
     assert [graph.serving for graph in tiers] == ["python", "python", "cpp", "cpp"], tiers
     swapped = step(4, compiled) + step(6, compiled)
     for results in (checked, swapped):

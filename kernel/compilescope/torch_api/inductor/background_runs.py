@@ -82,26 +82,23 @@ def prepare(devices: Sequence[int]) -> None:
     _may_lower_priority()
     for device in devices:
         _stream(device)
+        for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.int64):
+            _load_comparison(device, dtype)
 
 
-def may_copy(device: int | None, size: int) -> bool:
-    """Whether so many bytes of values may be copied in a call: a quarter of the free memory.
+def copied_at_most(device: int | None) -> int:
+    """How many bytes of a call's values may be copied: a quarter of the free memory.
 
     Parameters
     ----------
     device
         The GPU that has the values; None for the CPU.
-    size
-        In bytes.
     """
-    if not size:
-        return True
     if device is None:
         # Containers have less than is free.
-        free = min(psutil.virtual_memory().available, 4 * _COPIED_BYTES)
-    else:
-        free, _ = torch.cuda.mem_get_info(device)
-    return size <= free // 4
+        return min(psutil.virtual_memory().available // 4, _COPIED_BYTES)
+    free, _ = torch.cuda.mem_get_info(device)
+    return free // 4
 
 
 def mark(device: int | None) -> Any:
@@ -193,6 +190,14 @@ def _may_lower_priority() -> bool:
         return False
     maps = _MAPS.read_text(encoding="utf-8", errors="replace")
     return not any(name in maps for name in _OTHER_OPENMP)
+
+
+@functools.cache
+def _load_comparison(device: int, dtype: torch.dtype) -> None:
+    """Has the driver load the kernels that compare tensors, which holds up all launches."""
+    for size in (1, 4096):
+        values = torch.zeros(size, dtype=dtype, device=torch.device("cuda", device))
+        torch.equal(values, values.clone())
 
 
 @functools.cache

@@ -9,6 +9,12 @@ import torch
 
 def copied(value: Any) -> Any:
     """A tensor of its own with the same values and the same layout; anything else as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    copy = value.clone()
+    if copy.layout is torch.strided and copy.stride() == value.stride():
+        return copy
+    # A clone of a tensor with gaps, or whose elements overlap, is laid out anew.
     from torch._inductor.utils import clone_preserve_strides
 
-    return clone_preserve_strides(value) if isinstance(value, torch.Tensor) else value
+    return clone_preserve_strides(value)

@@ -47,12 +47,10 @@ def build(packed: bytes) -> bytes:
 
     with patched(_InProcessFxCompile, "codegen_and_compile", keep), any_operator():
         _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
-    return pickle.dumps(
-        {
-            "graph": built[-1],
-            "settings": job["settings"],
-            "module": tuple(modules[-1]),
-            # With what torch notes in them when it tries them.
-            "vector_instructions": valid_vec_isa_list(),
-        }
-    )
+    details = {
+        "settings": job["settings"],
+        "module": tuple(modules[-1]),
+        # With what torch notes in them when it tries them.
+        "vector_instructions": valid_vec_isa_list(),
+    }
+    return pickle.dumps(details) + built[-1]

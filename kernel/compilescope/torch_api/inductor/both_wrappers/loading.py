@@ -98,25 +98,27 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     from torch._inductor.output_code import CompiledFxGraphConstants
     from torch._inductor.utils import BoxedBool
 
-    unpickle = _unpickle_in_steps if gives_way else pickle.loads
-    result: Any = unpickle(built)
+    file = io.BytesIO(built)
+    details = pickle.load(file)
     settings: Any = config
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
-    instructions = _vector_instructions.set(result.get("vector_instructions"))
+    instructions = _vector_instructions.set(details.get("vector_instructions"))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with (
             compile_lock,
             torch._guards.tracing(None),
-            settings.patch(_other(settings, result["settings"])),
-            as_compiled_in_the_build(Module(*result["module"])),
+            settings.patch(_other(settings, details["settings"])),
+            as_compiled_in_the_build(Module(*details["module"])),
             patched(codecache, HEADER_PRECOMPILER, _without_header),
             patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
             patched(codecache.CppPythonBindingsCodeCache, "_load_library_inner", _load_library),
         ):
-            second: Any = unpickle(result["graph"])
+            # C code would keep the GIL for milliseconds.
+            unpickler = pickle._Unpickler if gives_way else pickle.Unpickler
+            second: Any = unpickler(file).load()
             second.after_deserialization(constants)
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
@@ -130,11 +132,6 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
         _vector_instructions.reset(instructions)
         _loading.reset(token)
     return Loaded(second.current_callable)
-
-
-def _unpickle_in_steps(data: bytes) -> Any:
-    """`pickle.loads` in Python, which can hand over the GIL: C code keeps it for milliseconds."""
-    return pickle._Unpickler(io.BytesIO(data)).load()
 
 
 def _load_library(original: Any, path: str, key: str) -> Any:
