@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,36 @@ def test_inference_is_checked_beside_the_calls(tmp_path: Path) -> None:
             x = rows()
             torch.testing.assert_close(compiled(x), model(x))
         assert cs.tiers(compiled)[0].gain is not None
+        assert background.wait(600)
+
+
+def test_training_is_checked_beside_the_calls(tmp_path: Path) -> None:
+    model = torch.nn.Sequential(
+        torch.nn.Linear(64, 64), torch.nn.BatchNorm1d(64), torch.nn.GELU(), torch.nn.Linear(64, 4)
+    ).cuda()
+    reference = copy.deepcopy(model)
+    optimizers = [torch.optim.SGD(net.parameters(), 0.1) for net in (model, reference)]
+
+    def step() -> None:
+        """Both learn the same; the parameters change right after the calls that are compared."""
+        x = rows()
+        for call, optimizer in zip((compiled, reference), optimizers, strict=True):
+            optimizer.zero_grad()
+            call(x).square().sum().backward()
+            optimizer.step()
+        torch.testing.assert_close(model.state_dict(), reference.state_dict())
+
+    with caches.only(tmp_path):
+        torch._dynamo.reset()
+        compiled = cs.tiered(model)
+        step()
+        builder().wait()
+        assert [graph.tiers[1].state for graph in cs.tiers(compiled)] == ["checks", "checks"]
+        step()
+        assert background.wait(600)
+        assert [graph.serving for graph in cs.tiers(compiled)] == ["cpp", "cpp"]
+        for _ in range(2 * (CALLS + 1) + 1):
+            step()
         assert background.wait(600)
 
 

@@ -12,7 +12,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report.tiers import GraphTiers, Tier
-from compilescope.tiers import tier_warning
+from compilescope.tiers import background, tier_warning
 from compilescope.tiers.builder import builder
 from compilescope.tiers.recording import LIMIT
 from compilescope.tiers.tier_warning import TierWarning
@@ -185,6 +185,7 @@ def test_training_with_attention_gets_the_cpp_wrapper(built: Built) -> None:
     compiled = built.fast["attention"]
     for _ in range(2):
         compiled(tokens()).sum().backward()
+        assert background.wait(600)
     second = [graph.tiers[1] for graph in cs.tiers(compiled)]
     assert [tier.state for tier in second] == ["serves", "serves"], second
 

@@ -18,9 +18,12 @@ from compilescope.comms import tiers as tiers_of_panel
 from compilescope.processes import runner
 from compilescope.report import Report
 from compilescope.report.tiers import Tiers
-from compilescope.tiers import background, observers, tier_warning
+from compilescope.tiers import background, graphs, observers, tier_warning
+from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
+from compilescope.tiers.cached_files import CachedFiles
 from compilescope.tiers.turns import CALLS
+from compilescope.torch_api.inductor.both_wrappers.compiling import Traits
 from compilescope.torch_api.process import caches
 from torch._dynamo.convert_frame import compile_lock
 
@@ -149,6 +152,8 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     assert [graph.compilation for graph in tiers] == ["0/0", "0/0", "0/1", "0/1"]
     assert [graph.kind for graph in tiers] == ["forward", "backward"] * 2
     assert {graph.tiers[1].state for graph in tiers} == {"checks"}, tiers
+    stages = [graph.compiled.current_callable for graph in graphs.every()]
+    assert [type(stage) for stage in stages[-4:]] == [BackgroundCheck] * 4
     # Both may compare at the same time, in threads; those that do not compare do not wait.
     by_name: dict[int, list[torch.Tensor]] = {}
     inputs = torch.randn(4, 8)
@@ -170,6 +175,28 @@ def test_forward_and_backward_have_tiers_and_recompiles_too() -> None:
     for results in (checked, swapped):
         torch.testing.assert_close(results, expected)
     torch.testing.assert_close(step(9, compiled), step(9, model))
+
+
+def test_files_that_no_other_process_looks_for_go_with_their_graph(own_caches: Path) -> None:
+    files, other = CachedFiles(""), CachedFiles("")
+    for kept in (files, other):
+        kept.write_job(b"packed", Traits())
+    folder = files.folder
+    assert folder.parent.is_relative_to(own_caches)
+    del files, kept
+    gc.collect()
+    assert not folder.exists()
+    # Not in a fork, whose parent builds from them.
+    child = os.fork()
+    if not child:
+        folder = other.folder
+        del other
+        gc.collect()
+        os._exit(0 if folder.exists() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert other.folder.exists()
+    other.settle()
+    assert not other.folder.exists()
 
 
 @pytest.mark.usefixtures("nothing_built")
