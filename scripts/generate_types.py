@@ -247,8 +247,6 @@ def generate() -> str:
                 constant("LIMIT_TITLE", report.LIMIT_TITLE),
                 constant("SUGGESTIONS_TITLE", report.SUGGESTIONS_TITLE),
                 constant("DECISIONS_TITLE", report.DECISIONS_TITLE),
-                constant("WAYS_SLOWER", report.WAYS_SLOWER),
-                constant("WAYS_UNDECIDED", report.WAYS_UNDECIDED),
             ]
         ),
         titles(

@@ -1574,6 +1574,7 @@ export function conformVariantReport(value: unknown): void {
   o.cold = field(o.cold, 'cold', check126, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
   o.ways = field(o.ways, 'ways', check127, emptyList);
+  o.best_way = text(o.best_way, 'best_way', '');
   o.package = field(o.package, 'package', check128, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);

@@ -12,10 +12,6 @@ export const STACK_VALUE = 'a value that was on the stack at the graph break';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
-export const WAYS_SLOWER =
-  'No compiled way is faster than eager. Leave the call uncompiled.';
-export const WAYS_UNDECIDED =
-  'No compiled way is clearly faster than eager: the measurement is too noisy or too short. Measure again on a quiet machine.';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -2858,6 +2854,7 @@ export interface VariantReport {
   cold: ColdSwitch[];
   cold_gain: string;
   ways: DeployWay[];
+  best_way: string;
   package: Package | null;
   earlier: boolean;
   recorded: boolean;

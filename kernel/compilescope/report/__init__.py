@@ -66,8 +66,6 @@ from .late import completing as completing
 from .late import concluding as concluding
 from .late import panels as panels
 from .late import renderers as renderers
-from .measurements.deployment import WAYS_SLOWER as WAYS_SLOWER
-from .measurements.deployment import WAYS_UNDECIDED as WAYS_UNDECIDED
 from .measurements.deployment import DeployWay as DeployWay
 from .measurements.sweeps import Sweep as Sweep
 from .measurements.sweeps import SweepCell as SweepCell

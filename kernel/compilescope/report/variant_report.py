@@ -98,6 +98,8 @@ class VariantReport(Struct):
     """One sentence: which of these settings shorten the first call most."""
     ways: list[DeployWay] = []
     """The ways to deploy the call, compared."""
+    best_way: str = ""
+    """Which of these ways is recommended for which objective, in a sentence, or why none is."""
     package: Package | None = None
     """The subject compiled ahead of time."""
     earlier: bool = False

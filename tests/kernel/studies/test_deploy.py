@@ -303,8 +303,8 @@ def measured(name: str, cold: float, shipped: float | None, us: float, **more: A
 
 
 def report_of(*deploy_ways: DeployWay) -> Report:
-    judge(deploy_ways)
     variant = VariantReport(name="python", requested=cs.Variant(), ways=list(deploy_ways))
+    variant.best_way = judge(deploy_ways)
     return Report(subject=Subject(id="1", name="model"), variants=[variant])
 
 
@@ -392,12 +392,13 @@ def test_what_cannot_be_recommended_says_why() -> None:
 def test_the_table_is_in_the_text_and_in_the_page() -> None:
     failed = DeployWay(name="AOTInductor", why="torch.export takes a module.")
     report = views_report.report()
-    report.variants[0].ways = [EAGER, FAST, SOON, failed]
-    judge(report.variants[0].ways)
+    variant = report.variants[0]
+    variant.ways = [EAGER, FAST, SOON, failed]
+    variant.best_way = judge(variant.ways)
     shown = text.render(report, width=100)
     assert f"{report.variants[0].name}: ways to deploy" in shown
     assert "fast *" in shown
-    assert "recommends for 'latency' fast" in " ".join(shown.split())
+    assert "Lowest latency: fast. Shortest time to first result: soon." in " ".join(shown.split())
     assert "AOTInductor is not measured: torch.export takes a module." in shown
     assert "ways to deploy" in html.render(report)
 

@@ -197,11 +197,11 @@ ways = [
     ),
     way("AOTInductor", 48.0, 1.1, 0.4, 44.0, "one graph for these shapes; no gradients"),
 ]
-judge(ways)
+best = judge(ways)
 made = r.Report(
     subject=r.Subject("swept", "swept", arguments=["x: float32[64] cpu"]),
     environment=r.Environment(torch="2.13.0", cpu="a processor"),
     sweep=swept,
-    variants=[r.VariantReport("python", Variant(), ways=ways)],
+    variants=[r.VariantReport("python", Variant(), ways=ways, best_way=best)],
 )
 sys.stdout.write(made.to_json())

@@ -124,8 +124,14 @@ def recommend(
     return Recommendation(way, variant, objective, reason)
 
 
-def judge(ways: Sequence[DeployWay]) -> None:
-    """Fills in the fields that follow from the measurements of a variant's ways."""
+def judge(ways: Sequence[DeployWay]) -> str:
+    """Fills in the fields that follow from the measurements of a variant's ways.
+
+    Returns
+    -------
+    str
+        Which way is recommended for which objective, or why none is. Empty if there is no choice.
+    """
     front = {id(way) for way in pareto(ways)}
     for way in ways:
         way.first_s = None if way.cold_s is None else first_s(way)
@@ -134,9 +140,24 @@ def judge(ways: Sequence[DeployWay]) -> None:
         way.paste_code = "" if way.cold_s is None else paste_code(way)
         way.best_for = []
     counted = [way for way in ways if counts(way)]
-    if front and not all_are_slower(counted) and not _undecided([("", way) for way in counted]):
-        for objective in OBJECTIVES:
-            recommend([("", way) for way in ways], objective, None).way.best_for.append(objective)
+    if not front:
+        return ""
+    if all_are_slower(counted):
+        return WAYS_SLOWER
+    if _undecided([("", way) for way in counted]):
+        return WAYS_UNDECIDED
+    best = {
+        objective: recommend([("", way) for way in ways], objective, None).way
+        for objective in OBJECTIVES
+    }
+    for objective, way in best.items():
+        way.best_for.append(objective)
+    if len(counted) == 1:
+        return ""
+    return (
+        f"Lowest latency: {best['latency'].name}. Shortest time to first result: "
+        f"{best['cold'].name}. Balanced: {best['balanced'].name}."
+    )
 
 
 def all_are_slower(ways: Iterable[DeployWay]) -> bool:

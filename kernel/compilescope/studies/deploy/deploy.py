@@ -57,7 +57,7 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
         if not way.why:
             _measure(study, way, packed_task, subject.device, place / len(candidates))
         rows.append(way)
-        judge(rows)
+        study.report.best_way = judge(rows)
         study.report.ways = list(rows)
         study.changed()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import WAYS_SLOWER, WAYS_UNDECIDED, DeployWay, Report, VariantReport, units
-from ...report.measurements.recommendation import OBJECTIVES, all_are_slower, counts
+from ...report import DeployWay, Report, VariantReport, units
 from .. import wording
 from .table import Column, Table
 
@@ -78,7 +77,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, the restrictions of each way, and why some have no figure."""
-    lines = [HOW, *_recommended(variant), *_uneven(variant)]
+    lines = [HOW, *filter(None, [variant.best_way]), *_uneven(variant)]
     for way in variant.ways:
         if way.problem is not None:
             lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
@@ -94,19 +93,6 @@ def remarks(variant: VariantReport) -> list[str]:
 def code(variant: VariantReport) -> list[tuple[str, str]]:
     """Return each measured way's name and its code to paste."""
     return [(way.name, way.paste_code) for way in variant.ways if way.paste_code]
-
-
-def _recommended(variant: VariantReport) -> Iterator[str]:
-    best = [
-        f"for {objective!r} {way.name}"
-        for objective in OBJECTIVES
-        for way in variant.ways
-        if objective in way.best_for
-    ]
-    if best:
-        yield f"report.best() recommends {', '.join(best)}."
-    elif counted := [way for way in variant.ways if counts(way)]:
-        yield WAYS_SLOWER if all_are_slower(counted) else WAYS_UNDECIDED
 
 
 def _uneven(variant: VariantReport) -> Iterator[str]:

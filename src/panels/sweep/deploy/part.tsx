@@ -1,8 +1,6 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../../charts';
-import { WAYS_SLOWER, WAYS_UNDECIDED } from '../../../protocol/types';
-import type { DeployWay, VariantReport } from '../../../protocol/types';
+import type { VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
 import { StudyPart } from '../../common/study';
 import type { IViewContext } from '../../views';
@@ -62,7 +60,7 @@ function Ways(props: {
 }): JSX.Element {
   const { variant, isNamed, context } = props;
   const { trans } = context;
-  const { ways } = variant;
+  const { ways, best_way: recommended } = variant;
   const measured = ways.filter(isMeasured);
   const [choice, setChoice] = React.useState('');
   const chosen =
@@ -74,8 +72,6 @@ function Ways(props: {
     () => deployChartOf(ways, name, trans),
     [ways, name, trans]
   );
-  // Of one alone there is nothing to choose.
-  const recommended = measured.length > 1 ? recommendedIn(ways, trans) : '';
   return (
     <div className="jp-Compilescope-ways">
       {isNamed && <h4>{variant.name}</h4>}
@@ -121,40 +117,4 @@ function Ways(props: {
       </p>
     </div>
   );
-}
-
-/**
- * Which way is recommended for what, in a sentence. Empty if there is none to
- * recommend, as all failed or gave wrong results.
- */
-function recommendedIn(
-  ways: readonly DeployWay[],
-  trans: TranslationBundle
-): string {
-  const best = (objective: DeployWay['best_for'][number]) =>
-    ways.find(({ best_for }) => best_for.includes(objective))?.name;
-  const [latency, cold, balanced] = [
-    best('latency'),
-    best('cold'),
-    best('balanced')
-  ];
-  return latency && cold && balanced
-    ? trans.__(
-        'Lowest latency: %1. Shortest time to first result: %2. Balanced: %3.',
-        latency,
-        cold,
-        balanced
-      )
-    : ways.some(({ is_pareto }) => is_pareto)
-      ? ways.some(isUndecided)
-        ? WAYS_UNDECIDED
-        : WAYS_SLOWER
-      : '';
-}
-
-/**
- * Whether noise hides if its calls are faster than eager's.
- */
-function isUndecided({ speedup }: DeployWay): boolean {
-  return speedup?.standing === 'noisy' || speedup?.standing === 'few';
 }
