@@ -22,7 +22,7 @@ from typing import Any
 import compilescope
 import torch
 from compilescope.analysis.guards.guard_tree import parse_guards
-from compilescope.guards.costs import SECONDS
+from compilescope.guards.reported_costs import SECONDS
 from compilescope.measure.guard_costs import measure_guards
 from compilescope.torch_api.guards import keeping as guard_keeping
 from compilescope.torch_api.guards.keeping import KeptGuards, keeping

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import compilescope
-from compilescope.views.page import render_viewer
+from compilescope.views.saved_page import render_viewer
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx

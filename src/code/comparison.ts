@@ -5,11 +5,11 @@ import {
   launchedKernels,
   type IHighlight,
   type IMarked
-} from './highlight';
+} from './selectionMarks';
 import type { SideState } from './loader';
 import { lineRegions } from './lines';
 import { modesFor, type Mode } from './mode';
-import { assignBars, type IBar } from './palette';
+import { assignBars, type IBar } from './linkBars';
 import { RegionIndex } from './regions';
 import type { ArtifactResult } from './types';
 

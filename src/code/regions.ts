@@ -1,5 +1,5 @@
 import { kernelFolds, type IKernelFold } from './folds';
-import type { IKeys } from './palette';
+import type { IKeys } from './linkBars';
 import type { Region, SourceLine } from './types';
 
 /**

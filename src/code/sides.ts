@@ -11,7 +11,7 @@ import {
 } from './artifacts';
 import { whyEmpty, whyNothing } from './explain';
 import { SideLoader } from './loader';
-import { besides } from './partner';
+import { besides } from './fallbackText';
 import type { ISubjectModel, ReportSummary } from './types';
 
 export const SIDES: readonly Side[] = ['left', 'right'];

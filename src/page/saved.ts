@@ -1,6 +1,6 @@
 import { FileConnection, readReport } from '../model/file';
 import type { Widget } from '@lumino/widgets';
-import { showModel } from './still';
+import { showModel } from './showModel';
 
 /**
  * Show a report, as JSON.

@@ -2,7 +2,7 @@ import { TraceConnection, readShown } from '../model/trace';
 import type { ITraceAnswer } from '../model/trace';
 import { problem, RequestError } from '../protocol/client';
 import type { Request } from '../protocol/types';
-import { showModel } from './still';
+import { showModel } from './showModel';
 
 /**
  * Show a trace that the server of this page reads.

@@ -1,6 +1,6 @@
 import { FOLD_ABOVE_LINES, kernelFolds } from '../../src/code/folds';
-import { highlight, launchedKernels } from '../../src/code/highlight';
-import { assignBars, COLOURS, SHAPES } from '../../src/code/palette';
+import { highlight, launchedKernels } from '../../src/code/selectionMarks';
+import { assignBars, COLOURS, SHAPES } from '../../src/code/linkBars';
 import { RegionIndex } from '../../src/code/regions';
 import type { SourceLine } from '../../src/protocol/types';
 import { random, region } from './codeSupport';

@@ -8,7 +8,7 @@ import {
 } from '../../src/panels/compile-time/timeline/lanes';
 import { shareOf, sharesOf } from '../../src/panels/compile-time/shares';
 import { layOut } from '../../src/panels/compile-time/timeline/spans';
-import { chromeTrace } from '../../src/panels/compile-time/trace';
+import { chromeTrace } from '../../src/panels/compile-time/chromeTrace';
 import * as viewport from '../../src/panels/compile-time/timeline/viewport';
 import type { Phase } from '../../src/protocol/types';
 import { fullCompilation } from './structs';

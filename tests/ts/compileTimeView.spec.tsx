@@ -16,7 +16,7 @@ import {
   laneTitle,
   spoken
 } from '../../src/panels/compile-time/phrases';
-import type { ITrace } from '../../src/panels/compile-time/trace';
+import type { ITrace } from '../../src/panels/compile-time/chromeTrace';
 import { CompileTimeView } from '../../src/panels/compile-time/view';
 import type {
   Compilation,

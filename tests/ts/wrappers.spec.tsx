@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
-import { pairOf } from '../../src/panels/wrappers/pair';
+import { pairOf } from '../../src/panels/wrappers/variantPair';
 import type { Step, Steps } from '../../src/protocol/types';
 import { launchesByLine } from '../../src/words/launches';
 import { report, variantSummary } from './fakes';

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from ..analysis.phases.compile_time import split
 from ..analysis.problems.retained import overwriting
-from ..guards.costs import add_guard_costs
 from ..guards.kept_guards import Askable
+from ..guards.reported_costs import add_guard_costs
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..isolation.user_state import Snapshot

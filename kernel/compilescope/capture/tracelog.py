@@ -22,8 +22,8 @@ import msgspec
 
 from ..report.problem import Problem
 from .decompress import unpack
-from .heads import Block, checksum_of, without_tabs
 from .logged_values import logged_count
+from .record_heads import Block, checksum_of, without_tabs
 from .records import Record
 
 _LISTED = 20

@@ -9,7 +9,7 @@ import msgspec
 
 from ..comms.trace_answers import TraceAnswers
 from ..report.errors import CompilescopeError
-from ..views.page import render_served
+from ..views.saved_page import render_served
 
 REQUESTS = "requests"
 _LONGEST_REQUEST = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..views import page
+from ..views import saved_page
 from . import files
 
 
@@ -31,6 +31,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Write the viewer."""
     files.check_page(options.output)
-    options.output.write_text(page.render_viewer(), encoding="utf-8")
+    options.output.write_text(saved_page.render_viewer(), encoding="utf-8")
     print(options.output)
     return 0

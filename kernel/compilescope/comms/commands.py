@@ -17,7 +17,7 @@ from ..session import what_if as questions
 from ..session.session import Session
 from ..torch_api.process.environment import environment
 from ..version import __version__
-from . import checkups, measuring, messages, slices, summaries, sweeps, tiers
+from . import checkups, measuring, messages, report_parts, report_without_texts, sweeps, tiers
 
 _START = (
     "__import__('compilescope.session.session', fromlist=['_'])"
@@ -35,7 +35,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         torch=environment().torch,
         choices=session.choices(),
         subjects=subjects(session),
-        job=summaries.job(job) if job is not None else None,
+        job=report_without_texts.job(job) if job is not None else None,
         watching=session.watcher.state(),
         tiers=current_tiers(),
         session=session.id,
@@ -52,14 +52,16 @@ def get_report(session: Session, request: messages.GetReport) -> messages.Report
     inspection = session.inspection(request.subject)
     revision = session.revisions.get(request.subject, 0)
     if not isinstance(inspection, Inspection):
-        return summaries.report(inspection.report, revision)
-    return summaries.report(inspection.report, revision, list(inspection.asked), inspection.ready())
+        return report_without_texts.report(inspection.report, revision)
+    return report_without_texts.report(
+        inspection.report, revision, list(inspection.asked), inspection.ready()
+    )
 
 
 def get_artifact(session: Session, request: messages.GetArtifact) -> messages.ArtifactResult:
     """One artifact's text."""
     inspection = session.inspection(request.subject)
-    return summaries.artifact(
+    return report_without_texts.artifact(
         inspection.report, request.variant, request.compilation, request.artifact
     )
 
@@ -69,7 +71,7 @@ def get_variant(session: Session, request: messages.GetVariant) -> messages.Vari
     report = session.inspection(request.subject).report
     return messages.VariantResult(
         revision=session.revisions.get(request.subject, 0),
-        variant=slices.variant(report, request.variant),
+        variant=report_parts.variant(report, request.variant),
     )
 
 
@@ -82,7 +84,9 @@ def get_compilation(
     report = session.inspection(request.subject).report
     return messages.CompilationResult(
         revision=session.revisions.get(request.subject, 0),
-        compilation=slices.compilation(report, request.variant, request.compilation, request.parts),
+        compilation=report_parts.compilation(
+            report, request.variant, request.compilation, request.parts
+        ),
     )
 
 
@@ -91,13 +95,13 @@ def get_graph(session: Session, request: messages.GetGraph) -> messages.GraphRes
     report = session.inspection(request.subject).report
     return messages.GraphResult(
         revision=session.revisions.get(request.subject, 0),
-        graph=slices.graph(report, request.variant, request.compilation, request.stage),
+        graph=report_parts.graph(report, request.variant, request.compilation, request.stage),
     )
 
 
 def search(session: Session, request: messages.Search) -> messages.SearchResult:
     """The lines that hold a text."""
-    return summaries.search(session.inspection(request.subject).report, request.text)
+    return report_without_texts.search(session.inspection(request.subject).report, request.text)
 
 
 def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult:
@@ -126,7 +130,7 @@ def add_variant(session: Session, request: messages.AddVariant) -> messages.AddV
     return messages.AddVariantResult(
         name=name,
         revision=session.revisions.get(request.subject, 0),
-        job=summaries.job(job) if job is not None else None,
+        job=report_without_texts.job(job) if job is not None else None,
         code=_code(job),
     )
 
@@ -139,7 +143,7 @@ def _code(job: Job | None) -> str:
 def start_run(session: Session, request: messages.StartRun) -> messages.StartRunResult:
     """Queues building, checking and timing."""
     job = session.panel_jobs.run(request.subject, request.variants)
-    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
+    return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
 
 
 def start_measure(session: Session, request: messages.StartMeasure) -> messages.StartRunResult:
@@ -147,7 +151,7 @@ def start_measure(session: Session, request: messages.StartMeasure) -> messages.
     job = session.panel_jobs.measure(
         request.subject, request.variants, seconds=request.seconds, again=request.again
     )
-    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
+    return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
 
 
 def get_measurement(session: Session, request: messages.GetMeasurement) -> messages.Measurement:
@@ -160,7 +164,7 @@ def get_measurement(session: Session, request: messages.GetMeasurement) -> messa
 def start_studies(session: Session, request: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
     job = session.panel_jobs.study(request.subject, request.studies, request.variants)
-    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
+    return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
 
 
 def get_reproducer(session: Session, request: messages.GetReproducer) -> messages.ReproducerResult:
@@ -175,8 +179,8 @@ def get_reproducer(session: Session, request: messages.GetReproducer) -> message
         again=request.again,
     )
     return messages.ReproducerResult(
-        job=summaries.job(job),
-        reproducer=None if reproducer is None else summaries.reproducer(reproducer),
+        job=report_without_texts.job(job),
+        reproducer=None if reproducer is None else report_without_texts.reproducer(reproducer),
     )
 
 
@@ -218,7 +222,7 @@ def of_traces_alone(session: Session, _: Any) -> Struct:
 def subjects(session: Session) -> list[messages.SubjectSummary]:
     """The list of subjects, the latest first."""
     return [
-        summaries.subject(inspection.report, session.revisions.get(subject, 0))
+        report_without_texts.subject(inspection.report, session.revisions.get(subject, 0))
         for subject, inspection in reversed(list(session.inspections.items()))
     ]
 

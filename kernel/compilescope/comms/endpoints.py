@@ -21,8 +21,8 @@ from ..report.problem import Struct
 from ..report.tiers import GraphTiers
 from ..session.session import Session
 from ..tiers import observers
-from . import commands, messages, replies, summaries, sweeps
-from .answers import answer_into
+from . import commands, messages, replies, report_without_texts, sweeps
+from .answering import answer_into
 from .clients import Clients, Line, plain
 from .measuring import SentRounds
 from .reply_parts import in_parts
@@ -110,7 +110,9 @@ class Endpoints:
         if not len(self._clients):
             return
         if job is not None:
-            self._clients.tell("job_changed", messages.JobChanged(job=summaries.job(job)))
+            self._clients.tell(
+                "job_changed", messages.JobChanged(job=report_without_texts.job(job))
+            )
         elif kind == "sweep":
             for news in sweeps.news(self._session, subject):
                 self._clients.tell("sweep_changed", news)

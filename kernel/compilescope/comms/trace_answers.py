@@ -23,8 +23,8 @@ from ..report.problem import Problem
 from ..report.subjects.traces import TraceDifference
 from ..report.variant import Choices
 from ..version import __version__
-from . import messages, slices, summaries
-from .answers import answer_into
+from . import messages, report_parts, report_without_texts
+from .answering import answer_into
 
 _MOST_SAVED_BYTES = 300 << 20
 _BESIDE = {"compare_trace", "save_report"}
@@ -150,7 +150,7 @@ class TraceAnswers:
             package=__version__,
             torch=self._report.environment.torch,
             choices=Choices(backends=[], modes=[], targets=[]),
-            subjects=[summaries.subject(self._report, self._revision)],
+            subjects=[report_without_texts.subject(self._report, self._revision)],
         )
 
     def _heartbeat(self, _: messages.Heartbeat) -> messages.Done:
@@ -210,7 +210,7 @@ class TraceAnswers:
         return messages.Done()
 
     def _get_report(self, _: messages.GetReport) -> messages.ReportSummary:
-        report_summary = summaries.report(self._report, self._revision)
+        report_summary = report_without_texts.report(self._report, self._revision)
         for variant in report_summary.variants:
             variant.compilations = [
                 self._read.get((variant.name, compilation.id), compilation)
@@ -221,24 +221,26 @@ class TraceAnswers:
 
     def _get_variant(self, request: messages.GetVariant) -> messages.VariantResult:
         return messages.VariantResult(
-            revision=self._revision, variant=slices.variant(self._report, request.variant)
+            revision=self._revision, variant=report_parts.variant(self._report, request.variant)
         )
 
     def _get_compilation(self, request: messages.GetCompilation) -> messages.CompilationResult:
         report = self._holding(request.variant, request.compilation)
-        compilation = slices.compilation(
+        compilation = report_parts.compilation(
             report, request.variant, request.compilation, request.parts
         )
         return messages.CompilationResult(revision=self._revision, compilation=compilation)
 
     def _get_graph(self, request: messages.GetGraph) -> messages.GraphResult:
         report = self._holding(request.variant, request.compilation)
-        graph = slices.graph(report, request.variant, request.compilation, request.stage)
+        graph = report_parts.graph(report, request.variant, request.compilation, request.stage)
         return messages.GraphResult(revision=self._revision, graph=graph)
 
     def _get_artifact(self, request: messages.GetArtifact) -> messages.ArtifactResult:
         report = self._holding(request.variant, request.compilation)
-        return summaries.artifact(report, request.variant, request.compilation, request.artifact)
+        return report_without_texts.artifact(
+            report, request.variant, request.compilation, request.artifact
+        )
 
     def _search(self, request: messages.Search) -> messages.SearchResult:
         matches = search(self._trace, request.text)

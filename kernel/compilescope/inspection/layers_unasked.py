@@ -6,8 +6,8 @@ from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from ..analysis.figures.counts import always_recompiles
+from ..analysis.overview.cpp_wrapper_gain import matches_timing
 from ..analysis.overview.variants import current
-from ..analysis.overview.wrapper import matches_timing
 from ..measure.layers import SECONDS
 from ..report import Report
 from ..studies.layers.layers import ALWAYS_RECOMPILES, builds_of, call_s

@@ -13,7 +13,7 @@ from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
 from ..analysis.overview.verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
-from ..analysis.wrapper.links import pair
+from ..analysis.wrapper.launch_pairs import pair
 from ..analysis.wrapper.steps import find_steps
 from ..builds.built_variants import COMPILES_NOTHING, EAGER, MOST
 from ..report import Compilation, Report, Timing, VariantReport

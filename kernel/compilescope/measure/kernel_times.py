@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..analysis.figures.intervals import median_interval
-from ..analysis.wrapper.links import operator
+from ..analysis.wrapper.launch_pairs import operator
 from ..report import Language
 from ..torch_api.kernels.profiler_events import GraphRun, Span
 

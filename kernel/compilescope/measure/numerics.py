@@ -1,4 +1,4 @@
-"""Compares a variant's results with eager's."""
+"""The tolerances of results, and the comparison of two results within them."""
 
 from __future__ import annotations
 

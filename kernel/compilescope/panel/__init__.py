@@ -29,9 +29,9 @@ def panel(report: Report) -> PanelWidget:
 
 def has_front_end() -> bool:
     """Whether `Report.panel` has what it takes: anywidget, and compilescope's front end."""
-    from ..views import page
+    from ..views import saved_page
 
-    return not extras.missed("anywidget") and page.relay() is not None
+    return not extras.missed("anywidget") and saved_page.relay() is not None
 
 
 # `Report.panel` stands below and cannot import this: importing this package is what gives it one.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ..comms.clients import plain
 from ..comms.messages import ToWidget
 from ..comms.reply_parts import in_parts
-from .page import Page
+from .front_end import Page
 
 
 class Sender(Protocol):

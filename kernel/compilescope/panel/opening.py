@@ -6,8 +6,8 @@ from ..comms import endpoints
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..session.lazy import session
-from ..views import page as pages
-from .page import Page
+from ..views import saved_page as pages
+from .front_end import Page
 from .service import PanelService
 from .widget import PanelWidget
 

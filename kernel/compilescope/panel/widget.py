@@ -15,7 +15,7 @@ from ..report import Report
 from ..views.html import report as html
 from ..views.text import report as text
 from .channel import Channel
-from .page import Page
+from .front_end import Page
 from .service import PanelService
 
 HEIGHT = 720

@@ -9,14 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..capture.heads import Blocks
 from ..capture.open_log import Log, open_logs
+from ..capture.record_heads import Blocks
 from ..capture.tracelog import Damages, no_trace
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from .headers import NO_CALLS, describe, last_written, stage_of
 from .log_files import (
     Origin,
     common_path,
@@ -30,6 +29,7 @@ from .log_files import (
     unreadable,
 )
 from .outlines import Events, Outlines
+from .whole_trace import NO_CALLS, describe, last_written, stage_of
 
 if TYPE_CHECKING:
     from .offsets import Assembled, Offsets

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from ..capture.heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
+from ..capture.record_heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
 from ..capture.tracelog import Damages, clock_shift, known_id, moved, parse_records

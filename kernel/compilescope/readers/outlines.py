@@ -12,8 +12,8 @@ import msgspec
 from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
-from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import compile_time_s, finite, logged_count
+from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.records import LOOSE, Record
 from ..capture.tracelog import (
     Damages,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..capture.heads import EVERY_HEAD, Block, Blocks
+from ..capture.record_heads import EVERY_HEAD, Block, Blocks
 from ..report.problem import Struct
 from .lazy_trace import ProcessLog, Trace
 from .log_files import is_of_rank

@@ -10,7 +10,7 @@ from ..analysis.assemble import assemble
 from ..analysis.packages.trace_header import device_of, environment_of
 from ..analysis.problems.compile_failures import read_failures
 from ..analysis.problems.distinct_breaks import distinct_breaks
-from ..analysis.wrapper.links import pair
+from ..analysis.wrapper.launch_pairs import pair
 from ..capture.records import Record
 from ..capture.tracelog import read
 from ..measure.garbage_collection import gc_disabled
@@ -18,7 +18,6 @@ from ..report import Problem, Report, Subject, VariantReport
 from ..report.variant import Variant
 from .collectives import collective_problems
 from .epochs import distinguished, is_of_process
-from .headers import NO_CALLS, describe, last_written, stage_of
 from .lazy_trace import Trace
 from .log_files import (
     Origin,
@@ -34,6 +33,7 @@ from .log_files import (
 )
 from .rank_divergence import divergence_problems
 from .trace_summary import for_report, summary_of
+from .whole_trace import NO_CALLS, describe, last_written, stage_of
 
 
 @gc_disabled()

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..distributed.remote_report import Elsewhere
 from ..guards.ask_live import ask_compilation, ask_compiled
-from ..guards.costs import add_fails
 from ..guards.kept_guards import by_report_id, report_ids
+from ..guards.reported_costs import add_fails
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_function

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analysis.wrapper.kernel_bodies import body
+from ..analysis.wrapper.launch_pairs import operator
 from ..analysis.wrapper.launches import codes_of
-from ..analysis.wrapper.links import operator
 from ..analysis.wrapper.split import split
 from ..measure.rounding_errors import Truth, compare_with_truth
 from ..report import Code, Compilation, Departure, Kernel, OutputError, Region

@@ -117,7 +117,7 @@ class Display:
 
     def _place_switches(self) -> bool:
         try:
-            from .widget import ReportWidget
+            from .report_switches import ReportWidget
         except ImportError:
             _display({"text/plain": extras.missed("ipywidgets")}, raw=True)
             return False

@@ -6,8 +6,8 @@ import {
   type Extension
 } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
-import type { IHighlight } from '../highlight';
-import type { IBar } from '../palette';
+import type { IHighlight } from '../selectionMarks';
+import type { IBar } from '../linkBars';
 import { RegionIndex } from '../regions';
 import type { Region } from '../types';
 

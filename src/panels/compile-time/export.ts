@@ -2,7 +2,7 @@ import type { Compilation, VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { kernelPhases } from './timeline/loadPhases';
 import { kernelsTitle, runTitle, trackTitle } from './phrases';
-import { chromeTrace } from './trace';
+import { chromeTrace } from './chromeTrace';
 
 /**
  * The phases of compilations and the steps of their kernels, as a file for

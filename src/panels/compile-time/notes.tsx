@@ -3,7 +3,7 @@ import type { VariantReport } from '../../protocol/types';
 import { formatSeconds, formatShare } from '../../words/format';
 import type { IViewContext } from '../views';
 import { runTitle } from './phrases';
-import type { IRunShares } from './summary';
+import type { IRunShares } from './phaseBars';
 import { shareOf } from './shares';
 
 /**

@@ -5,7 +5,7 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import { problem, problemOf } from '../../protocol/client';
 import { renderMessage } from '../common/states/message';
 import type { ISectioned, IView, IViewContext, LoadView } from '../views';
-import { HeldModel } from './held';
+import { HeldModel } from './hiddenView';
 
 /**
  * The place of one view. The view is made when the place is first seen, and is

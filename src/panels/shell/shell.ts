@@ -14,7 +14,7 @@ import type {
 import { resolve } from '../views';
 import { countsOf } from './counts';
 import { ViewHost } from './host';
-import { nothingIn, tabsOf } from './nothing';
+import { nothingIn, tabsOf } from './emptyViews';
 import { Pickers } from './pickers';
 import { Tabs } from './tabs';
 import { WorkStrip } from './work';

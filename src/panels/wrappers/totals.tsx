@@ -4,7 +4,7 @@ import type { Step, Steps, StepSum } from '../../protocol/types';
 import { formatMicroseconds, formatShare } from '../../words/format';
 import { Wide } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
-import type { IPair } from './pair';
+import type { IPair } from './variantPair';
 import type { IGraph } from './types';
 import { TableHead, type Heads } from '../common/tables/figures';
 import { TABLES } from '../../words/tables';

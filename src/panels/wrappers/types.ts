@@ -1,5 +1,5 @@
 import { Steps } from '../../protocol/types';
-import { IPair } from './pair';
+import { IPair } from './variantPair';
 
 /**
  * A graph with its wrappers; one of them may be missing.

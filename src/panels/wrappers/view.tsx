@@ -4,7 +4,7 @@ import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { WrappersBody } from './body';
-import { pairOf } from './pair';
+import { pairOf } from './variantPair';
 import { IWrappers } from './types';
 
 /**

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compilescope.analysis.text.align import Block, align
-from compilescope.analysis.wrapper.links import pair
+from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.report import Region
 from hypothesis import given, settings
 from hypothesis import strategies as st

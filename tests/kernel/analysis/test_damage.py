@@ -7,7 +7,7 @@ import gzip
 import pytest
 from compilescope.analysis.assemble import assemble
 from compilescope.analysis.text.align import align
-from compilescope.analysis.wrapper.links import pair
+from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.capture.tracelog import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

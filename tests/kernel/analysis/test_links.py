@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.wrapper.links import operator, pair
+from compilescope.analysis.wrapper.launch_pairs import operator, pair
 from compilescope.capture.tracelog import read
 from compilescope.report import Code, Compilation, Kernel, Launch, Region, SourceLine
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 from compilescope.analysis.assemble import assemble
+from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.analysis.wrapper.launches import codes_of
-from compilescope.analysis.wrapper.links import pair
 from compilescope.analysis.wrapper.regions import scan, to_regions
 from compilescope.analysis.wrapper.steps import find_steps, steps_of
 from compilescope.capture.tracelog import read

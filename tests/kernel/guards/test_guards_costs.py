@@ -11,7 +11,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.guards.guard_tree import parse_guards
-from compilescope.guards.costs import add_guard_costs
+from compilescope.guards.reported_costs import add_guard_costs
 from compilescope.measure import guard_costs
 from compilescope.measure.guard_costs import GuardCosts, measure_guards
 from compilescope.report import Compilation

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import torch
 from compilescope.analysis.guards.conditions import add_conditions
-from compilescope.views import deviations
+from compilescope.views import recompile_words
 from compilescope.watching.running_code import watching
 
 from .recompiling_programs import (
@@ -85,7 +85,7 @@ def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
     assert advice.where is None
     recompile = ran.compilations[-1].recompile
     assert recompile is not None
-    assert deviations.failure(recompile.failures[0]) == (
+    assert recompile_words.failure(recompile.failures[0]) == (
         "size 1 of x was the same as x.size(0) and is 4"
     )
 
@@ -106,9 +106,9 @@ def test_code_without_source_has_the_same_failures_and_conditions() -> None:
     assert second.recompile is not None
     (failure,) = second.recompile.failures
     assert (failure.old, failure.new) == ("3", "4")
-    assert deviations.failure(failure) == "n was 3 and is 4"
+    assert recompile_words.failure(failure) == "n was 3 and is 4"
     stack = msgspec.structs.replace(failure, source="L['___stack0']", kind="dtype")
-    assert deviations.failure(stack) == (
+    assert recompile_words.failure(stack) == (
         "the dtype of a value that was on the stack at the graph break was 3 and is 4"
     )
 

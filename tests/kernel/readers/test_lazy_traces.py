@@ -12,7 +12,7 @@ from typing import Any
 import compilescope as cs
 import msgspec
 import pytest
-from compilescope.capture.heads import Blocks
+from compilescope.capture.record_heads import Blocks
 from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.rank_divergence import compare_ranks
@@ -132,7 +132,7 @@ def test_damage_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
 def test_blocks_hold_whole_records_whatever_their_size(
     buffer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compilescope.capture.heads._BLOCK_BYTES", buffer)
+    monkeypatch.setattr("compilescope.capture.record_heads._BLOCK_BYTES", buffer)
     text = text_of("cpu-torch2.13-limit.log.gz")
     blocks = Blocks(io.BytesIO(text))
     parts = [bytes(block.buffer[1 : block.end + 1]) for block in blocks.complete()]

@@ -14,7 +14,7 @@ import pytest
 import torch
 from compilescope.analysis.packages import archive as packages
 from compilescope.analysis.packages.archive import describe, read_packages
-from compilescope.comms import slices, summaries
+from compilescope.comms import report_parts, report_without_texts
 from compilescope.processes.runner import Ended
 from compilescope.progress.progress import Monitor
 from compilescope.report import Package, Report, VariantReport
@@ -135,20 +135,20 @@ def test_another_backend_has_none(report: Report) -> None:
 def test_texts_are_fetched_apart(report: Report, dynamic: VariantReport) -> None:
     package = dynamic.package
     assert package is not None
-    outline = slices.variant(report, "dynamic").package
+    outline = report_parts.variant(report, "dynamic").package
     assert outline is not None
     texts = {file.path: file.text for file in package.files}
     assert {file.path: file.text for file in outline.files} == {
         path: None if text is None else "" for path, text in texts.items()
     }
     path = next(path for path in texts if path.endswith("CMakeLists.txt"))
-    artifact = summaries.artifact(report, "dynamic", "", f"package:{path}")
+    artifact = report_without_texts.artifact(report, "dynamic", "", f"package:{path}")
     assert (artifact.text, artifact.artifact.language) == (texts[path], "cmake")
-    whole = summaries.artifact(report, "dynamic", "0/0", AOT)
+    whole = report_without_texts.artifact(report, "dynamic", "0/0", AOT)
     assert whole.artifact.label == "AOTInductor C++"
     source = next(file.path for file in package.files if file.kind == "source")
     with pytest.raises(cs.CompilescopeError, match="has no text") as refused:
-        summaries.artifact(report, "dynamic", "", f"package:{source}")
+        report_without_texts.artifact(report, "dynamic", "", f"package:{source}")
     assert "beside the wrappers" in refused.value.problem.why
 
 
@@ -264,7 +264,7 @@ def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) 
     assert kernels
     assert all(kernel.source and kernel.launches[0].artifact == AOT for kernel in kernels)
     assert "two.pt2" in str(report)
-    summary = summaries.report(report, 1)
+    summary = report_without_texts.report(report, 1)
     names = [artifact.name for artifact in summary.variants[0].compilations[0].artifacts]
     assert names[0] == AOT
 

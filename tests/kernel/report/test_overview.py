@@ -17,7 +17,7 @@ from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
 from compilescope.cli import files
-from compilescope.comms import summaries
+from compilescope.comms import report_without_texts
 from compilescope.report import (
     Compilation,
     Graph,
@@ -171,7 +171,7 @@ def test_few_samples_have_no_interval() -> None:
     assert (python.few, python.interval) == (True, seen)
     assert seen in report._repr_html_()
     assert seen in str(report)
-    summary = summaries.report(report, 1)
+    summary = report_without_texts.report(report, 1)
     assert [variant.interval_us is None for variant in summary.variants] == [False, True]
 
 
@@ -303,7 +303,7 @@ def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:
     assert speedup_text.endswith("faster")
     cell = SweepCell(key="k", name="cpp", shape="", variant=cpp.requested, timing=cpp.timing)
     report.sweep = Sweep(id="s", cells=[cell])
-    summary = summaries.report(report, 1)
+    summary = report_without_texts.report(report, 1)
     shown = {variant.name: variant.speedup for variant in summary.variants}
     assert isinstance(shown["cpp"], Speedup)
     assert shown["cpp"].text == speedup_text

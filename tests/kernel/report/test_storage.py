@@ -31,7 +31,7 @@ from compilescope.report.saving.given_files import write_whole
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer
-from compilescope.views import page
+from compilescope.views import saved_page
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -82,8 +82,10 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """A saved page, but for its scripts, which the front end's build makes."""
-    parts = page._Parts(gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses="")
-    monkeypatch.setattr(page, "_parts", lambda: parts)
+    parts = saved_page._Parts(
+        gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses=""
+    )
+    monkeypatch.setattr(saved_page, "_parts", lambda: parts)
     return report().save(tmp_path / "whole.html").read_bytes()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import compilescope as cs
 import msgspec
-from compilescope.comms import messages, summaries
+from compilescope.comms import messages, report_without_texts
 from compilescope.comms.clients import plain
 from compilescope.report import Report
 from compilescope.report.errors import CompilescopeError
@@ -27,9 +27,9 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
     """Every question that no struct of the report answers by itself, and some without an answer."""
     # The kernel works out the overview anew; the front end has the one in the file.
     stored = report.overview
-    summary = msgspec.structs.replace(summaries.report(report, 1), overview=stored)
+    summary = msgspec.structs.replace(report_without_texts.report(report, 1), overview=stored)
     yield "get_report", {}, summary
-    yield "search", {"text": "return "}, summaries.search(report, "return ")
+    yield "search", {"text": "return "}, report_without_texts.search(report, "return ")
     for variant in report.variants:
         for compilation in variant.compilations[:1]:
             which = {"variant": variant.name, "compilation": compilation.id}
@@ -47,7 +47,7 @@ def stored(name: str) -> Report:
 
 def artifact(report: Report, which: dict[str, str], name: str) -> messages.Message:
     try:
-        return summaries.artifact(report, which["variant"], which["compilation"], name)
+        return report_without_texts.artifact(report, which["variant"], which["compilation"], name)
     except CompilescopeError as error:
         return messages.Reply(id="", error=error.problem)
 

@@ -19,11 +19,11 @@ from compilescope.comms.endpoints import Endpoints
 from compilescope.comms.messages import MESSAGE_BYTES, PART_BYTES
 from compilescope.panel import opening
 from compilescope.panel.channel import Channel
-from compilescope.panel.page import Page
+from compilescope.panel.front_end import Page
 from compilescope.panel.service import PanelService
 from compilescope.panel.widget import PanelWidget
 from compilescope.session.session import Session
-from compilescope.views import page as pages
+from compilescope.views import saved_page as pages
 
 from ..panel import request
 from ..views_report import report

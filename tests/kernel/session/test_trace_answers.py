@@ -15,7 +15,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 from compilescope.cli.page_server import REQUESTS, PageServer
-from compilescope.comms import slices, summaries
+from compilescope.comms import report_parts, report_without_texts
 from compilescope.comms.clients import plain
 from compilescope.comms.trace_answers import TraceAnswers
 from compilescope.report.errors import CompilescopeError
@@ -53,7 +53,7 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     nodes = outlined["compilations"][0]["nodes"]
     first = answers.answer(request("get_compilation", **place, parts=["kernels", "guards"]))
     assert first.reply.result is not None
-    whole = slices.compilation(report, variant.name, "0/0", ["kernels", "guards"])
+    whole = report_parts.compilation(report, variant.name, "0/0", ["kernels", "guards"])
     assert first.reply.result["compilation"] == plain(whole)  # type: ignore[arg-type]
     # There is more to list since, and the panel is told so once.
     (event,) = first.events
@@ -62,9 +62,9 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     assert again.events == []
     for name in ("cpp", "graph.post_grad", "raw.fx_graph_runnable"):
         text = ask(answers, "get_artifact", **place, artifact=name)["text"]
-        assert text == summaries.artifact(report, variant.name, "0/0", name).text
+        assert text == report_without_texts.artifact(report, variant.name, "0/0", name).text
     (outlined,) = ask(answers, "get_report", subject="")["variants"]
-    summarized = summaries.report(report, 2).variants[0]
+    summarized = report_without_texts.report(report, 2).variants[0]
     # The list shows Dynamo's graph, before and after.
     assert nodes == len(report.compilation("0/0").graphs["dynamo"].nodes)
     summarized.compilations[0].nodes = nodes

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import compilescope as cs
 import pytest
 import torch
-from compilescope.comms import slices
+from compilescope.comms import report_parts
 from compilescope.measure.kernel_times import Site, learn, measure
 from compilescope.report import Kernel, Launch, Report, VariantReport
 from compilescope.torch_api.kernels import timers
@@ -114,7 +114,7 @@ def test_the_report_and_the_panel_have_them(inference: Report) -> None:
     (peaks,) = inference.peaks
     assert peaks.device == "cpu"
     assert peaks.how == "measured"
-    sent = slices.compilation(inference, "python", "0/0", ["kernels"])
+    sent = report_parts.compilation(inference, "python", "0/0", ["kernels"])
     times = [launch.time for kernel in sent.kernels for launch in kernel.launches]
     assert len(times) == 6  # those of the other wrapper are beside them
     assert None not in times

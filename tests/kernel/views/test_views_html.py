@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 from compilescope.report import Problem, Region, Report, Sweep, renderers
-from compilescope.views.html import highlight
 from compilescope.views.html import report as html
+from compilescope.views.html import syntax
 from compilescope.views.html.style import PALETTE, STYLES
 from compilescope.views.rows import side_by_side
 from compilescope.views.wrapper_pairs import pairs
@@ -207,13 +207,13 @@ def test_what_is_cut_is_never_lexed(monkeypatch: pytest.MonkeyPatch) -> None:
     result.variants[1].compilations[0].kernels[0].source = "float x;\n" * 3000
     result.variants[1].compilations[0].code.python = PYTHON + "# more\n" * 3000
     seen: list[int] = []
-    lines = highlight.lines
+    lines = syntax.lines
 
     def counting(text: str, language: str) -> Any:
         seen.append(text.count("\n"))
         return lines(text, language)
 
-    monkeypatch.setattr(highlight, "lines", counting)
+    monkeypatch.setattr(syntax, "lines", counting)
     html.render(result)
     assert 0 < sum(seen) < 100
 
@@ -222,7 +222,7 @@ def test_what_is_cut_is_never_lexed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "lines"), [("", []), ("\n", [""]), ("a\n\n", ["a", ""]), ("a\nb", ["a", "b"])]
 )
 def test_lines_are_split_as_they_are_numbered(text: str, lines: list[str]) -> None:
-    assert highlight.split(text) == lines
+    assert syntax.split(text) == lines
 
 
 def test_a_cell_begins_with_the_overview_and_folds_the_rest() -> None:
@@ -298,7 +298,7 @@ def test_an_empty_report_renders() -> None:
 @pytest.mark.parametrize("language", ["python", "cpp", "triton", "fx", "text"])
 @pytest.mark.parametrize("text", ["", "\n", "\n\nx\n\n", "a\n'''b\nc'''\n", "no end", "\ta  b "])
 def test_highlighting_keeps_every_line(text: str, language: str) -> None:
-    lines = highlight.lines(text, language)
+    lines = syntax.lines(text, language)
     joined = "\n".join("".join(piece for _, piece in line) for line in lines)
     assert joined == text.removesuffix("\n")
 

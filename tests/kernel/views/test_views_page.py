@@ -12,7 +12,7 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 from compilescope.report import conclude
-from compilescope.views import page
+from compilescope.views import saved_page
 
 from ..views_report import report
 from .test_views_html import EVIL, evil
@@ -42,7 +42,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def _built() -> None:
-    assert (Path(page.__file__).parent / "built" / "page.js.gz").exists(), (
+    assert (Path(saved_page.__file__).parent / "built" / "page.js.gz").exists(), (
         "the page's views are not built: run jlpm build"
     )
 
@@ -57,25 +57,25 @@ def test_the_report_in_the_page_is_the_report(tmp_path: Path) -> None:
 
 
 def test_generated_text_is_never_markup() -> None:
-    shown = page.render(evil())
+    shown = saved_page.render(evil())
     elements = Elements(shown)
     assert elements.tags.count("script") == 6
     assert "alert(1)" in elements.scripts[0]
     assert EVIL not in shown
     # The views' own scripts hold nothing that ends them, or that begins a comment in them.
     assert not re.search(r"</script|<!--", "".join(elements.scripts[1:]), re.I)
-    sent = Elements(str(page.render_live()))
+    sent = Elements(str(saved_page.render_live()))
     assert sent.tags.count("script") == 3
     assert not re.search(r"</script|<!--", "".join(sent.scripts), re.I)
 
 
 def test_the_licences_of_the_views_are_in_it() -> None:
-    built = (Path(page.__file__).parent / "built" / "licenses.txt").read_text("utf-8")
-    assert built.strip() in page.render(report())
+    built = (Path(saved_page.__file__).parent / "built" / "licenses.txt").read_text("utf-8")
+    assert built.strip() in saved_page.render(report())
 
 
 def test_it_asks_for_nothing() -> None:
-    elements = Elements(page.render(report()))
+    elements = Elements(saved_page.render(report()))
     assert not {"link", "iframe", "img", "object", "base"} & set(elements.tags)
     assert not {"src", "href"} & {name for name, _ in elements.attributes}
     policy = next(v for _, v in elements.attributes if v and v.startswith("default-src"))
@@ -84,14 +84,14 @@ def test_it_asks_for_nothing() -> None:
 
 
 def test_it_does_not_say_where_it_was_built() -> None:
-    assert "file:///" not in str(page.render_live())
+    assert "file:///" not in str(saved_page.render_live())
 
 
 def test_without_the_built_views_the_report_is_there_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(page, "_parts", lambda: None)
-    shown = page.render(report())
+    monkeypatch.setattr(saved_page, "_parts", lambda: None)
+    shown = saved_page.render(report())
     assert "<script" not in shown
     assert "cpp_fused_add_0(arg0_1, buf0)" in shown
     assert "without its views" in shown
@@ -105,10 +105,10 @@ def test_redacted(tmp_path: Path) -> None:
 
 
 def test_the_policy_names_the_scripts_that_may_run() -> None:
-    saved = Elements(page.render(report()))
+    saved = Elements(saved_page.render(report()))
     packed_script, start = saved.scripts[-2:]
     views = gzip.decompress(b64decode(packed_script)).decode()
-    sent = Elements(str(page.render_live()))
+    sent = Elements(str(saved_page.render_live()))
     for elements, allowed in [(saved, [start, views]), (sent, sent.scripts[-1:])]:
         attributes = dict(elements.attributes)
         assert attributes["http-equiv"] == "Content-Security-Policy"
@@ -122,11 +122,11 @@ def test_the_policy_names_the_scripts_that_may_run() -> None:
 
 
 def test_the_views_take_less_than_half_of_their_size_in_a_page_that_is_a_file() -> None:
-    assert len(page.render(report())) < len(str(page.render_live())) / 2
+    assert len(saved_page.render(report())) < len(str(saved_page.render_live())) / 2
 
 
 def test_a_page_that_is_cut_off_says_so(tmp_path: Path) -> None:
     page = report().save(tmp_path / "report.html").read_text()
     # Behind it stands all that can be cut off: the views take the line away.
-    assert page.index('id="loading"') < page.index("<script ")
+    assert saved_page.index('id="loading"') < saved_page.index("<script ")
     assert "If this line stays, the page is cut off or damaged" in page

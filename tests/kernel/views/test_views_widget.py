@@ -18,7 +18,7 @@ from compilescope.report import Report, VariantReport
 from compilescope.report.errors import CompilescopeError
 from compilescope.report.variant import Variant
 from compilescope.views import display
-from compilescope.views.widget import ReportWidget
+from compilescope.views.report_switches import ReportWidget
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -261,7 +261,7 @@ def test_switches_that_are_missing_are_told(
     published: list[tuple[str, dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "compilescope.views.widget", None)
+    monkeypatch.setitem(sys.modules, "compilescope.views.report_switches", None)
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with display.Display(session) as place:
         place.show(session.report)

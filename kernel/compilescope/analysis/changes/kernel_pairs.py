@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 from ...report import Kernel
 from ..wrapper.kernel_bodies import body
-from ..wrapper.links import operator
+from ..wrapper.launch_pairs import operator
 
 Pair = tuple[Kernel | None, Kernel | None]
 """The baseline's kernel and this variant's; one may be missing."""

@@ -24,7 +24,7 @@ from ..graphs.operation_counts import (
 )
 from ..text.brackets import split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
-from ..wrapper.links import operator
+from ..wrapper.launch_pairs import operator
 
 NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be estimated."
 NO_FORMULA = "There is no formula for {}."

@@ -6,8 +6,8 @@ from ...report import VariantReport, Verdict
 from ...report.measurements.timings import Bound, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
-from .spent import sums
-from .wrapper import called_us, near_timing, trusted
+from .cpp_wrapper_gain import called_us, near_timing, trusted
+from .time_breakdown import sums
 
 BOUND = 0.5
 """A call that spends at least this share of its time outside kernels is limited by overhead."""

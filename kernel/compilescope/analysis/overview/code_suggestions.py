@@ -22,7 +22,7 @@ from ...report.units import duration
 from ..figures.wording import place
 from ..problems.break_advice import advice_on, is_by_design, setting_of
 from ..problems.breaks import plain_function
-from .ranked import Ranked
+from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995

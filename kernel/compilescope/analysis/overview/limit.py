@@ -7,9 +7,9 @@ from ...report.overview import Limited
 from ...report.units import duration, percent
 from ..figures.counts import always_recompiles
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
-from .spent import GROUPS, Spent, spent, sums
+from .cpp_wrapper_gain import called_us, matches_timing
+from .time_breakdown import GROUPS, Spent, spent, sums
 from .variants import title
-from .wrapper import called_us, matches_timing
 
 _LEAST = 0.005
 """The smallest share of a call that the bar shows."""

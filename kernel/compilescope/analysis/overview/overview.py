@@ -34,10 +34,10 @@ from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
 from ..target.estimate_words import limiter
 from .conflicts import conflicts
+from .cpp_wrapper_gain import first_call, wrapper
 from .limit import limit
 from .suggestions import suggestions
 from .variants import current, places, title, with_article
-from .wrapper import first_call, wrapper
 
 _UNMEASURED = "not measured yet"
 

@@ -22,11 +22,11 @@ from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
 from .bounds import disturbance
 from .code_suggestions import against_breaks, against_recompiles
-from .ranked import Ranked
-from .spent import parts_of_call
+from .cpp_wrapper_gain import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
+from .ranked_suggestion import Ranked
+from .time_breakdown import parts_of_call
 from .variants import title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .wrapper import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0

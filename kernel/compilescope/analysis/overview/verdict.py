@@ -9,8 +9,8 @@ from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
 from ..figures.counts import compiled_nothing, control_flow
 from .bounds import BOUND, disturbance, limit_of
-from .spent import Spent, launch_times, parts_of_call, spent
 from .target_verdict import target_verdict
+from .time_breakdown import Spent, launch_times, parts_of_call, spent
 from .verdict_helps import helps_for
 
 _REACHED = 0.3

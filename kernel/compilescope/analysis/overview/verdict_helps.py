@@ -12,8 +12,8 @@ from ...report.variant import Variant
 from ..figures.speedups import between
 from ..settings.effective_choices import tunable_products
 from ..settings.variant_code import code_of
-from .spent import parts_of_call
-from .wrapper import is_too_small
+from .cpp_wrapper_gain import is_too_small
+from .time_breakdown import parts_of_call
 
 _LARGE = 0.2
 """The share of a call from which on a layer is mentioned."""

@@ -11,7 +11,7 @@ from ...report import Code, Compilation, Kernel, Package, Region
 from ..graphs.provenance import Provenance, earlier_nodes
 from ..kernels.inductor_units import Unit
 from ..kernels.kernels import add_origins, collect
-from ..wrapper.links import operator
+from ..wrapper.launch_pairs import operator
 from ..wrapper.regions import scan, to_regions
 from .archive import code_of, sources_of
 

@@ -31,12 +31,12 @@ from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, LoweredNod
 from ..check_request import Limits
 from . import operators
 from .buffers import last
+from .cpu_wrapper import Wrapper
 from .errors import first_sentence
 from .examples import drawn, example, filled, laid_out, refs
 from .reference import NoReferenceError, Reference
 from .variables import Source, Variables, copied, same_bits
 from .verdict import HOW, HOW_OWN, not_checked, verdict, worst
-from .wrapper import Wrapper
 
 _OFTEN = "it was compared often enough"
 

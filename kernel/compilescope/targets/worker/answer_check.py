@@ -19,11 +19,11 @@ from ...torch_api.targets import interpreter
 from ...torch_api.targets.lowered import LoweredGraph, Shape
 from ..check import operators
 from ..check.bodies import body
+from ..check.cpu_wrapper import Wrapper
 from ..check.errors import first_sentence
 from ..check.examples import input_of
 from ..check.judge import Judge
 from ..check.verdict import not_checked, summary
-from ..check.wrapper import Wrapper
 from ..check_request import CheckAsked, CheckGiven, Limits
 
 _SEED = 20240229

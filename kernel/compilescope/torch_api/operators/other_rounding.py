@@ -27,7 +27,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import tensors
 from .double_precision import arguments_written
-from .exact import is_exact
+from .order_independent import is_exact
 
 _STEPS = 2
 """The most rounding steps by which a result is changed: a sum in another order differs by a few."""

@@ -18,7 +18,7 @@ from ...report import (
     SUGGESTIONS_TITLE,
     is_record,
 )
-from .. import deviations, summary, wording
+from .. import recompile_words, summary, wording
 from ..rows import (
     changes,
     cold,
@@ -40,7 +40,7 @@ from ..rows import (
 )
 from ..rows.table import Column
 from ..wrapper_pairs import as_written, compilations
-from . import highlight, wrappers
+from . import syntax, wrappers
 from .style import Styles
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ _GLOBALS = {
     "compilations": compilations,
     "condition_rows": conditions,
     "deploys": deploy,
-    "deviations": deviations,
+    "recompile_words": recompile_words,
     "guard_rows": guards,
-    "highlight": highlight,
+    "syntax": syntax,
     "is_record": is_record,
     "kernels": kernels,
     "packages": package,

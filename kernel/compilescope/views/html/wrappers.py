@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..rows.side_by_side import Chunk
 from ..rows.side_by_side import rows as aligned_rows
 from ..wrapper_pairs import Pair, Side
-from . import highlight
+from . import syntax
 
 
 class Column(NamedTuple):
@@ -56,7 +56,7 @@ def shown(pair: Pair, most: int) -> Shown:
     most
         The most lines shown, not counting folded ones; later rows are left out.
     """
-    columns = [Column(side, highlight.split(side.text)) for side in (pair.left, pair.right) if side]
+    columns = [Column(side, syntax.split(side.text)) for side in (pair.left, pair.right) if side]
     left, right = columns[0], columns[1] if len(columns) == 2 else None
     aligned = aligned_rows(
         left.side.regions,

@@ -19,7 +19,7 @@ from ...report import (
     VariantReport,
     conclude,
 )
-from .. import deviations, wording
+from .. import recompile_words, wording
 from ..rows import changes as changed_rows
 from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
 from ..rows import steps as step_rows
@@ -188,7 +188,7 @@ def _watched(report: Report, paint: _Paint) -> Iterator[str]:
 
 
 def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    for variant, deviation in deviations.deviations(report):
+    for variant, deviation in recompile_words.deviations(report):
         both = f"requested {deviation.requested}, effective {deviation.actual}"
         difference = f"{deviation.setting}: {both}"
         yield f"{paint('warning', 'differs:')} [{variant.name}] {difference}"
@@ -312,12 +312,12 @@ def _conditions(compilation: Compilation, paint: _Paint, width: int) -> Iterator
 
 
 def _recompile(recompile: Recompile, width: int) -> Iterator[str]:
-    for reason in deviations.reasons(recompile):
+    for reason in recompile_words.reasons(recompile):
         yield from _wrapped(reason, width, "  recompiled: ")
     for symbol in recompile.became_dynamic:
         yield from _wrapped(symbol, width, "    dynamic from now on: ")
-    yield from _wrapped(deviations.near_the_limit(recompile), width, "    ")
-    for what, code in deviations.advice(recompile):
+    yield from _wrapped(recompile_words.near_the_limit(recompile), width, "    ")
+    for what, code in recompile_words.advice(recompile):
         yield from _wrapped(what, width, "    → ")
         for line in code.splitlines():
             yield f"        {line}"

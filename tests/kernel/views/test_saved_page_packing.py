@@ -13,7 +13,7 @@ import pytest
 from compilescope.report.saving import saved_pages
 from compilescope.report.saving.saved_pages import packed, unpacked
 from compilescope.report.saving.storage import from_json
-from compilescope.views import page
+from compilescope.views import saved_page
 
 LOG = Path(__file__).parents[2] / "data" / "traces" / "h200-torch2.11-train_mlp_python.log.gz"
 
@@ -28,9 +28,11 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
 ) -> None:
     report = cs.read_trace(LOG)
     text = report.to_json()
-    parts = page._Parts(gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses="")
-    monkeypatch.setattr(page, "_parts", lambda: parts)
-    shown = page.render(report)
+    parts = saved_page._Parts(
+        gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses=""
+    )
+    monkeypatch.setattr(saved_page, "_parts", lambda: parts)
+    shown = saved_page.render(report)
     match = re.search(r'id="packed-report">([^<]*)<', shown)
     assert match is not None
     assert unpacked(match[1]) == text

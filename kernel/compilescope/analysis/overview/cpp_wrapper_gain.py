@@ -13,7 +13,7 @@ from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
-from .spent import parts_of_call
+from .time_breakdown import parts_of_call
 from .variants import sibling
 
 _VIEW = "wrappers"
