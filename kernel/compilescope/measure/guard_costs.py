@@ -160,4 +160,4 @@ def _time(
     return best
 
 
-_RUN_OUT = "There are too many guards to measure all of them in the time set for it."
+_RUN_OUT = "The time set for measuring guards was over before all were measured."

@@ -354,7 +354,10 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
 
 
 def _entering(now: VariantReport, times: int) -> str:
-    """What entering compiled code more often costs, in words; empty if unknown."""
+    """What entering compiled code more often costs, in words; empty if unknown.
+
+    At most: a block has fewer inputs and guards than the whole.
+    """
     if not now.layers or not trusted(now):
         return ""
     entry = sum(
@@ -362,7 +365,7 @@ def _entering(now: VariantReport, times: int) -> str:
         for layer in parts_of_call(now)
         if layer.kind in ("guards", "bytecode", "aot", "inductor")
     )
-    return f", but about {duration(entry * times)} more per call"
+    return f", but up to {duration(entry * times)} more per call"
 
 
 class _Trial(NamedTuple):

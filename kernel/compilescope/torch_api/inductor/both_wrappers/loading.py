@@ -2,8 +2,9 @@
 
 Relies on ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
 mutated_input_idxs, fx_kwargs, after_deserialization), ``CppBuilder.build``, ``codecache``
-(_precompile_header), ``cpp_builder.get_cpp_compiler``, ``cpu_vec_isa`` (valid_vec_isa_list,
-x86_isa_checker) and ``convert_frame.compile_lock``.
+(_precompile_header, CppPythonBindingsCodeCache._load_library_inner),
+``cpp_builder.get_cpp_compiler``, ``cpu_vec_isa`` (valid_vec_isa_list, x86_isa_checker) and
+``convert_frame.compile_lock``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import torch
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
 from ..graph_recording import Loaded, with_recordings
-from .requirements import HEADER_PRECOMPILER
+from .requirements import HEADER_PRECOMPILER, LIBRARY_LOADER
 from .size_guards import conditions_of
 from .wrapper_modules import Module, as_compiled_in_the_build
 
@@ -114,7 +115,7 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
             patched(codecache, HEADER_PRECOMPILER, _without_header),
             patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
             patched(CppBuilder, "build", _refuse),
-            patched(codecache.CppPythonBindingsCodeCache, "_load_library_inner", _load_library),
+            patched(codecache.CppPythonBindingsCodeCache, LIBRARY_LOADER, _load_library),
         ):
             # C code would keep the GIL for milliseconds.
             unpickler = pickle._Unpickler if gives_way else pickle.Unpickler
@@ -136,7 +137,7 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
 
 def _load_library(original: Any, path: str, key: str) -> Any:
     """Loads a library without the GIL: the import, which keeps it, then only looks it up."""
-    if _loading.get():
+    if _loading.get() and sys.platform != "win32":
         open_library = ctypes.CDLL(None).dlopen
         open_library.restype, open_library.argtypes = (
             ctypes.c_void_p,

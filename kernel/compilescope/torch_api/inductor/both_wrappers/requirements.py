@@ -1,12 +1,14 @@
 """The torch features that the two wrappers need in addition to those of an inspection.
 
 Relies on ``torch._inductor.compile_fx_ext``, ``torch._inductor.compile_fx_subproc``,
-``torch.fx._graph_pickler``, and on ``torch._inductor.codecache`` (_precompile_header).
+``torch.fx._graph_pickler``, and on ``torch._inductor.codecache`` (_precompile_header,
+CppPythonBindingsCodeCache._load_library_inner).
 """
 
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 _MODULES = (
     "torch._inductor.compile_fx_ext",
@@ -15,6 +17,8 @@ _MODULES = (
 )
 HEADER_PRECOMPILER = "_precompile_header"
 """In ``codecache``: looks for the precompiled header of a C++ wrapper."""
+LIBRARY_LOADER = "_load_library_inner"
+"""In ``codecache.CppPythonBindingsCodeCache``: imports the library of a C++ wrapper."""
 
 
 def missing() -> str:
@@ -27,6 +31,8 @@ def missing() -> str:
             return name
     from torch._inductor import codecache
 
-    if hasattr(codecache, HEADER_PRECOMPILER):
-        return ""
-    return f"torch._inductor.codecache.{HEADER_PRECOMPILER}"
+    loaders: Any = codecache.CppPythonBindingsCodeCache
+    for owner, name in ((codecache, HEADER_PRECOMPILER), (loaders, LIBRARY_LOADER)):
+        if name not in vars(owner):
+            return f"torch._inductor.codecache: {name}"
+    return ""
