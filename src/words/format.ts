@@ -50,18 +50,19 @@ export function formatRoughly(
   trans: TranslationBundle
 ): string {
   if (seconds < 90) {
-    return trans.__('about %1 s', Math.max(10, Math.round(seconds / 10) * 10));
+    const rounded = Number(fixed(seconds / 10, 0)) * 10;
+    return trans.__('about %1 s', Math.max(10, rounded));
   }
   return seconds < 5400
-    ? trans.__('about %1 min', Math.round(seconds / 60))
-    : trans.__('about %1 h', (seconds / 3600).toFixed(1));
+    ? trans.__('about %1 min', fixed(seconds / 60, 0))
+    : trans.__('about %1 h', fixed(seconds / 3600, 1));
 }
 
 /**
  * How many times as fast: `1.35×`.
  */
 export function formatRatio(ratio: number): string {
-  return `${ratio.toFixed(ratio < 10 ? 2 : 0)}×`;
+  return `${fixed(ratio, ratio < 10 ? 2 : 0)}×`;
 }
 
 /**
@@ -74,12 +75,54 @@ export function formatPlace(
   trans: TranslationBundle
 ): string {
   const { file, line } = where;
-  if (file in files || /[\\/]ipykernel_\d+[\\/]/.test(file)) {
-    return trans.__('cell line %1', line);
-  }
   const number = /^<ipython-input-(\d+)-/.exec(file)?.[1];
-  const name = number ? `In[${number}]` : file.split(/[\\/]/).pop();
-  return `${name}:${line}`;
+  if (number) {
+    return `In[${number}]:${line}`;
+  }
+  return file in files || /[\\/]ipykernel_\d+[\\/]/.test(file)
+    ? trans.__('cell line %1', line)
+    : `${file.split(/[\\/]/).pop()}:${line}`;
+}
+
+/**
+ * A number with so many decimals; exact halves go to the even digit, as in
+ * Python: `toFixed` rounds them up.
+ */
+function fixed(value: number, decimals: number): string {
+  return formatterOf(`${decimals} decimals`, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals
+  }).format(value);
+}
+
+/**
+ * A number with up to so many significant digits.
+ */
+function significant(value: number, digits: number): string {
+  return formatterOf(`${digits} digits`, {
+    maximumSignificantDigits: digits
+  }).format(value);
+}
+
+const formatters = new Map<string, Intl.NumberFormat>();
+
+/**
+ * Making one takes longer than a thousand uses.
+ */
+function formatterOf(
+  name: string,
+  options: Intl.NumberFormatOptions
+): Intl.NumberFormat {
+  let formatter = formatters.get(name);
+  if (formatter === undefined) {
+    formatter = new Intl.NumberFormat('en', {
+      ...options,
+      useGrouping: false,
+      roundingMode: 'halfEven'
+    });
+    formatters.set(name, formatter);
+  }
+  return formatter;
 }
 
 function scale(microseconds: number): [number, string, number] {
@@ -100,13 +143,12 @@ function scale(microseconds: number): [number, string, number] {
 function digits(value: number): string {
   const size = Math.abs(value);
   if (size >= LEAST * 1e3 && size < 0.01) {
-    return Number(value.toPrecision(2)).toString();
+    return significant(value, 2);
   }
-  return size >= 100 * ROUNDS_UP
-    ? value.toFixed(0)
-    : size >= 10 * ROUNDS_UP
-      ? value.toFixed(1)
-      : value.toFixed(2);
+  return fixed(
+    value,
+    size >= 100 * ROUNDS_UP ? 0 : size >= 10 * ROUNDS_UP ? 1 : 2
+  );
 }
 
 /**
@@ -118,7 +160,7 @@ export function formatNanoseconds(nanoseconds: number): string {
     return '<1 ns';
   }
   return nanoseconds < 1e3
-    ? `${nanoseconds.toFixed(nanoseconds < 10 ? 1 : 0)} ns`
+    ? `${fixed(nanoseconds, nanoseconds < 10 ? 1 : 0)} ns`
     : formatMicroseconds(nanoseconds / 1e3);
 }
 
@@ -137,7 +179,7 @@ export function formatQuantity(value: number, unit = ''): string {
     ([least]) => value >= least * ROUNDS_UP
   ) ?? [1, ''];
   const between = prefix && unit !== unit.toUpperCase() ? ' ' : '';
-  const digits = Number((value / factor).toPrecision(3));
+  const digits = significant(value / factor, 3);
   return `${digits} ${prefix}${between}${unit}`.trim();
 }
 
@@ -151,7 +193,7 @@ export function formatShare(share: number): string {
   if (percent > 0 && percent < 0.05) {
     return '< 0.1 %';
   }
-  return `${percent.toFixed(percent > 0 && percent < 1 ? 1 : 0)} %`;
+  return `${fixed(percent, percent > 0 && percent < 1 ? 1 : 0)} %`;
 }
 
 /**
@@ -166,7 +208,7 @@ export function formatBytes(bytes: number): string {
     unit++;
   }
   const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  return `${value.toFixed(digits)} ${units[unit]}`;
+  return `${fixed(value, digits)} ${units[unit]}`;
 }
 
 /**
