@@ -243,7 +243,6 @@ def generate() -> str:
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
                 constant("CONDITIONS_TITLE", report.CONDITIONS_TITLE),
                 constant("CONDITION_FAILED", report.CONDITION_FAILED),
-                constant("STACK_VALUE", report.STACK_VALUE),
                 constant("LIMIT_TITLE", report.LIMIT_TITLE),
                 constant("SUGGESTIONS_TITLE", report.SUGGESTIONS_TITLE),
                 constant("DECISIONS_TITLE", report.DECISIONS_TITLE),

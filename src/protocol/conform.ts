@@ -1088,10 +1088,25 @@ export function conformRecompile(value: unknown): void {
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
   o.failures = field(o.failures, 'failures', check87, emptyList);
+  o.causes = field(o.causes, 'causes', check88, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
-  o.advice = field(o.advice, 'advice', check88, emptyList);
+  o.at_limit = flag(o.at_limit, 'at_limit', false);
+  o.given_up = flag(o.given_up, 'given_up', false);
+  o.limit_text = text(o.limit_text, 'limit_text', '');
+  o.advice = field(o.advice, 'advice', check89, emptyList);
+}
+
+export function conformRecompileCause(value: unknown): void {
+  const o = record(value);
+  o.subject = text(o.subject, 'subject');
+  o.text = text(o.text, 'text');
+  o.was = text(o.was, 'was', '');
+  o.now = text(o.now, 'now', '');
+  o.guard = text(o.guard, 'guard', '');
+  o.compilations = field(o.compilations, 'compilations', check2, emptyList);
+  o.where = field(o.where, 'where', check0, none);
 }
 
 export function conformRegion(value: unknown): void {
@@ -1112,16 +1127,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check89, emptyList);
+  o.variants = field(o.variants, 'variants', check90, emptyList);
   o.problems = field(o.problems, 'problems', check82, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check90, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check91, none);
-  o.rank = field(o.rank, 'rank', check92, none);
-  o.overview = field(o.overview, 'overview', check93, none);
-  o.trace = field(o.trace, 'trace', check94, none);
-  o.tiers = field(o.tiers, 'tiers', check95, emptyList);
-  o.contents = field(o.contents, 'contents', check96, none);
+  o.peaks = field(o.peaks, 'peaks', check91, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check92, none);
+  o.rank = field(o.rank, 'rank', check93, none);
+  o.overview = field(o.overview, 'overview', check94, none);
+  o.trace = field(o.trace, 'trace', check95, none);
+  o.tiers = field(o.tiers, 'tiers', check96, emptyList);
+  o.contents = field(o.contents, 'contents', check97, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1237,7 +1252,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check97, emptyList);
+  o.lines = field(o.lines, 'lines', check98, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1279,8 +1294,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check98, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check99, emptyList);
+  o.steps = field(o.steps, 'steps', check99, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check100, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1289,7 +1304,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check100, emptyList);
+  o.texts = field(o.texts, 'texts', check101, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1312,8 +1327,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check101, emptyList);
-  o.package = field(o.package, 'package', check100, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check102, emptyList);
+  o.package = field(o.package, 'package', check101, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1359,7 +1374,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check102, emptyList);
+  o.cells = field(o.cells, 'cells', check103, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1394,12 +1409,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check50, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check103, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check104, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
   o.accurate = field(o.accurate, 'accurate', check48, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check105, emptyList);
+  o.effective = field(o.effective, 'effective', check106, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1422,7 +1437,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check106, none);
+  o.estimate = field(o.estimate, 'estimate', check107, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1441,7 +1456,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check106, none);
+  o.estimate = field(o.estimate, 'estimate', check107, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1459,7 +1474,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check107, none);
+  o.gain = field(o.gain, 'gain', check108, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1506,7 +1521,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check108, emptyList);
+  o.running = field(o.running, 'running', check109, emptyList);
   o.few = flag(o.few, 'few', false);
 }
 
@@ -1515,7 +1530,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check109, emptyList);
+  o.processes = field(o.processes, 'processes', check110, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1524,12 +1539,12 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check110);
+  o.processes = field(o.processes, 'processes', check111);
   o.slowest = field(o.slowest, 'slowest', check78, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check111, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check112, none);
-  o.difference = field(o.difference, 'difference', check113, none);
-  o.stacks = field(o.stacks, 'stacks', check114, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check112, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check113, none);
+  o.difference = field(o.difference, 'difference', check114, none);
+  o.stacks = field(o.stacks, 'stacks', check115, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
   o.problems = field(o.problems, 'problems', check82, emptyList);
@@ -1551,31 +1566,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check105, emptyList);
+  o.effective = field(o.effective, 'effective', check106, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check115, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check103, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check103, none);
-  o.breaks = field(o.breaks, 'breaks', check116, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check116, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check104, none);
+  o.breaks = field(o.breaks, 'breaks', check117, emptyList);
   o.timing = field(o.timing, 'timing', check50, none);
-  o.layers = field(o.layers, 'layers', check117, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check118, none);
-  o.startups = field(o.startups, 'startups', check119, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check120, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check104, emptyList);
-  o.departure = field(o.departure, 'departure', check121, none);
+  o.layers = field(o.layers, 'layers', check118, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check119, none);
+  o.startups = field(o.startups, 'startups', check120, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check121, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
+  o.departure = field(o.departure, 'departure', check122, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check122, none);
+  o.target = field(o.target, 'target', check123, none);
   o.problems = field(o.problems, 'problems', check82, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check123, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check124, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check125, emptyList);
-  o.cold = field(o.cold, 'cold', check126, emptyList);
+  o.changes = field(o.changes, 'changes', check124, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check125, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check126, emptyList);
+  o.cold = field(o.cold, 'cold', check127, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check127, emptyList);
+  o.ways = field(o.ways, 'ways', check128, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check128, none);
+  o.package = field(o.package, 'package', check129, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1590,15 +1605,15 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check47, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.compilations = field(o.compilations, 'compilations', check129, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check130, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
   o.problems = field(o.problems, 'problems', check82, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check118, none);
+  o.verdict = field(o.verdict, 'verdict', check119, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check130, none);
+  o.target = field(o.target, 'target', check131, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check131, none);
+  o.changed = field(o.changed, 'changed', check132, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1607,7 +1622,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check132, emptyList);
+  o.helps = field(o.helps, 'helps', check133, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1702,48 +1717,49 @@ const check84 = listOf(conformRankDifference);
 const check85 = listOf(conformRankTime);
 const check86 = listOf(conformRankDivergence);
 const check87 = listOf(conformFailure);
-const check88 = listOf(conformAdvice);
-const check89 = listOf(conformVariantReport);
-const check90 = listOf(conformPeaks);
-const check91 = nullable(conformSweep);
-const check92 = nullable(conformRank);
-const check93 = nullable(conformOverview);
-const check94 = nullable(conformTraceSummary);
-const check95 = listOf(conformGraphTiers);
-const check96 = nullable(conformContents);
-const check97 = listOf(conformStackLine);
-const check98 = listOf(conformStep);
-const check99 = listOf(conformStepSum);
-const check100 = listOf(conformStoredText);
-const check101 = listOf(conformStoredCompilation);
-const check102 = listOf(conformSweepCell);
-const check103 = nullable(conformCompileTime);
-const check104 = listOf(conformOutputError);
-const check105 = listOf(conformEffective);
-const check106 = nullable(conformEstimate);
-const check107 = nullable(conformSwapGain);
-const check108 = listOf(conformRatioAtRound);
-const check109 = listOf(conformProcessDifference);
-const check110 = listOf(conformProcessSummary);
-const check111 = listOf(conformLostTime);
-const check112 = nullable(conformRankComparison);
-const check113 = nullable(conformTraceDifference);
-const check114 = listOf(conformStacks);
-const check115 = listOf(conformCompilation);
-const check116 = listOf(conformDistinctBreak);
-const check117 = listOf(conformLayers);
-const check118 = nullable(conformVerdict);
-const check119 = listOf(conformStartup);
-const check120 = listOf(conformPayback);
-const check121 = nullable(conformDeparture);
-const check122 = nullable(conformTargetReport);
-const check123 = nullable(conformChanges);
-const check124 = nullable(conformCudaGraphs);
-const check125 = listOf(conformKernelLoad);
-const check126 = listOf(conformColdSwitch);
-const check127 = listOf(conformDeployWay);
-const check128 = nullable(conformPackage);
-const check129 = listOf(conformCompilationSummary);
-const check130 = nullable(conformTargetSummary);
-const check131 = nullable(conformChangedSummary);
-const check132 = listOf(conformHelp);
+const check88 = listOf(conformRecompileCause);
+const check89 = listOf(conformAdvice);
+const check90 = listOf(conformVariantReport);
+const check91 = listOf(conformPeaks);
+const check92 = nullable(conformSweep);
+const check93 = nullable(conformRank);
+const check94 = nullable(conformOverview);
+const check95 = nullable(conformTraceSummary);
+const check96 = listOf(conformGraphTiers);
+const check97 = nullable(conformContents);
+const check98 = listOf(conformStackLine);
+const check99 = listOf(conformStep);
+const check100 = listOf(conformStepSum);
+const check101 = listOf(conformStoredText);
+const check102 = listOf(conformStoredCompilation);
+const check103 = listOf(conformSweepCell);
+const check104 = nullable(conformCompileTime);
+const check105 = listOf(conformOutputError);
+const check106 = listOf(conformEffective);
+const check107 = nullable(conformEstimate);
+const check108 = nullable(conformSwapGain);
+const check109 = listOf(conformRatioAtRound);
+const check110 = listOf(conformProcessDifference);
+const check111 = listOf(conformProcessSummary);
+const check112 = listOf(conformLostTime);
+const check113 = nullable(conformRankComparison);
+const check114 = nullable(conformTraceDifference);
+const check115 = listOf(conformStacks);
+const check116 = listOf(conformCompilation);
+const check117 = listOf(conformDistinctBreak);
+const check118 = listOf(conformLayers);
+const check119 = nullable(conformVerdict);
+const check120 = listOf(conformStartup);
+const check121 = listOf(conformPayback);
+const check122 = nullable(conformDeparture);
+const check123 = nullable(conformTargetReport);
+const check124 = nullable(conformChanges);
+const check125 = nullable(conformCudaGraphs);
+const check126 = listOf(conformKernelLoad);
+const check127 = listOf(conformColdSwitch);
+const check128 = listOf(conformDeployWay);
+const check129 = nullable(conformPackage);
+const check130 = listOf(conformCompilationSummary);
+const check131 = nullable(conformTargetSummary);
+const check132 = nullable(conformChangedSummary);
+const check133 = listOf(conformHelp);

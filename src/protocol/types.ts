@@ -8,7 +8,6 @@ export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
 export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
 export const CONDITION_FAILED = 'has failed';
-export const STACK_VALUE = 'a value that was on the stack at the graph break';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
@@ -1965,10 +1964,28 @@ export interface Recompile {
   reasons: string[];
   previous: string;
   failures: Failure[];
+  causes: RecompileCause[];
   became_dynamic: string[];
   count: number | null;
   limit: number | null;
+  at_limit: boolean;
+  given_up: boolean;
+  limit_text: string;
   advice: Advice[];
+}
+
+/**
+ * What failed guards of earlier compilations say of one value, as every view
+ * shows it.
+ */
+export interface RecompileCause {
+  subject: string;
+  text: string;
+  was: string;
+  now: string;
+  guard: string;
+  compilations: string[];
+  where: SourceLine | null;
 }
 
 /**

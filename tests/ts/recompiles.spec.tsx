@@ -1,18 +1,14 @@
 import { RecompilesView } from '../../src/panels/recompiles-breaks/recompiles/index';
 import {
-  describeFailure,
   framesOf,
-  inTime,
-  placeOf,
-  mergeFailures,
-  reasonOf
+  inTime
 } from '../../src/panels/recompiles-breaks/recompiles/frames';
 import { layOut } from '../../src/panels/recompiles-breaks/recompiles/layout';
 import type {
   Advice,
   Compilation,
-  Failure,
-  Recompile
+  Recompile,
+  RecompileCause
 } from '../../src/protocol/types';
 import { report, variantSummary } from './fakes';
 import { timing } from './measured';
@@ -26,15 +22,14 @@ const WHERE = {
   code: 'return x * rate'
 };
 
-function failureOf(change: Partial<Failure> = {}): Failure {
+function causeOf(change: Partial<RecompileCause> = {}): RecompileCause {
   return {
+    subject: 'x.size(0)',
+    text: 'x.size(0): 8 → 12',
+    was: '8',
+    now: '12',
     guard: "check_tensor(L['x'])",
-    source: "L['x']",
-    compilation: '0/0',
-    kind: 'size',
-    dimension: 0,
-    old: '8',
-    new: '12',
+    compilations: ['0/0'],
     where: WHERE,
     ...change
   };
@@ -46,10 +41,14 @@ function recompileOf(change: Partial<Recompile> = {}): Recompile {
       "0/0: tensor 'x' size mismatch at index 0. expected 8, actual 12"
     ],
     previous: '0/0',
-    failures: [failureOf()],
+    failures: [],
+    causes: [causeOf()],
     became_dynamic: ["L['x'].size()[0] → s77"],
     count: 2,
     limit: 8,
+    at_limit: false,
+    given_up: false,
+    limit_text: 'compiled 2 of at most 8 times',
     advice: [],
     ...change
   };
@@ -82,17 +81,18 @@ const LOOP = [
   compiled('0/2', 13, {
     recompile: recompileOf({
       previous: '0/1',
-      failures: [
-        failureOf({
-          compilation: '0/1',
-          kind: 'value',
-          source: "L['rate']",
-          dimension: null,
-          old: '0.1',
-          new: '0.05'
+      causes: [
+        causeOf({
+          subject: 'rate',
+          text: 'rate: 0.1 → 0.05',
+          was: '0.1',
+          now: '0.05',
+          compilations: ['0/1']
         })
       ],
-      count: 8
+      count: 8,
+      at_limit: true,
+      given_up: true
     })
   })
 ];
@@ -117,77 +117,6 @@ describe('framesOf', () => {
       '2/0',
       '0/0',
       '1/0'
-    ]);
-  });
-});
-
-describe('placeOf', () => {
-  const TORCH = '/usr/lib/python3/site-packages/torch/nn/modules/linear.py';
-  const linear = { ...WHERE, file: TORCH, line: 134 };
-
-  it('is the frame for an argument that a line of torch’s guards', () => {
-    const argument = failureOf({ source: "L['x']", where: linear });
-    expect(placeOf(argument, WHERE)).toBe(WHERE);
-    expect(placeOf(argument, null)).toBe(linear);
-    expect(placeOf(argument, linear)).toBe(linear);
-  });
-
-  it('is the guard’s own line otherwise', () => {
-    const helper = { ...WHERE, file: '/home/me/helper.py' };
-    for (const failure of [
-      failureOf({ source: "G['LR']", where: linear }),
-      failureOf({ source: "L['x']", where: helper }),
-      failureOf({ source: "L['x']", where: null })
-    ]) {
-      expect(placeOf(failure, WHERE)).toBe(failure.where);
-    }
-  });
-});
-
-describe('describeFailure', () => {
-  it.each([
-    [failureOf(), 'x.size(0): 8 → 12'],
-    [failureOf({ kind: 'stride', dimension: 1 }), 'x.stride(1): 8 → 12'],
-    [failureOf({ kind: 'dtype', old: 'a', new: 'b' }), 'x.dtype: a → b'],
-    [
-      failureOf({ kind: 'type', source: "L['self'].act" }),
-      'type(self.act): 8 → 12'
-    ],
-    [
-      failureOf({
-        kind: 'type',
-        old: "<class 'float'>",
-        new: "<class '__main__.Scale'>"
-      }),
-      'type(x): float → Scale'
-    ],
-    [failureOf({ kind: 'value', source: "G['LR']", old: '' }), 'LR: ? → 12'],
-    [
-      failureOf({ source: "L['___stack0']" }),
-      'size 0 of a value that was on the stack at the graph break: 8 → 12'
-    ],
-    [failureOf({ source: '', old: '', new: '' }), "check_tensor(L['x'])"]
-  ])('is short: %#', (failure, text) => {
-    expect(describeFailure(failure)).toBe(text);
-  });
-
-  it('falls back to torch’s words, without their trailer', () => {
-    const recompile = recompileOf({
-      failures: [],
-      reasons: ['0/1: rate == 0.1    # return y * rate  # f.py:6 in step']
-    });
-    expect(reasonOf(compiled('0/2', 1, { recompile }))).toBe('rate == 0.1');
-  });
-
-  it('is said once for all compilations that it is the same of', () => {
-    const merged = mergeFailures([
-      failureOf(),
-      failureOf({ compilation: '0/1' }),
-      failureOf({ compilation: '0/1', new: '20' })
-    ]);
-    expect(merged.map(({ compilations }) => compilations)).toEqual([
-      ['0/0', '0/1'],
-      ['0/1']
     ]);
   });
 });
@@ -439,7 +368,7 @@ describe('RecompilesView', () => {
       compiled('0/1', 2, {
         recompile: recompileOf({
           reasons: [HOSTILE],
-          failures: [failureOf({ source: HOSTILE, old: HOSTILE })],
+          causes: [causeOf({ subject: HOSTILE, text: HOSTILE, was: HOSTILE })],
           became_dynamic: [HOSTILE],
           advice: [{ ...ADVICE, what: HOSTILE, code: HOSTILE }]
         })

@@ -9,6 +9,7 @@ import msgspec
 from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
+from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
 from ..analysis.overview.verdict import verdict
@@ -41,6 +42,7 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> Non
             compilation.frame = report.subject.where
             if compilation.frame is None:
                 compilation.absent["frame"] = _NO_FRAME
+            add_causes(compilation)  # their place may be the frame's
         if report.subject.call is not None:
             link_to_call(compilation, report.subject.call)
     if result.stage == "failed":

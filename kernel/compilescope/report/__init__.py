@@ -39,6 +39,7 @@ from .compilation.guards import Failure as Failure
 from .compilation.guards import Guard as Guard
 from .compilation.guards import GuardManager as GuardManager
 from .compilation.guards import Recompile as Recompile
+from .compilation.guards import RecompileCause as RecompileCause
 from .compilation.parts import WRAPPERS as WRAPPERS
 from .compilation.plans import Baked as Baked
 from .compilation.plans import Buffer as Buffer

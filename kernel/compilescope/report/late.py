@@ -31,8 +31,9 @@ above, registers them here."""
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """The functions that fill in fields that a file of an earlier version lacks: the "conditions" of a
-compilation, the "breaks" of a variant, the words for its "cold" settings, for its "launches" and
-what it is "bound" by, the "verdicts" of a sweep. The analysis registers them here."""
+compilation and the "causes" of its recompile, the "breaks" of a variant, the words for its "cold"
+settings, for its "launches" and what it is "bound" by, the "verdicts" of a sweep. The analysis
+registers them here."""
 
 panels: dict[str, Callable[[Any], Any]] = LateTable()
 """The function that creates a report's panel, also from a layer above."""

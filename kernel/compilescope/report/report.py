@@ -222,6 +222,7 @@ class Report(Struct, kw_only=True):
             ) from None
         for compilation in report.compilations:
             completing["conditions"](compilation)
+            completing["causes"](compilation)
         return report
 
     def _without_quotes(self) -> Report:

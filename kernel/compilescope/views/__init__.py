@@ -5,6 +5,7 @@ from ..analysis.contents.stored import contents
 from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
+from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
@@ -29,6 +30,7 @@ completing.update(
     backends=add_backend_words,
     bound=bounds.add_words,
     breaks=complete_breaks,
+    causes=add_causes,
     cold=add_words,
     conditions=add_conditions,
     cuda_graphs=add_graph_words,

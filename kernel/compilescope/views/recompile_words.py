@@ -1,59 +1,24 @@
-"""Failed guards, advice and deviations in words, the same in every view."""
+"""Recompiles, advice and deviations, the same in every view."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from ..report import STACK_VALUE, Effective, Failure, Recompile, Report, VariantReport
+from ..report import Effective, Recompile, Report, VariantReport
 from .wrapper_pairs import compared
 
-_SCOPE = re.compile(r"[LG]\['(\w+)'\]")
-_ON_STACK = re.compile(r"^L\['___stack\d+'\]$")
-_WHAT = {
-    "rank": "the number of dimensions of {}",
-    "dtype": "the dtype of {}",
-    "device": "the device of {}",
-    "dispatch_keys": "the dispatch keys of {}",
-    "requires_grad": "requires_grad of {}",
-    "type": "the type of {}",
-    "identity": "the object {}",
-    "length": "the length of {}",
-    "keys": "the keys of {}",
-    "attribute": "an attribute of {}",
-    "global": "the global {}",
-    "grad_mode": "the grad mode",
-    "global_state": "a setting of torch's",
-}
 _ADVICE = 3
 
 
-def failure(failed: Failure) -> str:
-    """Return a failed guard in words: ``size 0 of x was 4 and is 5``."""
-    source = _SCOPE.sub(r"\1", _ON_STACK.sub(STACK_VALUE, failed.source))
-    if failed.kind in ("size", "stride") and failed.dimension is not None:
-        what = f"{failed.kind} {failed.dimension} of {source}"
-    else:
-        what = _WHAT.get(failed.kind, "{}").format(source)
-    if failed.kind == "other" or not failed.old:
-        return failed.guard
-    return f"{what} was {failed.old}" + (f" and is {failed.new}" if failed.new else "")
-
-
 def reasons(recompile: Recompile) -> list[str]:
-    """Return why a frame was compiled again, a line for each guard that failed.
+    """Return why a frame was compiled again, a line for each cause, with the guards' compile ids.
 
     The newest compilation's come first; older ones follow only if they differ.
     """
-    if not recompile.failures:
-        return recompile.reasons
-    failures = [
-        (failure(guard_failure), guard_failure.compilation) for guard_failure in recompile.failures
+    return [
+        cause.text + (f"  ({', '.join(cause.compilations)})" if cause.compilations else "")
+        for cause in recompile.causes
     ]
-    seen: dict[str, str] = {}
-    for text, compilation in failures:
-        seen.setdefault(text, compilation)
-    return [f"{text}  ({compilation})" for text, compilation in seen.items()]
 
 
 def advice(recompile: Recompile) -> Iterator[tuple[str, str]]:
@@ -65,9 +30,8 @@ def advice(recompile: Recompile) -> Iterator[tuple[str, str]]:
 def near_the_limit(recompile: Recompile) -> str:
     """Return how often a frame was compiled, if that is near the limit; otherwise nothing."""
     count, limit = recompile.count, recompile.limit
-    if count is None or limit is None or 2 * count <= limit:
-        return ""
-    return f"compiled {count} times; from {limit} on torch runs it in eager"
+    is_near = count is not None and limit is not None and 2 * count > limit
+    return recompile.limit_text if is_near else ""
 
 
 def recompile_lines(recompile: Recompile) -> list[str]:

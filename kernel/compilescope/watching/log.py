@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 
 from ..analysis.assemble import assemble
+from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
 from ..analysis.phases.phases import begin_at
 from ..analysis.problems.cpp_errors import place
@@ -173,6 +174,7 @@ class WatchLog:
             compilation.absent["compilation"] = "compilescope could not read torch's records of it."
         seen = self.rows.of(group)
         compilation.frame = compilation.frame or seen.frame
+        add_causes(compilation)
         compilation.started_s = compilation.started_s or seen.started_s
         compilation.duration_s = seen.duration_s or compilation.duration_s
         if compilation.started_s is not None:

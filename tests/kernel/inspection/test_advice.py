@@ -223,13 +223,13 @@ def test_a_number_is_no_tensor_where_a_size_changed_too() -> None:
 @pytest.mark.parametrize(
     ("program", "what"),
     [
-        (TO_RANK, "Avoid recompile 0/2: x.dim() 1 → 2"),
-        (TO_ONE_UNNAMED, "Avoid recompile 0/2: xs[0].size(0) at least 2 → 1"),
+        (TO_RANK, "Avoid recompile 0/2 (x.dim(): 1 → 2)"),
+        (TO_ONE_UNNAMED, "Avoid recompile 0/2 (xs[0].size(0): at least 2 → 1)"),
     ],
 )
 def test_a_recompile_that_stays_is_not_promised(program: Program, what: str) -> None:
     first, second = suggestions_of(run(program.define, program.compile, program.calls))
-    assert first.what.startswith("Avoid recompile 0/1: x")
+    assert first.what.startswith("Avoid recompile 0/1 (x")
     assert (second.what, second.gain) == (what, "")
     assert "set_stance" in second.code
 

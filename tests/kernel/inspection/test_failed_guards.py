@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 from compilescope.analysis.guards.conditions import add_conditions
-from compilescope.views import recompile_words
+from compilescope.analysis.guards.recompile_causes import describe
 from compilescope.watching.running_code import watching
 
 from .recompiling_programs import (
@@ -37,30 +36,37 @@ pytestmark = pytest.mark.usefixtures("settings_kept")
 
 
 @pytest.mark.parametrize(
-    ("program", "expected"),
+    ("program", "expected", "text"),
     [
-        (SIZES, ("size", "L['x']", 0, "4", "5")),
-        (KEYWORD, ("size", "L['x']['image']", 0, "4", "5")),
-        (TO_ONE, ("size", "L['x']", 0, "at least 2", "1")),
-        (TO_EXCLUDED, ("size", "L['x']", 0, "not 4", "4")),
-        (INTEGER, ("value", "L['n']", None, "2", "3")),
-        (COUNTER, ("value", "L['self'].calls", None, "0", "1")),
-        (GLOBAL, ("global", "G['scale']", None, "3", "4")),
-        (STRIDE, ("stride", "L['x']", 0, "3", "1")),
-        (DTYPE, ("dtype", "L['x']", None, "Float", "Double")),
-        (NO_GRADIENT, ("requires_grad", "L['x']", None, "False", "True")),
-        (MODE, ("grad_mode", "", None, "True", "False")),
-        (LENGTH, ("length", "L['xs']", None, "2", "3")),
-        (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'")),
+        (SIZES, ("size", "L['x']", 0, "4", "5"), "x.size(0): 4 → 5"),
+        (KEYWORD, ("size", "L['x']['image']", 0, "4", "5"), "x['image'].size(0): 4 → 5"),
+        (TO_ONE, ("size", "L['x']", 0, "at least 2", "1"), "x.size(0): at least 2 → 1"),
+        (TO_EXCLUDED, ("size", "L['x']", 0, "not 4", "4"), "x.size(0): not 4 → 4"),
+        (INTEGER, ("value", "L['n']", None, "2", "3"), "n: 2 → 3"),
+        (COUNTER, ("value", "L['self'].calls", None, "0", "1"), "self.calls: 0 → 1"),
+        (GLOBAL, ("global", "G['scale']", None, "3", "4"), "scale: 3 → 4"),
+        (STRIDE, ("stride", "L['x']", 0, "3", "1"), "x.stride(0): 3 → 1"),
+        (DTYPE, ("dtype", "L['x']", None, "Float", "Double"), "x.dtype: float32 → float64"),
+        (
+            NO_GRADIENT,
+            ("requires_grad", "L['x']", None, "False", "True"),
+            "x.requires_grad: False → True",
+        ),
+        (MODE, ("grad_mode", "", None, "True", "False"), "grad mode: True → False"),
+        (LENGTH, ("length", "L['xs']", None, "2", "3"), "len(xs): 2 → 3"),
+        (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'"), "mode: 'sin' → 'cos'"),
     ],
 )
-def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object, ...]) -> None:
+def test_which_guard_failed_and_on_what(
+    program: Program, expected: tuple[object, ...], text: str
+) -> None:
     ran = run(program.define, program.compile, program.calls)
     recompiled = next(compilation for compilation in ran.compilations if compilation.recompile)
     assert recompiled.recompile is not None
     failure = recompiled.recompile.failures[0]
     result = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
     assert result == expected
+    assert recompiled.recompile.causes[0].text == text
     assert failure.compilation == "0/0"
     assert recompiled.recompile.count == 2
     assert recompiled.recompile.limit == torch._dynamo.config.recompile_limit
@@ -79,15 +85,10 @@ def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object
 def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
     ran = run(DUCK.define, DUCK.compile, DUCK.calls)
     (suggestion,) = suggestions_of(ran)
-    assert suggestion.what == "Avoid recompile 0/1: x.size(1) the same as x.size(0) → 4"
+    assert suggestion.what == "Avoid recompile 0/1 (x.size(1): the same as x.size(0) → 4)"
     assert suggestion.place.startswith("before the first call")
     (advice,) = advice_of(ran)
     assert advice.where is None
-    recompile = ran.compilations[-1].recompile
-    assert recompile is not None
-    assert recompile_words.failure(recompile.failures[0]) == (
-        "size 1 of x was the same as x.size(0) and is 4"
-    )
 
 
 def test_code_without_source_has_the_same_failures_and_conditions() -> None:
@@ -106,11 +107,7 @@ def test_code_without_source_has_the_same_failures_and_conditions() -> None:
     assert second.recompile is not None
     (failure,) = second.recompile.failures
     assert (failure.old, failure.new) == ("3", "4")
-    assert recompile_words.failure(failure) == "n was 3 and is 4"
-    stack = msgspec.structs.replace(failure, source="L['___stack0']", kind="dtype")
-    assert recompile_words.failure(stack) == (
-        "the dtype of a value that was on the stack at the graph break was 3 and is 4"
-    )
+    assert describe(failure).text == "n: 3 → 4"
 
 
 def test_what_became_dynamic_is_said_once() -> None:
@@ -128,3 +125,10 @@ def test_a_frame_that_was_given_up_counts_what_was_compiled() -> None:
     assert last is not None
     assert (last.count, last.limit) == (8, 8)
     assert last.advice[-1].kind == "limit"
+    states = [
+        (compilation.recompile.at_limit, compilation.recompile.given_up)
+        for compilation in ran.compilations
+        if compilation.recompile is not None
+    ]
+    assert states[-3:] == [(False, False), (True, False), (True, True)]
+    assert last.limit_text == "compiled 8 times, torch's limit; new cases run in eager"

@@ -359,7 +359,7 @@ def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them(
     (count,) = [counted for counted in overview(report).counts if counted.view == "recompiles"]
     assert (count.text, count.of) == ("3 recompiles in the cell", "in the cell")
     size = suggestion_of(report, "Avoid recompile 0/1")
-    assert size.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
+    assert size.what == "Avoid recompile 0/1 (x.size(0): 8 → 12)"
     assert (size.code, size.of) == ("torch._dynamo.mark_dynamic(batch, 0)", "in the cell")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compilescope as cs
 import pytest
+from compilescope.analysis.guards.recompile_causes import add_causes
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
 from compilescope.analysis.overview.verdict_helps import UNGUARDED
@@ -178,7 +179,9 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
             guard="g", kind="size", source=source, dimension=0, old="8", new="9", compilation="0/0"
         )
         recompile = Recompile(reasons=[], failures=[failure], advice=[advice])
-        return Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+        recompiled = Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+        add_causes(recompiled)
+        return recompiled
 
     report = make_report(eager=60.0, python=40.0)
     report.variant("python").compilations += [
@@ -191,7 +194,7 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
         ),
     ]
     suggestion = suggestion_of(report, "Avoid")
-    assert suggestion.what == "Avoid 2 recompiles: x.size(0) 8 → 9"
+    assert suggestion.what == "Avoid 2 recompiles (x.size(0): 8 → 9)"
     assert suggestion.code == "compiled = torch.compile(step, dynamic=True)"
     assert suggestion.place == "in place of the torch.compile of step"
     assert suggestion.gain == "saves 4.00 s of compile time"
@@ -300,9 +303,11 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
             new=new,
             where=line,
         )
-        recompile = Recompile(reasons=[], failures=[failure], advice=advice, limit=8)
+        recompile = Recompile(reasons=[], failures=[failure], advice=advice, count=8, limit=8)
         frame = line if new else None
-        return Compilation(id=compilation, frame=frame, duration_s=0.5, recompile=recompile)
+        recompiled = Compilation(id=compilation, frame=frame, duration_s=0.5, recompile=recompile)
+        add_causes(recompiled)
+        return recompiled
 
     cause = Break(reason="Data-dependent branching", where=line)
     python = report.variant("python")
@@ -313,9 +318,9 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
         again("1/3", "2", "", [stance, limit]),
     ]
     first = overview(report).suggestions[0]
-    assert first.what == "Avoid 3 recompiles: self.steps 0 → 1"
+    assert first.what == "Avoid 3 recompiles (self.steps: 0 → 1)"
     assert first.why == (
-        "torch compiled forward 8 times, its limit; new cases run in eager. "
+        "forward was compiled 8 times, torch's limit; new cases run in eager. "
         "A tensor's value is not guarded."
     )
     assert first.place == "once, before the first call"

@@ -132,7 +132,7 @@ def test_everything_of_the_report_is_there() -> None:
         "2.58 s",
         "within 1.2e-07",
         "Graph break: Call to print",
-        "size 0 of x was 4 and is 5",
+        "x.size(0): 4 → 5",
         "Python wrapper, line 8",
         "from cell line 3: y = x + 1",
         "check_tensor(L['x'])",
@@ -311,7 +311,7 @@ def test_code_is_coloured() -> None:
 
 def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
     text = html.render(report())
-    assert "size 0 of x was 4 and is 5" in text
+    assert "x.size(0): 4 → 5" in text
     assert "<code>with torch.no_grad():</code>" in text
     assert "<code>\u00a0\u00a0\u00a0\u00a0f(x)</code>" in text
     assert "<b>cudagraphs</b> in python: requested on, effective off" in text

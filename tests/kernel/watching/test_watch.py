@@ -311,7 +311,7 @@ def test_the_text_says_in_words_what_recompiled() -> None:
     with cs.watch() as report:
         compiled(torch.ones(3), 1)
         compiled(torch.ones(3), 2)
-    assert str(report).splitlines()[-1].endswith("scale was 1 and is 2")
+    assert str(report).splitlines()[-1].endswith("scale: 1 → 2")
 
 
 def scaled(x: torch.Tensor, scale: int) -> torch.Tensor:

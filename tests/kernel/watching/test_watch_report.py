@@ -91,7 +91,7 @@ def test_it_shows_a_table() -> None:
         compiled(torch.ones(4))
     text, html = str(report), report._repr_html_()
     assert "2 compilations, 1 recompile, 0 graph breaks" in text
-    assert "size 0 of x was 3 and is 4" in text
+    assert "x.size(0): 3 → 4" in text
     assert "plain (watch_subjects.py:" in text
     assert "plain (watch_subjects.py:" in html
     assert "<script" not in html
@@ -108,7 +108,7 @@ def test_a_cell_shows_what_broke_and_recompiled_before_the_rest() -> None:
     html = report._repr_html_()
     # First what happened, then of what; folded all of it.
     assert html.index("3 compilations: 1 recompile and 1 graph break") < html.index("<details>")
-    assert html.index("because step was 1 and is 2") < html.index("<details>")
+    assert html.index("because step: 1 → 2") < html.index("<details>")
     assert html.index("if x.sum() &gt; 0: ") < html.index("<details>")
     assert "<b>Graph break</b>" in html
     assert "<b>Compiled again</b>" in html

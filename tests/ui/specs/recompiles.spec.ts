@@ -15,7 +15,9 @@ test('a training loop with changing batch sizes', async ({ page, tmpPath }) => {
     await expect(cards.first()).toContainText('x.size(0): 8 → 12');
     await expect(cards.nth(1)).toContainText('rate: 0.1 → 0.05');
     await expect(
-      cards.first().getByRole('meter', { name: /^2 of 8/ })
+      cards
+        .first()
+        .getByRole('meter', { name: /^compiled 2 of at most 8 times/ })
     ).toBeVisible();
   });
 

@@ -35,7 +35,7 @@ _INSIDE = re.compile(
 _OF_TORCH = re.compile(r"G\['\w+'\]\.(\w+)")
 """An attribute of a global, such as ``torch.float64``."""
 _WEIGHT = re.compile(r"_(?:modules|parameters|buffers)\[")
-_ON_STACK = re.compile(r"L\['___stack\d+'\]")
+ON_STACK = re.compile(r"L\['___stack\d+'\]")
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 
@@ -87,7 +87,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
     values: dict[tuple[str, str], Condition] = {}
     groups: dict[str, list[Guard]] = {name: [] for name in _GROUPS}
     for place, guard in enumerate(guards):
-        on_stack = _ON_STACK.fullmatch(guard.source)
+        on_stack = ON_STACK.fullmatch(guard.source)
         is_inside = _INSIDE.search(guard.source) and not on_stack
         requirement = "" if is_inside else _requirement(guard)
         if not requirement:

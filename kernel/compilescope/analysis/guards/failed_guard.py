@@ -34,7 +34,7 @@ _SIZES = re.compile(r"[LG]\[[^\]]*\][\w.\[\]'\"]*?\.(?:size|stride|storage_offse
 _DUPLICATE = "Duplicate tensor found"
 
 _KEYS = re.compile(r"\w+")
-_DTYPES = {
+DTYPES = {
     "Float": "float32",
     "Double": "float64",
     "Half": "float16",
@@ -133,9 +133,9 @@ def _tensor(match: re.Match[str], look: Look) -> GuardFailure:
     place = "" if index is None else f"{kind}({index}) = "
     actual = actual or ""
     if kind == "dtype":
-        expected, actual = _DTYPES.get(expected, expected), _DTYPES.get(actual, actual)
+        expected, actual = DTYPES.get(expected, expected), DTYPES.get(actual, actual)
     if kind == "dispatch key set":
-        expected, actual = _only(expected, actual), _only(actual, expected)
+        expected, actual = keys_only_in(expected, actual), keys_only_in(actual, expected)
     if kind == "requires_grad":
         expected = "requires_grad" if expected.endswith("1") else "no requires_grad"
         actual = "no requires_grad" if expected == "requires_grad" else "requires_grad"
@@ -147,7 +147,7 @@ def _tensor(match: re.Match[str], look: Look) -> GuardFailure:
     )
 
 
-def _only(keys: str, others: str) -> str:
+def keys_only_in(keys: str, others: str) -> str:
     """The dispatch keys of one set that another does not have."""
     names, besides = (_KEYS.findall(text.partition("(")[2]) for text in (keys, others))
     return ", ".join(name for name in names if name not in besides) or "no others"

@@ -12,6 +12,7 @@ from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import caller_of, traced_frame
+from .recompile_causes import add_causes
 from .recompile_reason import read_failure
 from .symbols import read_symbols
 
@@ -122,8 +123,10 @@ def _complete(
     for advice in recompile.advice:
         if advice.where == traced:
             advice.where = compilation.frame
+    recompile.given_up = given_up
     if given_up and recompile.limit is not None:
         recompile.advice.append(raise_limit(recompile.limit))
+    add_causes(compilation)
 
 
 def _metrics(records: Sequence[Record]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...report import (
+    STACK_VALUE,
     Advice,
     Compilation,
     Recompile,
@@ -44,7 +45,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
             if advice.kind != "stance":
                 group_by_guard.update(dict.fromkeys(guards, change))
-            elif _is_given_up(recompile):
+            elif recompile.given_up:
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
                 change = next(filter(None, map(group_by_guard.get, guards[:1])), change)
@@ -99,18 +100,11 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     """Says that the recompile limit was hit; empty if it was not."""
     for _, recompile, _ in ended:
-        if _is_given_up(recompile):
+        if recompile.given_up and recompile.limit_text:
             frame = next((compilation.frame for compilation, _, _ in ended), None)
             function = plain_function(frame.function) if frame is not None else ""
-            return (
-                f"torch compiled {function or 'the function'} {recompile.limit} times, its limit; "
-                "new cases run in eager. "
-            )
+            return f"{function or 'The function'} was {recompile.limit_text}. "
     return ""
-
-
-def _is_given_up(recompile: Recompile) -> bool:
-    return any(advice.kind == "limit" for advice in recompile.advice)
 
 
 def _of_function(advice: Advice) -> str:
@@ -149,20 +143,16 @@ def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
 
 
 def _cause(recompile: Recompile) -> str:
-    """What changed, as ``: x.size(0) 8 → 9``; empty where that has no values, or no name."""
-    failure = next(iter(recompile.failures), None)
-    if failure is None or not failure.old or not failure.new or _UNNAMED in failure.source:
+    """What changed, as `` (x.size(0): 8 → 9)``; empty where that has no values, or no name."""
+    cause = next(iter(recompile.causes), None)
+    if cause is None or not cause.was or not cause.now:
         return ""
-    source = re.sub(r"^L\['(\w+)'\]", r"\1", failure.source)
-    if failure.dimension is not None:
-        source += f".{failure.kind}({failure.dimension})"
-    elif failure.kind == "rank":
-        source += ".dim()"
-    return f": {source} {failure.old} \u2192 {failure.new}"
+    is_named = _UNNAMED not in cause.subject and STACK_VALUE not in cause.subject
+    return f" ({cause.text})" if is_named else ""
 
 
 _UNNAMED = "___stack"
-"""Dynamo's name for a value that was on Python's stack at a graph break."""
+"""Dynamo's name for a part of a value that was on Python's stack at a graph break."""
 
 
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:

@@ -94,6 +94,26 @@ class Failure(Struct):
     """The line of the user's code for which Dynamo added the guard."""
 
 
+class RecompileCause(Struct):
+    """What failed guards of earlier compilations say of one value, as every view shows it."""
+
+    subject: str
+    """What was compared: ``x.size(0)``, ``type(k)``, ``len(xs)``; a guard that does not say, whole.
+    """
+    text: str
+    """The subject with both values: ``x.size(0): 4 → 5``."""
+    was: str = ""
+    """The value that the guards expected: ``4``, ``float``, ``at least 2``; empty if unknown."""
+    now: str = ""
+    """The value of the call that recompiled; empty if unknown."""
+    guard: str = ""
+    """The expression of the first of these guards."""
+    compilations: list[str] = []
+    """The compile ids that the guards belong to."""
+    where: SourceLine | None = None
+    """The line of the user's code to go to."""
+
+
 class Advice(Struct):
     """What to change, as code to paste."""
 
@@ -115,12 +135,20 @@ class Recompile(Struct):
     """The compile id whose guards failed."""
     failures: list[Failure] = []
     """The guards that failed."""
+    causes: list[RecompileCause] = []
+    """The failed guards in words, equal ones of several compilations once, the newest first."""
     became_dynamic: list[str] = []
     """The sizes and numbers that are symbolic from here on: ``L['x'].size()[0] → s0``."""
     count: int | None = None
     """The number of compilations of the frame so far, including this one."""
     limit: int | None = None
     """torch's ``recompile_limit`` at the time."""
+    at_limit: bool = False
+    """Whether torch will not compile the frame again."""
+    given_up: bool = False
+    """Whether torch ran the call in eager because the limit had been reached: no compilation."""
+    limit_text: str = ""
+    """How often the frame was compiled, and torch's limit, in words; empty if unknown."""
     advice: list[Advice] = []
     """Changes that avoid the recompile."""
 

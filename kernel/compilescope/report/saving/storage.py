@@ -135,6 +135,8 @@ def complete(report: Report) -> None:
             ]
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
+        if compilation.recompile is not None and not compilation.recompile.causes:
+            completing["causes"](compilation)
         for steps in compilation.steps:
             steps.kinds = steps.kinds or sum_kinds(steps.steps)
     for variant in report.variants:

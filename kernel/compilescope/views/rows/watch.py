@@ -8,7 +8,7 @@ from ...analysis.figures.counts import break_count, recompile_count
 from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import costliest_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
-from .. import recompile_words, wording
+from .. import wording
 from .table import Column, Table
 
 TABLE = Table(
@@ -121,8 +121,4 @@ def _frame(compilation: Compilation) -> str:
 
 
 def _cause(recompile: Recompile) -> str:
-    """The first guard that failed: in words, or else as torch has it, without the line of code."""
-    if recompile.failures:
-        return recompile_words.failure(recompile.failures[0])
-    first = recompile.reasons[0].splitlines()[0] if recompile.reasons else ""
-    return first.partition("  # ")[0].rstrip()
+    return recompile.causes[0].text if recompile.causes else ""

@@ -12,8 +12,7 @@ import {
 import { formatSeconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { Failures } from './failures';
-import { placeOf, reasonOf } from './frames';
-import { isAtLimit } from './timeline';
+import { reasonOf } from './frames';
 
 /**
  * Why a frame was compiled again, what it cost, and what to change.
@@ -40,10 +39,8 @@ export function RecompileCard(props: {
   if (!recompile) {
     return null;
   }
-  const { previous, failures, became_dynamic, reasons, advice } = recompile;
-  const isMarked = failures.some(failure =>
-    isSelected(context, placeOf(failure, compilation.frame))
-  );
+  const { previous, causes, became_dynamic, reasons, advice } = recompile;
+  const isMarked = causes.some(({ where }) => isSelected(context, where));
   return (
     <article
       ref={node}
@@ -74,10 +71,9 @@ export function RecompileCard(props: {
         )}
         <Limit compilation={compilation} context={context} />
       </header>
-      {failures.length > 0 && (
+      {causes.length > 0 && (
         <Failures
-          failures={failures}
-          frame={compilation.frame}
+          causes={causes}
           context={context}
           view={view}
           onGuards={props.onGuards}
@@ -138,25 +134,16 @@ function Limit(props: {
 }): JSX.Element | null {
   const { compilation, context } = props;
   const { trans } = context;
-  const { count, limit } = compilation.recompile!;
+  const { count, limit, at_limit, limit_text } = compilation.recompile!;
   if (count === null || limit === null) {
     return null;
   }
   const text = trans.__('%1 of %2 compilations', count, limit);
   return (
     <span className="jp-Compilescope-limit">
-      <Meter
-        value={count}
-        max={limit}
-        label={trans.__(
-          '%1 allowed by torch’s recompile_limit; beyond it, the frame runs eagerly',
-          text
-        )}
-      />
+      <Meter value={count} max={limit} label={limit_text || text} />
       <span>{text}</span>
-      {isAtLimit(compilation) && (
-        <Badge kind="error">{trans.__('limit reached')}</Badge>
-      )}
+      {at_limit && <Badge kind="error">{trans.__('limit reached')}</Badge>}
     </span>
   );
 }

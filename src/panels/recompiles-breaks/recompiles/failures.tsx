@@ -1,20 +1,14 @@
 import * as React from 'react';
-import type { Failure, SourceLine } from '../../../protocol/types';
+import type { RecompileCause } from '../../../protocol/types';
 import { SourceLink } from '../../common';
 import type { IViewContext } from '../../views';
-import { mergeFailures, placeOf, shortValue, subjectOf } from './frames';
 import { TableHead } from '../../common/tables/figures';
 
 /**
  * What failed, old and new value side by side.
  */
 export function Failures(props: {
-  failures: readonly Failure[];
-
-  /**
-   * Where the frame begins.
-   */
-  frame: SourceLine | null;
+  causes: readonly RecompileCause[];
   context: IViewContext;
   view: object;
 
@@ -23,7 +17,7 @@ export function Failures(props: {
    */
   onGuards: (compilation: string) => void;
 }): JSX.Element {
-  const { failures, frame, context, view, onGuards } = props;
+  const { causes, context, view, onGuards } = props;
   const { trans } = context;
   return (
     <div className="jp-Compilescope-scroll">
@@ -41,24 +35,19 @@ export function Failures(props: {
           ]}
         />
         <tbody>
-          {mergeFailures(
-            failures.map(failure => ({
-              ...failure,
-              where: placeOf(failure, frame)
-            }))
-          ).map(({ failure, compilations }, index) => (
+          {causes.map((cause, index) => (
             <tr key={index}>
-              <th scope="row" title={failure.guard}>
-                <code>{subjectOf(failure)}</code>
+              <th scope="row" title={cause.guard}>
+                <code>{cause.subject}</code>
               </th>
               <td className="jp-mod-old">
-                <code>{shortValue(failure.old)}</code>
+                <code>{cause.was}</code>
               </td>
               <td className="jp-mod-new">
-                <code>{shortValue(failure.new)}</code>
+                <code>{cause.now}</code>
               </td>
               <td>
-                {compilations.map(id => (
+                {cause.compilations.map(id => (
                   <React.Fragment key={id}>
                     <button
                       type="button"
@@ -72,9 +61,9 @@ export function Failures(props: {
                 ))}
               </td>
               <td>
-                {failure.where && (
+                {cause.where && (
                   <SourceLink
-                    where={failure.where}
+                    where={cause.where}
                     context={context}
                     origin={view}
                   />

@@ -131,7 +131,9 @@ function FrameName(props: {
     ? formatPlace(where, model.report?.files ?? {}, trans)
     : '';
   // What torch refused at its limit was not compiled.
-  const compiled = compilations.filter(item => !isAtLimit(item)).length;
+  const compiled = compilations.filter(
+    ({ recompile }) => !recompile?.given_up
+  ).length;
   return (
     <div
       className="jp-Compilescope-frameName"
@@ -160,11 +162,7 @@ function Mark(props: {
   const { compilation, left, width, room } = mark;
   const { id, recompile } = compilation;
   const reason = reasonOf(compilation);
-  const kind = !recompile
-    ? 'first'
-    : isAtLimit(compilation)
-      ? 'limit'
-      : 'again';
+  const kind = !recompile ? 'first' : recompile.at_limit ? 'limit' : 'again';
   const label = markLabel(compilation, context);
   return (
     <div
@@ -183,18 +181,6 @@ function Mark(props: {
         {reason && <span> {reason}</span>}
       </span>
     </div>
-  );
-}
-
-/**
- * Whether torch will not compile the frame again.
- */
-export function isAtLimit({ recompile }: Compilation): boolean {
-  return (
-    recompile !== null &&
-    recompile.count !== null &&
-    recompile.limit !== null &&
-    recompile.count >= recompile.limit
   );
 }
 
