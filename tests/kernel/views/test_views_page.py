@@ -128,5 +128,5 @@ def test_the_views_take_less_than_half_of_their_size_in_a_page_that_is_a_file() 
 def test_a_page_that_is_cut_off_says_so(tmp_path: Path) -> None:
     page = report().save(tmp_path / "report.html").read_text()
     # Behind it stands all that can be cut off: the views take the line away.
-    assert saved_page.index('id="loading"') < saved_page.index("<script ")
+    assert page.index('id="loading"') < page.index("<script ")
     assert "If this line stays, the page is cut off or damaged" in page
