@@ -2986,6 +2986,8 @@ export interface WhatIf {
 export interface WhatIfResult {
   arguments: string[];
   verdict: 'eager' | 'error' | 'limit' | 'recompile' | 'reuse' | 'unknown';
+  title: string;
+  text: string;
   reuses: string;
   outcomes: GuardOutcome[];
   why: string;

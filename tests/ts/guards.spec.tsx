@@ -396,6 +396,8 @@ describe('GuardsView', () => {
   const whatIfOf = (change: Partial<WhatIfResult> = {}): WhatIfResult => ({
     arguments: ['x: float32[2] cpu'],
     verdict: 'recompile',
+    title: 'Recompiles',
+    text: 'No compilation matches; this call would recompile.',
     reuses: '',
     outcomes: [failing],
     why: '',
@@ -426,17 +428,34 @@ describe('GuardsView', () => {
   });
 
   it.each([
-    ['reuse', { reuses: '0/1', outcomes: [] }, 'Reuses 0/1'],
-    ['limit', {}, 'Limit reached'],
-    ['eager', {}, 'Runs in eager'],
-    ['error', {}, 'Raises an error'],
-    ['unknown', { why: 'the module is gone' }, 'the module is gone']
-  ] as const)('says the verdict: %s', async (verdict, change, text) => {
-    await show(manyGuards(4));
-    model.whatIf.mockResolvedValue(whatIfOf({ verdict, ...change } as never));
-    await ask('x');
-    expect(all('.jp-Compilescope-answer')[0].textContent).toContain(text);
-  });
+    ['reuse', 'good'],
+    ['recompile', 'warning'],
+    ['limit', 'error'],
+    ['eager', 'warning'],
+    ['error', 'error'],
+    ['unknown', 'info']
+  ] as const)(
+    'shows the verdict %s as the kernel words it',
+    async (verdict, kind) => {
+      await show(manyGuards(4));
+      model.whatIf.mockResolvedValue(
+        whatIfOf({
+          verdict,
+          title: 'A title',
+          text: 'A sentence.',
+          why: 'A reason.'
+        })
+      );
+      await ask('x');
+      const [title] = all('.jp-Compilescope-answer .jp-Compilescope-badge');
+      expect(title.className).toContain(`jp-mod-${kind}`);
+      expect(all('.jp-Compilescope-answer p').map(p => p.textContent)).toEqual([
+        'A title A sentence.',
+        'A reason.',
+        'Called with x: float32[2] cpu'
+      ]);
+    }
+  );
 
   it('shows an error of the expression as one, and keeps earlier tries', async () => {
     await show(manyGuards(4));

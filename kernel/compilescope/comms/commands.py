@@ -109,7 +109,7 @@ def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult
     answer = questions.ask_text(
         session, request.subject, request.variant, request.arguments, request.compilation
     )
-    return msgspec.convert(msgspec.to_builtins(answer), messages.WhatIfResult)
+    return msgspec.convert(answer, messages.WhatIfResult, from_attributes=True)
 
 
 def set_watch(session: Session, request: messages.SetWatch) -> WatchState:

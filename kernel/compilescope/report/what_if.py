@@ -11,6 +11,19 @@ _LONG = 90
 
 Verdict = Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
 
+_WORDS: dict[Verdict, tuple[str, str]] = {
+    "reuse": ("Reuses", "All its guards pass: nothing would be compiled."),
+    "recompile": ("Recompiles", "No compilation matches; this call would recompile."),
+    "limit": (
+        "Limit reached",
+        "No compilation matches and the recompile limit is reached: this call would run in eager.",
+    ),
+    "eager": ("Runs in eager", "Nothing would be compiled."),
+    "error": ("Raises an error", "No compilation matches, and torch is not allowed to recompile."),
+    "unknown": ("Unknown", "Whether torch would compile cannot be predicted."),
+}
+"""Verdict → its title and its sentence, where a compilation was asked."""
+
 
 class GuardOutcome(Struct):
     """The result of one compilation's guards."""
@@ -48,8 +61,24 @@ class WhatIf(Struct):
     why: str = ""
     """The reason, where it is not a guard."""
 
+    @property
+    def title(self) -> str:
+        """The verdict in a few words."""
+        if self.verdict == "reuse":
+            return f"Reuses {self.reuses}"
+        if self.verdict == "recompile" and not self.outcomes:
+            return "Compiles"
+        return _WORDS[self.verdict][0]
+
+    @property
+    def text(self) -> str:
+        """What the verdict means for the call, in a sentence."""
+        if self.verdict == "recompile" and not self.outcomes:
+            return "There is no compilation to reuse."
+        return _WORDS[self.verdict][1]
+
     def __str__(self) -> str:
-        lines = [f"{self.subject}({', '.join(self.arguments)})", f"  {self._headline()}"]
+        lines = [f"{self.subject}({', '.join(self.arguments)})", f"  {self.title}. {self.text}"]
         for outcome in self.outcomes:
             if outcome.passes:
                 lines.append(f"  {outcome.compilation}: every guard holds")
@@ -68,13 +97,3 @@ class WhatIf(Struct):
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
-
-    def _headline(self) -> str:
-        return {
-            "reuse": f"reuses {self.reuses}",
-            "recompile": "would compile again" if self.outcomes else "would compile",
-            "limit": "would run in eager: the recompile limit is reached",
-            "eager": "would run in eager",
-            "error": "would raise an error",
-            "unknown": "cannot be told",
-        }[self.verdict]

@@ -6,6 +6,26 @@ import { Badge } from '../common';
 import { TableHead } from '../common/tables/figures';
 
 /**
+ * Verdict → the kind of its badge.
+ */
+const KINDS: Record<WhatIfResult['verdict'], BadgeKind> = {
+  reuse: 'good',
+  recompile: 'warning',
+  limit: 'error',
+  eager: 'warning',
+  error: 'error',
+  unknown: 'info'
+};
+
+/**
+ * A verdict in a few words.
+ */
+export function VerdictBadge(props: { result: WhatIfResult }): JSX.Element {
+  const { verdict, title } = props.result;
+  return <Badge kind={KINDS[verdict]}>{title}</Badge>;
+}
+
+/**
  * What would happen at a call: the verdict, and what each compilation's guards
  * say.
  */
@@ -15,11 +35,10 @@ export function Outcome(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { result, onGoTo, trans } = props;
-  const { kind, title, text } = verdictOf(result, trans);
   return (
     <div className="jp-Compilescope-outcome">
       <p>
-        <Badge kind={kind}>{title}</Badge> <span>{text}</span>
+        <VerdictBadge result={result} /> <span>{result.text}</span>
       </p>
       {result.why && <p className="jp-Compilescope-muted">{result.why}</p>}
       {result.arguments.length > 0 && (
@@ -107,55 +126,4 @@ function Row(props: {
       )}
     </tr>
   );
-}
-
-/**
- * A verdict in words.
- */
-export function verdictOf(
-  result: WhatIfResult,
-  trans: TranslationBundle
-): { kind: BadgeKind; title: string; text: string } {
-  switch (result.verdict) {
-    case 'reuse':
-      return {
-        kind: 'good',
-        title: trans.__('Reuses %1', result.reuses),
-        text: trans.__('All its guards pass: nothing would be compiled.')
-      };
-    case 'recompile':
-      return {
-        kind: 'warning',
-        title: trans.__('Recompiles'),
-        text: trans.__('No compilation matches; this call would recompile.')
-      };
-    case 'limit':
-      return {
-        kind: 'error',
-        title: trans.__('Limit reached'),
-        text: trans.__(
-          'No compilation matches and the recompile limit is reached: this call would run eagerly.'
-        )
-      };
-    case 'eager':
-      return {
-        kind: 'warning',
-        title: trans.__('Runs in eager'),
-        text: trans.__('Nothing would be compiled.')
-      };
-    case 'error':
-      return {
-        kind: 'error',
-        title: trans.__('Raises an error'),
-        text: trans.__(
-          'No compilation matches, and torch is not allowed to recompile.'
-        )
-      };
-    case 'unknown':
-      return {
-        kind: 'info',
-        title: trans.__('Unknown'),
-        text: ''
-      };
-  }
 }

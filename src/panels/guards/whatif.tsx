@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { GuardOutcome } from '../../protocol/types';
 import { Badge } from '../common';
-import { Outcome, verdictOf } from './outcome';
+import { Outcome, VerdictBadge } from './outcome';
 import type { ITry } from './tries';
 import { ProblemCard } from '../common/states/problemCard';
 import { nameOf } from '../../words/arguments';
@@ -201,8 +201,7 @@ function Short(props: { tried: ITry; trans: TranslationBundle }): JSX.Element {
   if (!tried.result) {
     return <Badge>{trans.__('Checking…')}</Badge>;
   }
-  const { kind, title } = verdictOf(tried.result, trans);
-  return <Badge kind={kind}>{title}</Badge>;
+  return <VerdictBadge result={tried.result} />;
 }
 
 function placeholderOf(

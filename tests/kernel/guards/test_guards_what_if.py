@@ -271,17 +271,17 @@ def test_closures_and_methods_and_bare_library_modules() -> None:
 def test_compilations_are_asked_in_the_order_of_torch_until_the_limit() -> None:
     call = Counting(times, dynamic=False)
     limit = torch._dynamo.config.recompile_limit
-    assert cs.what_if(call.compiled, X, 0).verdict == "recompile"
     for k in range(limit):
-        assert cs.what_if(call.compiled, X, f"{k}" and k).verdict == "recompile"
+        answer = cs.what_if(call.compiled, X, k)
+        assert (answer.verdict, answer.title) == ("recompile", "Recompiles" if k else "Compiles")
         assert call(X.repeat(1, k + 1), k)
     answer = cs.what_if(call.compiled, X.repeat(1, 3), 2)
     assert answer.verdict == "reuse"
-    assert answer.reuses == "0/2"
+    assert (answer.reuses, answer.title) == ("0/2", "Reuses 0/2")
     assert len(answer.outcomes) == limit - 2
     over = cs.what_if(call.compiled, X, 99)
     assert over.verdict == "limit"
-    assert "eager" in str(over)
+    assert f"  Limit reached. {over.text}\n" in str(over)
     assert not call(X, 99)  # compiles nothing: it runs in eager
 
 

@@ -26,6 +26,10 @@ class WhatIfResult(Message):
     arguments: list[str]
     """One line per argument, as in `Subject.arguments`."""
     verdict: Verdict
+    title: str = ""
+    """The verdict in a few words."""
+    text: str = ""
+    """What it means for the call, in a sentence."""
     reuses: str = ""
     """The compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []
