@@ -1460,6 +1460,7 @@ export function conformTargetSummary(value: unknown): void {
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
+  o.call_words = text(o.call_words, 'call_words', '');
   o.estimated = field(o.estimated, 'estimated', check2, emptyList);
   o.checked = text(o.checked, 'checked', '');
 }
@@ -1600,6 +1601,7 @@ export function conformVariantSummary(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage');
+  o.stage_words = text(o.stage_words, 'stage_words', '');
   o.median_us = field(o.median_us, 'median_us', check4, none);
   o.interval_us = field(o.interval_us, 'interval_us', check16, none);
   o.speedup = field(o.speedup, 'speedup', check47, none);

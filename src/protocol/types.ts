@@ -2694,6 +2694,7 @@ export interface TargetSummary {
   kernels: number;
   compiled: number;
   checks: Record<string, number>;
+  call_words: string;
   estimated: string[];
   checked: string;
 }
@@ -2892,6 +2893,7 @@ export interface VariantSummary {
   name: string;
   requested: Variant;
   stage: string;
+  stage_words: string;
   median_us: number | null;
   interval_us: [number, number] | null;
   speedup: Speedup | null;

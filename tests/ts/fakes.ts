@@ -137,6 +137,7 @@ export function variantSummary(
     name,
     requested: variant(requested),
     stage: 'sources',
+    stage_words: 'sources only',
     median_us: null,
     interval_us: null,
     speedup: null,

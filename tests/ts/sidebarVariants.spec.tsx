@@ -100,6 +100,7 @@ describe('The variants in the sidebar', () => {
       kernels: 1,
       compiled: 0,
       checks: {},
+      call_words: '≈ 16.0 µs a call',
       estimated: [],
       checked: ''
     };
@@ -161,6 +162,7 @@ describe('The variants in the sidebar', () => {
           kernels: 1,
           compiled: 0,
           checks: {},
+          call_words: 'no estimate',
           estimated: [],
           checked: ''
         }
@@ -184,7 +186,19 @@ describe('The variants in the sidebar', () => {
         overview: overview({ targets })
       })
     });
-    expect(words()).toBe('Python wrapper on H100 SXMpython on h100 · sources');
+    expect(words()).toBe(
+      'Python wrapper on H100 SXMpython on h100 · sources only'
+    );
+  });
+
+  it('shows the stage in the kernel’s words, which an earlier file lacks', () => {
+    const stageOf = (stage_words: string) => {
+      const python = variantSummary('python', {}, { stage_words });
+      page.show({ report: report('f', { variants: [python] }) });
+      return page.host.querySelector('.jp-Compilescope-stage')!.textContent;
+    };
+    expect(stageOf('built and run')).toBe('built and run');
+    expect(stageOf('')).toBe('sources');
   });
 
   it('turns to a variant', () => {

@@ -100,18 +100,19 @@ describe('the sidebar’s cells', () => {
   });
 
   it('tell an estimate from a time', () => {
-    const estimate = { ...H100.target!.estimate!, call_us: 22 };
-    page.draw(
-      <Estimated target={target({ estimate })} trans={context.trans} />
-    );
+    page.draw(<Estimated target={H100.target!} trans={context.trans} />);
     const [cell] = page.all('.jp-Compilescope-estimate');
-    expect(cell.textContent).toContain('≈ estimated, about 22.0 µs');
+    expect(cell.textContent).toBe('≈ 22.0 µs a callestimated');
     expect(cell.title).toContain('Nothing ran there');
     expect(cell.title).toContain('2 launches');
     page.draw(
-      <Estimated target={target({ estimate: null })} trans={context.trans} />
+      <Estimated
+        target={target({ estimate: null, call_words: 'no estimate' })}
+        trans={context.trans}
+      />
     );
-    expect(page.text()).toBe('never run');
+    expect(page.text()).toBe('no estimate');
+    expect(page.all('.jp-Compilescope-estimate')).toEqual([]);
   });
 
   it.each([

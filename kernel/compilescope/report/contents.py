@@ -83,6 +83,8 @@ class TargetSummary(Struct):
     compiled: int = 0
     checks: dict[str, int] = {}
     """Outcome of a kernel's check → how many kernels have it."""
+    call_words: str = ""
+    """The estimated time of a call, ``≈ 16.0 µs a call``, or ``no estimate``."""
     estimated: list[str] = []
     """A note that nothing ran there, and the estimate with its method, in sentences."""
     checked: str = ""
@@ -104,6 +106,8 @@ class VariantSummary(Struct):
     name: str
     requested: Variant
     stage: str
+    stage_words: str = ""
+    """``built and run``, ``3 of 5 kernels compiled, not run``."""
     median_us: float | None = None
     interval_us: tuple[float, float] | None = None
     speedup: Speedup | None = None

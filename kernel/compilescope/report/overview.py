@@ -63,7 +63,7 @@ class TargetResult(Struct):
     call_us: float | None = None
     """An estimate: the time of kernels or of launches, whichever is longer."""
     text: str = ""
-    """``about 16 µs per call, limited by launches``."""
+    """``≈ 16.0 µs a call, limited by launches``; the reason if there is no estimate."""
 
 
 class Answer(Struct):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 from markupsafe import Markup, escape
 
+from ..analysis.figures.stages import stage_words
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
@@ -141,7 +142,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             self._fail("This variant is not in the report.")
             return
         figure = wording.duration(generated.timing.median_us) if generated.timing else ""
-        summary = ", ".join(part for part in (wording.stage(generated), figure) if part)
+        summary = ", ".join(part for part in (stage_words(generated), figure) if part)
         problems = [
             Markup("<br>{} {}").format(problem.what, problem.remedy)
             for problem in generated.problems

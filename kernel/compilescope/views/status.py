@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ..analysis.figures.stages import stage_words
 from ..analysis.figures.watch_words import watch_counts
 from . import wording
 from .rows.watch import headline
@@ -28,7 +29,7 @@ def status(session: Session) -> str:
         if report.subject.kind == "watch":
             lines.append(f"  {headline(report)}")
             continue
-        variants = [f"{variant.name} ({wording.stage(variant)})" for variant in compared(report)]
+        variants = [f"{variant.name} ({stage_words(variant)})" for variant in compared(report)]
         where = wording.place(report.subject.where)
         lines.append(
             f"  {report.subject.name} {f'({where})' if where else ''}: {', '.join(variants)}"

@@ -39,19 +39,6 @@ def seconds(variant: VariantReport) -> str:
     return f"{duration(variant.compile_time.total_s * 1e6)}{warm}"
 
 
-def stage(variant: VariantReport) -> str:
-    """Return a variant's stage, in words."""
-    if variant.target is not None and variant.stage != "failed":
-        done = "compiled" if "assembly" in variant.studied else "sources"
-        return f"{done} for {variant.target.device.name}, not run"
-    return {
-        "captured": "graphs captured",
-        "sources": "sources only",
-        "built": "built and run",
-        "failed": "failed",
-    }[variant.stage]
-
-
 def accuracy(variant: VariantReport) -> str:
     """Return the outputs' difference from eager's; empty if they were not compared."""
     if not variant.accuracy:

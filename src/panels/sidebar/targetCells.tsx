@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { TargetSummary } from '../../protocol/types';
-import { formatMicroseconds } from '../../words/format';
 
 /**
  * A target by its vendor's name and what Triton calls it: `H100 SXM (sm_90)`.
@@ -12,51 +11,28 @@ export function title({ title, arch }: TargetSummary): string {
 }
 
 /**
- * How far a variant for a target is: its kernels may be compiled, never run.
- */
-export function targetStage(
-  { compiled, kernels }: TargetSummary,
-  trans: TranslationBundle
-): string {
-  return compiled > 0
-    ? trans._n(
-        '%1 of %2 kernel compiled',
-        '%1 of %2 kernels compiled',
-        kernels,
-        compiled,
-        kernels
-      )
-    : trans.__('sources');
-}
-
-/**
- * What a call would take: its kernels or its launches, whichever takes longer.
- * It must not be taken for a measurement.
+ * The estimated time of a call, marked as no measurement.
  */
 export function Estimated(props: {
   target: TargetSummary;
   trans: TranslationBundle;
 }): JSX.Element {
   const { target, trans } = props;
-  const { estimate, estimated } = target;
-  const details = estimated.join('\n');
-  if (!estimate || estimate.call_us === null) {
-    return (
-      <span className="jp-Compilescope-muted" title={details}>
-        {trans.__('never run')}
-      </span>
-    );
-  }
+  const { call_words, estimate, estimated } = target;
+  // A file of an earlier version has no words.
+  const isKnown =
+    !!call_words && estimate !== null && estimate.call_us !== null;
   return (
-    <span className="jp-Compilescope-estimate" title={details}>
-      <span aria-hidden="true">≈ </span>
-      <span className="jp-Compilescope-hidden">
-        {trans.__('estimated, about')}{' '}
-      </span>
-      {formatMicroseconds(estimate.call_us)}
-      <span className="jp-Compilescope-interval">
-        {trans.__('a call, est.')}
-      </span>
+    <span
+      className={isKnown ? 'jp-Compilescope-estimate' : 'jp-Compilescope-muted'}
+      title={estimated.join('\n')}
+    >
+      {call_words}
+      {isKnown && (
+        <span className="jp-Compilescope-interval">
+          {trans.__('estimated')}
+        </span>
+      )}
     </span>
   );
 }

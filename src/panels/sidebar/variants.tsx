@@ -10,13 +10,7 @@ import {
 import { speedupClass } from '../common/speedup';
 import { Processes } from './processes';
 import { Section } from './section';
-import {
-  Checked,
-  Estimated,
-  targetStage,
-  title,
-  wasChecked
-} from './targetCells';
+import { Checked, Estimated, title, wasChecked } from './targetCells';
 import type { IPartProps } from './types';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { TableHead } from '../common/tables/figures';
@@ -163,12 +157,6 @@ function Row(props: {
   const { variant, isEstimated, side, trans } = props;
   const { median_us, interval_us, speedup, compile_s, accurate } = variant;
   const { target } = variant;
-  const stages: Record<string, string> = {
-    captured: trans.__('graphs captured'),
-    sources: trans.__('sources'),
-    built: trans.__('built'),
-    failed: trans.__('failed')
-  };
   const isEager = variant.requested.backend === null;
   const recompiles = variant.compilations.length;
   const time = (
@@ -231,11 +219,8 @@ function Row(props: {
                     {' · '}
                   </>
                 )}
-                {isEager && variant.stage === 'sources'
-                  ? trans.__('not compiled')
-                  : target && variant.stage !== 'failed'
-                    ? targetStage(target, trans)
-                    : (stages[variant.stage] ?? variant.stage)}
+                {/* A file of an earlier version has no words. */}
+                {variant.stage_words || variant.stage}
                 {recompiles > 1 &&
                   ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
               </span>

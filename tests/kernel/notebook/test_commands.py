@@ -19,7 +19,7 @@ def test_status_lists_what_was_inspected(
     session.inspections["s1"] = type("Inspection", (), {"report": report()})
     succeed(shell.run_cell("%compilescope"))
     assert (
-        "f (cell line 3): eager (built and run), python (built and run), cpp (sources only)"
+        "f (cell line 3): eager (run), python (built and run), cpp (sources only)"
         in capsys.readouterr().out
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Decision,
     Estimate,
@@ -113,7 +114,7 @@ def _library() -> Kernel:
 def test_the_text_marks_estimates() -> None:
     shown = text.render(targeted(), width=120)
     for line in (
-        "python on h100    target=h100    sources for H100 SXM, not run",
+        "python on h100    target=h100    1 kernel compiled, not run",
         "≈ 22.0 µs a call, limited by launches",
         "Nothing ran there: times are estimates.",
         "80 GiB · 3.35 TB/s",
@@ -191,11 +192,33 @@ def test_a_wrapper_stands_beside_one_for_the_same_device() -> None:
     assert result.compilation("0/0").code.cpp is None
 
 
-@pytest.mark.parametrize("studied", [[], ["assembly"]])
-def test_a_variant_for_a_target_never_looks_built(studied: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("compiled", "words"),
+    [
+        ([False], "sources only"),
+        ([True, True], "2 kernels compiled, not run"),
+        ([True, False], "1 of 2 kernels compiled, not run"),
+    ],
+)
+def test_a_variant_for_a_target_never_looks_built(compiled: list[bool], words: str) -> None:
     report = targeted()
     for variant in report.variants:
-        variant.studied = studied
+        kernels = [_kernel() for _ in compiled]
+        variant.compilations[0].kernels = [*kernels, _library()]
+        for kernel, has_assembly in zip(kernels, compiled, strict=True):
+            kernel.assembly = kernel.assembly if has_assembly else {}
     shown = text.render(report)
     assert "built" not in shown
-    assert ("compiled for H100 SXM, not run" in shown) == bool(studied)
+    assert f"target=h100    {words}" in shown
+
+
+def test_without_a_time_of_a_call_there_is_no_estimate() -> None:
+    report = targeted()
+    for variant in report.variants:
+        assert variant.target is not None
+        assert variant.target.estimate is not None
+        variant.target.estimate.call_us = None
+    shown = text.render(report)
+    assert "no estimate (2 launches" in shown
+    assert "limited by" not in shown
+    assert [target.text for target in overview(report).targets] == ["no estimate"] * 2

@@ -92,7 +92,9 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
       hasText: /\d× (faster|slower)|no difference|too noisy|too few/
     });
     await expect(ratios).toHaveCount(2);
-    await expect(variants(page).filter({ hasText: 'built' })).toHaveCount(3);
+    await expect(
+      variants(page).filter({ hasText: 'built and run' })
+    ).toHaveCount(2);
     await expect(sidebar(page)).toContainText(/verdict/i);
     await expect(marked(python, launch)).toBeInViewport();
     await expect(marked(editor(page, 'cpp'), launch).first()).toBeInViewport();

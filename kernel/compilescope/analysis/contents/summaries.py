@@ -17,9 +17,10 @@ from ...report.contents import (
 from ...report.subjects.traces import Outcome
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
+from ..figures.stages import stage_words, triton_kernels
 from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
-from ..target.estimate_words import checked, estimate_lines, nothing_ran
+from ..target.estimate_words import call_words, checked, estimate_lines, nothing_ran
 from .texts import listed
 
 
@@ -35,6 +36,7 @@ def variant_summary(variant: VariantReport) -> VariantSummary:
         name=variant.name,
         requested=variant.requested,
         stage=variant.stage,
+        stage_words=stage_words(variant),
         median_us=timing.median_us if timing else None,
         interval_us=known_interval(timing),
         speedup=timing.speedup if timing else None,
@@ -61,12 +63,7 @@ def _changed(changes: Changes) -> ChangedSummary:
 
 
 def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
-    kernels = [
-        kernel
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-        if kernel.language == "triton"
-    ]
+    kernels = triton_kernels(variant)
     return TargetSummary(
         name=target.name,
         title=target.device.name,
@@ -76,6 +73,7 @@ def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
         kernels=len(kernels),
         compiled=sum(bool(kernel.assembly) for kernel in kernels),
         checks=dict(Counter(kernel.check.outcome for kernel in kernels if kernel.check)),
+        call_words=call_words(target),
         estimated=[nothing_ran(target), *estimate_lines(variant)],
         checked=checked(variant),
     )

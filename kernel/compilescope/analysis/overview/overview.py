@@ -32,7 +32,7 @@ from ..figures.counts import (
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
-from ..target.estimate_words import limiter
+from ..target.estimate_words import estimated
 from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
 from .limit import limit
@@ -157,11 +157,10 @@ def _target(variant: VariantReport) -> TargetResult:
             "It failed.",
         )
     elif estimate is None or estimate.call_us is None:
-        target_result.text = variant.absent.get("estimate", "No estimate.")
+        target_result.text = variant.absent.get("estimate", estimated(target))
     else:
         target_result.call_us = estimate.call_us
-        by = limiter(estimate)
-        target_result.text = f"about {duration(estimate.call_us)} per call, limited by {by}"
+        target_result.text = estimated(target)
     return target_result
 
 
@@ -322,12 +321,12 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
         return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
     targets = [_target(variant) for variant in shown if variant.target is not None]
-    estimated = [target for target in targets if target.call_us is not None]
-    if estimated and len(targets) == len(
+    known = [target for target in targets if target.call_us is not None]
+    if known and len(targets) == len(
         [variant for variant in shown if variant.requested.backend is not None]
     ):
-        first = min(estimated, key=lambda target: target.call_us or 0.0)
-        what = with_article(first.title) if len(estimated) > 1 else first.device
+        first = min(known, key=lambda target: target.call_us or 0.0)
+        what = with_article(first.title) if len(known) > 1 else first.device
         return f"Estimated for {what}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
         if report.compilations:

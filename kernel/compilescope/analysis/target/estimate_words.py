@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
-from ...report import Estimate, TargetReport, VariantReport
+from ...report import TargetReport, VariantReport
 from ...report.units import duration, quantity
 from ..figures.wording import count
 
@@ -22,39 +21,36 @@ def nothing_ran(target: TargetReport) -> str:
     )
 
 
-def limiter(estimate: Estimate) -> Literal["launches", "kernels"]:
-    """Return which takes longer and sets the time of a call."""
+def call_words(target: TargetReport) -> str:
+    """Return the estimated time of a call; ``no estimate`` if there is none."""
+    estimate = target.estimate
+    if estimate is None or estimate.call_us is None:
+        return "no estimate"
+    return f"\u2248 {duration(estimate.call_us)} a call"
+
+
+def estimated(target: TargetReport) -> str:
+    """Return the estimated time of a call and what limits it, in a few words."""
+    estimate = target.estimate
+    if estimate is None or estimate.call_us is None:
+        return call_words(target)
     # Kernels that take less than their launches add nothing to a call.
-    return "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-
-
-def estimated(variant: VariantReport) -> str:
-    """Return a variant's estimate in a few words; empty if there is none."""
-    estimate = variant.target.estimate if variant.target is not None else None
-    if estimate is None or not estimate.launches:
-        return ""
-    if estimate.unknown == estimate.launches:
-        return "unknown"
-    launches = f"launches \u2248 {duration(estimate.launch_us)}"
-    kernels = f"kernels \u2265 {duration(estimate.kernels_us)}"
-    by_launches = limiter(estimate) == "launches"
-    if estimate.call_us is None:
-        return launches if by_launches else f"{kernels}, {launches}"
-    why = ", limited by launches" if by_launches else f" ({kernels}, {launches})"
-    return f"\u2248 {duration(estimate.call_us)} a call{why}"
+    by = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
+    return f"{call_words(target)}, limited by {by}"
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:
     """Yield the estimate, its method, and the bounding resource."""
-    estimate = variant.target.estimate if variant.target is not None else None
-    if estimate is None:
+    target = variant.target
+    estimate = target.estimate if target is not None else None
+    if target is None or estimate is None:
         return
     work = [count(estimate.launches, "launch", "launches")]
     work.append(quantity(estimate.bytes, "B"))
     work.append(quantity(estimate.operations, "operations"))
     missing = f", {estimate.unknown} not counted" if estimate.unknown else ""
     if estimate.launches:
-        yield f"{estimated(variant)} ({', '.join(work)}{missing})"
+        yield f"{estimated(target)} ({', '.join(work)}{missing})"
     if variant.verdict is not None and variant.verdict.estimated:
         yield variant.verdict.evidence
     if estimate.how:

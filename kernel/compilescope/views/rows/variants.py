@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...analysis.figures.stages import stage_words
 from ...analysis.target.estimate_words import estimated
 from ...report import Report, VariantReport
 from .. import wording
@@ -70,10 +71,10 @@ def _row(report: Report, variant: VariantReport) -> tuple[str, ...]:
     return TABLE.row(
         variant=variant.name,
         switches=wording.settings(report, variant),
-        stage=wording.stage(variant),
+        stage=stage_words(variant),
         median="" if timing is None else wording.duration(timing.median_us),
         interval="" if timing is None else wording.interval(timing),
-        estimated=estimated(variant),
+        estimated="" if variant.target is None else estimated(variant.target),
         speedup=_speedup(variant),
         compile=wording.seconds(variant),
         accurate=wording.accuracy(variant),
