@@ -184,6 +184,23 @@ export function formatQuantity(value: number, unit = ''): string {
 }
 
 /**
+ * How far two results are apart, with two digits: `0.012`, `1.2e-07`.
+ */
+export function formatDifference(value: number): string {
+  if (value === 0) {
+    return '0';
+  }
+  // Each limit is where two digits round up to the next power of ten.
+  if (value < 0.00995 || value >= 99.5) {
+    // With two digits of an exponent, as Python writes them.
+    return value.toExponential(1).replace(/(?<=[+-])(?=\d$)/, '0');
+  }
+  return value.toFixed(
+    value < 0.0995 ? 3 : value < 0.995 ? 2 : value < 9.95 ? 1 : 0
+  );
+}
+
+/**
  * A part of a whole: `12 %`, below a percent `0.4 %`, at least `< 0.1 %`.
  *
  * @param share - Between 0 and 1.

@@ -1,5 +1,6 @@
 import {
   formatBytes,
+  formatDifference,
   formatInterval,
   formatMicroseconds,
   formatPlace,
@@ -30,6 +31,9 @@ describe('figures', () => {
           nullTranslator.load('compilescope')
         )
       ),
+      differences: cases.differences.map(([apart]) =>
+        formatDifference(apart as number)
+      ),
       shares: cases.shares.map(([share]) => formatShare(share as number)),
       sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
       quantities: cases.quantities.map(([value, unit]) =>
@@ -41,6 +45,7 @@ describe('figures', () => {
       ranges: cases.ranges.map(([, text]) => text),
       estimates: cases.estimates.map(([, text]) => text),
       places: cases.places.map(([, , text]) => text),
+      differences: cases.differences.map(([, text]) => text),
       shares: cases.shares.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),
       quantities: cases.quantities.map(([, , text]) => text)

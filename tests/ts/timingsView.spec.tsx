@@ -404,9 +404,9 @@ describe('The Timings view', () => {
       'float32',
       '✗ no',
       '0.031',
-      '1.0e-5 + 1.0e-6 of it',
+      '1.0e-05 + 1.0e-06 of it',
       '0.030',
-      '1.2e-7'
+      '1.2e-07'
     ]);
     page.click(page.button('cpp_fused_gelu_1'));
     expect(model.variant).toBe('cpp');

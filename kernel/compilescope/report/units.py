@@ -62,6 +62,17 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if 0 < value < 1 else f"{value:.0f} %"
 
 
+def difference(value: float) -> str:
+    """Return how far two results are apart, with two digits: ``0.012``, ``1.2e-07``."""
+    if value == 0:
+        return "0"
+    # Each limit is where two digits round up to the next power of ten.
+    for limit, digits in ((0.00995, None), (0.0995, 3), (0.995, 2), (9.95, 1), (99.5, 0)):
+        if value < limit:
+            return f"{value:.1e}" if digits is None else f"{value:.{digits}f}"
+    return f"{value:.1e}"
+
+
 def _unit(time_us: float) -> tuple[float, str]:
     """Return the factor from µs to the unit that fits, and the unit."""
     if _LEAST <= abs(time_us) < 0.1:

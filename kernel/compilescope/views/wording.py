@@ -8,8 +8,8 @@ from ..analysis.figures.wording import count as count
 from ..analysis.figures.wording import place as place
 from ..report import AS_WRITTEN, Report, Timing, VariantReport
 from ..report.references import is_reference
+from ..report.units import difference, duration_range
 from ..report.units import duration as duration
-from ..report.units import duration_range
 from ..report.units import size as size
 from ..report.variant import Variant
 
@@ -47,9 +47,10 @@ def accuracy(variant: VariantReport) -> str:
     if wrong:
         worst = max(wrong, key=lambda error: error.max_abs)
         path = worst.path or "output"
-        return f"{path} differs by {worst.max_abs:.1e} (allowed {worst.tolerance_abs:.1e})"
+        allowed = difference(worst.tolerance_abs)
+        return f"{path} differs by {difference(worst.max_abs)} (allowed {allowed})"
     largest = max(error.max_abs for error in variant.accuracy)
-    return "equal" if largest == 0 else f"within {largest:.1e}"
+    return "equal" if largest == 0 else f"within {difference(largest)}"
 
 
 def switches(variant: Variant) -> str:

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { KernelCheck } from '../../protocol/types';
+import { formatDifference } from '../../words/format';
 import { Absent, Badge } from '../common';
 import type { BadgeKind } from '../common';
 
@@ -45,11 +46,11 @@ export function checkText(
       trans._n('%1 launch compared', '%1 launches compared', launches),
     error !== null &&
       (tolerance === null
-        ? trans.__('largest error %1', error.toPrecision(2))
+        ? trans.__('largest error %1', formatDifference(error))
         : trans.__(
             'largest error %1, tolerance %2',
-            error.toPrecision(2),
-            tolerance.toPrecision(2)
+            formatDifference(error),
+            formatDifference(tolerance)
           ))
   ]
     .filter(Boolean)

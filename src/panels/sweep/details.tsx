@@ -4,11 +4,12 @@ import type { Effective, OutputError } from '../../protocol/types';
 import { Badge, Fact, Prose } from '../common';
 import {
   formatBytes,
+  formatDifference,
+  formatInterval,
   formatMicroseconds,
   formatSeconds
 } from '../../words/format';
 import { TABLES } from '../../words/tables';
-import { formatInterval } from '../../words/format';
 import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { againstEager, nameOf, stateKind, stateTitle } from './phrases';
@@ -179,8 +180,8 @@ function Errors(props: {
             {trans.__(
               '(%1) by %2 at most, where %3 is allowed',
               dtype,
-              max_abs.toExponential(1),
-              tolerance_abs.toExponential(1)
+              formatDifference(max_abs),
+              formatDifference(tolerance_abs)
             )}
           </li>
         ))}

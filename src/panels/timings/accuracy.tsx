@@ -4,6 +4,7 @@ import type {
   OutputError,
   VariantReport
 } from '../../protocol/types';
+import { formatDifference } from '../../words/format';
 import type { IViewContext } from '../views';
 import { Figures } from '../common/tables/figures';
 import { useShowAll } from '../common';
@@ -105,33 +106,33 @@ export function AccuracyPart(props: {
             <td
               className="jp-mod-number"
               title={[
-                trans.__('relative: %1', formatError(error.max_rel)),
+                trans.__('relative: %1', formatDifference(error.max_rel)),
                 ...(error.other_rounding_abs === null
                   ? []
                   : [
                       trans.__(
                         'rounding alone changes eager’s by up to %1',
-                        formatError(error.other_rounding_abs)
+                        formatDifference(error.other_rounding_abs)
                       )
                     ])
               ].join('; ')}
             >
-              {formatError(error.max_abs)}
+              {formatDifference(error.max_abs)}
             </td>
             <td className="jp-mod-number jp-mod-wrap">
               {trans.__(
                 '%1 + %2 of it',
-                formatError(error.tolerance_abs),
-                formatError(error.tolerance_rel)
+                formatDifference(error.tolerance_abs),
+                formatDifference(error.tolerance_rel)
               )}
             </td>
             {reference && (
               <>
                 <td className="jp-mod-number">
-                  {formatError(error.reference_abs)}
+                  {formatKnown(error.reference_abs)}
                 </td>
                 <td className="jp-mod-number">
-                  {formatError(error.eager_reference_abs)}
+                  {formatKnown(error.eager_reference_abs)}
                 </td>
               </>
             )}
@@ -182,7 +183,7 @@ function DepartureLine(props: {
         compilation,
         buffer,
         node && trans.__('node %1', node),
-        error && trans.__('off by %1', formatError(error.max_abs)),
+        error && trans.__('off by %1', formatDifference(error.max_abs)),
         how
       ]
         .filter(Boolean)
@@ -191,17 +192,6 @@ function DepartureLine(props: {
   );
 }
 
-/**
- * A difference in two digits: `1.2e-7`.
- */
-function formatError(value: number | null): string {
-  if (value === null) {
-    return '–';
-  }
-  if (value === 0) {
-    return '0';
-  }
-  return value >= 0.01 && value < 1000
-    ? value.toPrecision(2)
-    : value.toExponential(1);
+function formatKnown(value: number | null): string {
+  return value === null ? '–' : formatDifference(value);
 }

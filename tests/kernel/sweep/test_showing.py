@@ -76,7 +76,7 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
     dead = next(line for line in table if line.startswith("dead"))
     assert "crashed" in dead
     assert dead.endswith("Its process died: signal 11 (SIGSEGV).")
-    assert "wrong, by 5.0e-01" in text
+    assert "wrong, by 0.50" in text
     assert "Pareto-optimal" in next(line for line in lines if line.startswith("slow"))
     assert "quick is fastest: 20.0 \u00b5s per call. It is 5.00\u00d7 faster than eager." in text
     assert "1.6 M images/s" in text

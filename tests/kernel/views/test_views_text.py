@@ -130,6 +130,9 @@ def test_figures_are_those_of_the_panel() -> None:
     assert [
         wording.place(SourceLine(file=file, line=line)) for file, line, _ in cases["places"]
     ] == [shown for *_, shown in cases["places"]]
+    assert {apart: units.difference(apart) for apart, _ in cases["differences"]} == dict(
+        cases["differences"]
+    )
     assert {share: units.percent(share) for share, _ in cases["shares"]} == dict(cases["shares"])
     assert {seconds: units.rough_duration(seconds) for seconds, _ in cases["estimates"]} == dict(
         cases["estimates"]

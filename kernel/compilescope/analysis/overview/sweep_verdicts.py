@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import Sweep, SweepCell
-from ...report.units import duration
+from ...report.units import difference, duration
 from ..figures.intervals import known_interval
 from ..figures.speedups import over_baseline
 
@@ -43,8 +43,8 @@ def _result(cell: SweepCell) -> str:
         return ""
     largest = max(error.max_abs for error in cell.accuracy)
     if cell.accurate is False:
-        return f"wrong, by {largest:.1e}"
-    return "equal" if largest == 0 else f"within {largest:.1e}"
+        return f"wrong, by {difference(largest)}"
+    return "equal" if largest == 0 else f"within {difference(largest)}"
 
 
 def _verdict(winner: SweepCell, sweep: Sweep) -> str:

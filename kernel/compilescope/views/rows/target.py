@@ -22,7 +22,7 @@ from ...report import (
     TargetReport,
     VariantReport,
 )
-from ...report.units import quantity
+from ...report.units import difference, quantity
 from .. import wording
 from ..wrapper_pairs import compared
 from .table import Column, Table
@@ -288,5 +288,5 @@ def _check(check: KernelCheck | None) -> str:
     if check is None:
         return ""
     if check.outcome == "agrees":
-        return "agrees" if check.error is None else f"agrees, within {check.error:.1e}"
+        return "agrees" if check.error is None else f"agrees, within {difference(check.error)}"
     return f"{check.outcome}: {check.why}" if check.why else check.outcome
