@@ -321,12 +321,12 @@ def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | N
         is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
         return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
     targets = [_target(variant) for variant in shown if variant.target is not None]
-    known = [target for target in targets if target.call_us is not None]
-    if known and len(targets) == len(
+    estimates = [target for target in targets if target.call_us is not None]
+    if estimates and len(targets) == len(
         [variant for variant in shown if variant.requested.backend is not None]
     ):
-        first = min(known, key=lambda target: target.call_us or 0.0)
-        what = with_article(first.title) if len(known) > 1 else first.device
+        first = min(estimates, key=lambda target: target.call_us or 0.0)
+        what = with_article(first.title) if len(estimates) > 1 else first.device
         return f"Estimated for {what}, not measured: {first.text}."
     if not any(variant.compilations for variant in shown):
         if report.compilations:
