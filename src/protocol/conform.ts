@@ -1610,12 +1610,14 @@ export function conformVariantSummary(value: unknown): void {
   o.compilations = field(o.compilations, 'compilations', check130, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check131, none);
+  o.break_count = field(o.break_count, 'break_count', check131, none);
   o.problems = field(o.problems, 'problems', check82, emptyList);
   o.verdict = field(o.verdict, 'verdict', check119, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check131, none);
+  o.target = field(o.target, 'target', check132, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check132, none);
+  o.changed = field(o.changed, 'changed', check133, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1624,7 +1626,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check133, emptyList);
+  o.helps = field(o.helps, 'helps', check134, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1762,6 +1764,7 @@ const check127 = listOf(conformColdSwitch);
 const check128 = listOf(conformDeployWay);
 const check129 = nullable(conformPackage);
 const check130 = listOf(conformCompilationSummary);
-const check131 = nullable(conformTargetSummary);
-const check132 = nullable(conformChangedSummary);
-const check133 = listOf(conformHelp);
+const check131 = nullable(conformCount);
+const check132 = nullable(conformTargetSummary);
+const check133 = nullable(conformChangedSummary);
+const check134 = listOf(conformHelp);

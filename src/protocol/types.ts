@@ -2902,6 +2902,8 @@ export interface VariantSummary {
   compilations: CompilationSummary[];
   recompiles: number;
   breaks: number;
+  recompile_count: Count | null;
+  break_count: Count | null;
   problems: Problem[];
   verdict: Verdict | null;
   studied: string[];

@@ -7,7 +7,7 @@ import type {
   DistinctBreak,
   VariantReport
 } from '../../src/protocol/types';
-import { report, variantSummary } from './fakes';
+import { counted, report, variantSummary } from './fakes';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
 import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
@@ -169,6 +169,40 @@ describe('BreaksView', () => {
     expect(
       all('article').map(element => element.classList.contains('jp-mod-marked'))
     ).toEqual([true, false]);
+  });
+
+  it('shows those of the cell where the call has fewer', async () => {
+    model.report = report('f', {
+      variants: [
+        variantSummary(
+          'python',
+          {},
+          {
+            breaks: 1,
+            break_count: counted(
+              'breaks',
+              3,
+              '3 graph breaks in the cell',
+              'in the cell'
+            )
+          }
+        )
+      ]
+    });
+    model.getVariant.mockImplementation(name =>
+      Promise.resolve(
+        variantReport(name, {
+          breaks: Array.from({ length: name === 'in the cell' ? 3 : 1 }, () =>
+            breakOf()
+          )
+        })
+      )
+    );
+    view = new BreaksView(context);
+    await attach(view);
+    expect(all('article')).toHaveLength(3);
+    expect(view.node.textContent).toContain('3 graph breaks in the cell');
+    expect(view.node.textContent).toContain('python has 1.');
   });
 
   it('says that there is none, and that this is good', async () => {

@@ -2,6 +2,7 @@ import { Signal } from '@lumino/signaling';
 import type { EventOf, IConnection } from '../../src/protocol/connection';
 import type {
   Commands,
+  Count,
   HelloResult,
   JobState,
   Overview,
@@ -146,6 +147,8 @@ export function variantSummary(
     compilations: [compilationSummary({ kernels: 1 })],
     recompiles: 0,
     breaks: 0,
+    recompile_count: null,
+    break_count: null,
     problems: [],
     verdict: null,
     studied: [],
@@ -156,6 +159,18 @@ export function variantSummary(
     recorded: false,
     ...change
   };
+}
+
+/**
+ * How often something happened, as a report's overview counts it.
+ */
+export function counted(
+  view: string,
+  number: number,
+  text: string,
+  of = ''
+): Count {
+  return { view, number, text, warning: number > 0, of };
 }
 
 export function subjectSummary(id: string, revision = 1): SubjectSummary {

@@ -7,10 +7,11 @@ import { layOut } from '../../src/panels/recompiles-breaks/recompiles/layout';
 import type {
   Advice,
   Compilation,
+  Count,
   Recompile,
   RecompileCause
 } from '../../src/protocol/types';
-import { report, variantSummary } from './fakes';
+import { counted, report, variantSummary } from './fakes';
 import { timing } from './measured';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
 import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
@@ -151,6 +152,11 @@ describe('layOut', () => {
 });
 
 describe('RecompilesView', () => {
+  const reportOf = (recompile_count: Count) =>
+    report('f', {
+      variants: [variantSummary('python', {}, { recompile_count })]
+    });
+
   let model: ViewModel;
   let view: RecompilesView;
   let context: ReturnType<typeof contextOf>;
@@ -173,6 +179,7 @@ describe('RecompilesView', () => {
       .spyOn(Element.prototype, 'clientHeight', 'get')
       .mockReturnValue(480);
     model = new ViewModel();
+    model.report = reportOf(counted('recompiles', 2, '2 recompiles'));
     context = contextOf(model);
   });
   afterEach(() => {
@@ -285,12 +292,9 @@ describe('RecompilesView', () => {
   });
 
   it('shows the recompiles of the cell where the variant has none', async () => {
-    const cell = variantSummary(
-      'in the cell',
-      {},
-      { recompiles: 3, recorded: true }
+    model.report = reportOf(
+      counted('recompiles', 3, '3 recompiles in the cell', 'in the cell')
     );
-    model.report = report('f', { variants: [cell, variantSummary('python')] });
     model.variant = 'python';
     model.getVariant.mockImplementation(name =>
       Promise.resolve(
@@ -318,6 +322,9 @@ describe('RecompilesView', () => {
   });
 
   it('says that every call recompiles where the inspected one did not', async () => {
+    model.report = reportOf(
+      counted('recompiles', 1, '1 recompile in every call')
+    );
     model.getVariant.mockImplementation(name =>
       Promise.resolve(
         variantReport(name, {
@@ -328,12 +335,15 @@ describe('RecompilesView', () => {
     );
     view = new RecompilesView(context);
     await attach(view);
-    expect(view.node.textContent).toContain('Every call recompiles');
-    expect(view.node.textContent).toContain('It changes self.calls');
+    expect(view.node.textContent).toContain('1 recompile in every call');
+    expect(view.node.textContent).toContain('The call changes self.calls');
     expect(view.node.textContent).not.toContain('No recompiles');
   });
 
   it('says that only the second call recompiles', async () => {
+    model.report = reportOf(
+      counted('recompiles', 1, '1 recompile in the second call')
+    );
     model.getVariant.mockImplementation(name =>
       Promise.resolve(
         variantReport(name, {
@@ -344,7 +354,7 @@ describe('RecompilesView', () => {
     );
     view = new RecompilesView(context);
     await attach(view);
-    expect(view.node.textContent).toContain('The second call recompiles');
+    expect(view.node.textContent).toContain('1 recompile in the second call');
     expect(view.node.textContent).toContain('The first call changes self.mask');
     expect(view.node.textContent).not.toContain('No recompiles');
   });

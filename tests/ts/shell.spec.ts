@@ -6,6 +6,7 @@ import { ReportShell } from '../../src/panels/shell';
 import type { IView, IViewContext, ViewId } from '../../src/panels/views';
 import { resolve } from '../../src/panels/views';
 import {
+  counted,
   FakeConnection,
   report,
   subjectSummary,
@@ -97,7 +98,12 @@ describe('ReportShell', () => {
           variantSummary(
             'python',
             {},
-            { compilations, recompiles: 1, breaks: 2, filled: ['breaks'] }
+            {
+              compilations,
+              recompile_count: counted('recompiles', 1, '1 recompile'),
+              break_count: counted('breaks', 2, '2 graph breaks'),
+              filled: ['breaks']
+            }
           )
         ]
       })

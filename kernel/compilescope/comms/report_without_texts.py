@@ -54,7 +54,7 @@ def report(
         revision=revision,
         subject=report.subject,
         environment=report.environment,
-        variants=[variant_summary(variant) for variant in report.variants],
+        variants=[variant_summary(report, variant) for variant in report.variants],
         problems=report.problems,
         files=report.files,
         peaks=report.peaks,

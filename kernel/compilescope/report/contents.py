@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .measurements.timings import Speedup, Verdict
+from .overview import Count
 from .problem import Problem, SourceLine, Struct
 from .subjects.traces import Outcome
 from .target import Estimate
@@ -118,6 +119,10 @@ class VariantSummary(Struct):
     recompiles: int = 0
     breaks: int = 0
     """The distinct graph breaks; each of `compilations` counts those that it met."""
+    recompile_count: Count | None = None
+    """The recompiles in words: its own, or those of later calls or of the cell."""
+    break_count: Count | None = None
+    """The graph breaks in words: its own, or those of the cell if it has more."""
     problems: list[Problem] = []
     verdict: Verdict | None = None
     studied: list[str] = []

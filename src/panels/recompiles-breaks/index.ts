@@ -4,7 +4,7 @@ import { BreaksView } from './breaks/index';
 import { RecompilesView } from './recompiles/index';
 import { ShapesView } from './shapes/index';
 import type { ISectioned, IViewContext } from '../views';
-import type { ICount } from '../../words/causes';
+import type { Count } from '../../protocol/types';
 import { causesOf } from '../../words/causes';
 
 type Section = 'recompiles' | 'breaks' | 'shapes';
@@ -76,13 +76,13 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   private _count(): void {
-    const { model, trans } = this._context;
-    const causes: Partial<Record<Section, ICount>> = causesOf(model, trans);
+    const { model } = this._context;
+    const causes: Partial<Record<Section, Count | null>> = causesOf(model);
     for (const [section, { count }] of this._parts) {
       // A report's summary does not count symbols.
-      const cause = causes[section] ?? { count: 0, text: '' };
-      count.hidden = cause.count === 0;
-      count.textContent = String(cause.count);
+      const cause = causes[section] ?? { number: 0, text: '' };
+      count.hidden = cause.number === 0;
+      count.textContent = String(cause.number);
       count.title = cause.text;
     }
   }

@@ -1,22 +1,21 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISubjectModel } from '../../interfaces/subject';
 import type { ViewId } from '../views';
-import { ICount, causesOf } from '../../words/causes';
+import { causesOf } from '../../words/causes';
+import type { IBadge } from './tabTypes';
 
 /**
  * What calls for a look at a view.
  */
 export function countsOf(
-  model: ISubjectModel,
-  trans: TranslationBundle
-): Partial<Record<ViewId, ICount>> {
-  const causes = Object.values(causesOf(model, trans)).filter(
-    count => count.count > 0
+  model: ISubjectModel
+): Partial<Record<ViewId, IBadge>> {
+  const causes = Object.values(causesOf(model)).flatMap(count =>
+    count && count.number > 0 ? [count] : []
   );
   return causes.length > 0
     ? {
         recompiles: {
-          count: causes.reduce((sum, cause) => sum + cause.count, 0),
+          number: causes.reduce((sum, cause) => sum + cause.number, 0),
           text: causes.map(cause => cause.text).join(', ')
         }
       }

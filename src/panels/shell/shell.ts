@@ -153,7 +153,7 @@ export class ReportShell extends Panel {
     this._tabs.state = {
       current: this._current,
       tabs: tabsOf(views, this._current, context.model),
-      counts: countsOf(context.model, this._trans),
+      counts: countsOf(context.model),
       nothing: nothingIn(views, context.model, this._trans)
     };
   }

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { ICount } from '../../words/causes';
+import type { Count } from '../../protocol/types';
 import type { IView, ViewId } from '../views';
 
 /**
@@ -19,6 +19,11 @@ export interface ITabOptions {
 }
 
 /**
+ * The number beside a tab's label, and what it counts, for who hovers or hears it.
+ */
+export type IBadge = Pick<Count, 'number' | 'text'>;
+
+/**
  * What changes.
  */
 export interface ITabState {
@@ -28,7 +33,7 @@ export interface ITabState {
    * The views that have a tab; the menu at the end has the rest.
    */
   tabs: readonly IView[];
-  counts: Partial<Record<ViewId, ICount>>;
+  counts: Partial<Record<ViewId, IBadge>>;
 
   /**
    * The views that have nothing to show, and why.

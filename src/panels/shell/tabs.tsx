@@ -2,8 +2,7 @@ import { caretDownIcon, ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IView } from '../views';
 import { describe, ViewMenu } from './menu';
-import type { ITabOptions, ITabState } from './tabTypes';
-import type { ICount } from '../../words/causes';
+import type { IBadge, ITabOptions, ITabState } from './tabTypes';
 
 /**
  * The tabs of the views. Arrow keys walk along them; Enter or a click opens
@@ -134,10 +133,10 @@ function Label({ view, trans }: Pick<ITabOptions, 'trans'> & { view: IView }) {
   );
 }
 
-function Badge({ count }: { count: ICount | undefined }): JSX.Element | null {
+function Badge({ count }: { count: IBadge | undefined }): JSX.Element | null {
   return count ? (
     <span className="jp-Compilescope-tabCount" title={count.text}>
-      <span aria-hidden="true">{count.count}</span>
+      <span aria-hidden="true">{count.number}</span>
       <span className="jp-Compilescope-hidden">{`, ${count.text}`}</span>
     </span>
   ) : null;

@@ -44,7 +44,8 @@ def test_the_list_says_what_failed_and_what_fell_back() -> None:
             Problem(severity="warning", what="", facts={"compilations": "0/2, 0/3"}),
         ],
     )
-    rows = variant_summary(variant).compilations
+    report = Report(subject=Subject(id="a", name="log", kind="trace"), variants=[variant])
+    rows = variant_summary(report, variant).compilations
     assert [row.outcome_words for row in rows] == ["", "failed", "fell back to eager"]
 
 

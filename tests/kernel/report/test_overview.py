@@ -390,7 +390,8 @@ def test_what_the_cell_recompiled_comes_first_where_the_timing_decides_nothing()
     verdict = overview(same).headline
     for report in (faster, same):
         report.variants.append(cell)
-    assert overview(same).headline == f"3 recompiles and 1 graph break in the cell. {verdict}"
+    happened = "3 recompiles and 1 graph break (2 occurrences) in the cell. "
+    assert overview(same).headline == happened + verdict
     assert "in the cell" not in overview(faster).headline
     cell.breaks = []
     assert overview(same).headline == f"3 recompiles in the cell. {verdict}"

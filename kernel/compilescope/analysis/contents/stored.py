@@ -19,14 +19,14 @@ _NAMES = (
 def contents(report: Report) -> Contents:
     """The summaries of a report's variants, and the places of its texts."""
     return Contents(
-        variants=[_variant(variant) for variant in report.variants],
+        variants=[_variant(report, variant) for variant in report.variants],
         sweep=sweep_summary(report.sweep) if report.sweep is not None else None,
         problems=problem_count(report),
     )
 
 
-def _variant(variant: VariantReport) -> StoredVariant:
-    summary = variant_summary(variant)
+def _variant(report: Report, variant: VariantReport) -> StoredVariant:
+    summary = variant_summary(report, variant)
     for compilation in summary.compilations:
         compilation.artifacts = []
     return StoredVariant(

@@ -15,6 +15,7 @@ from ...report.contents import (
     VariantSummary,
 )
 from ...report.subjects.traces import Outcome
+from ..figures import causes
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
 from ..figures.stages import stage_words, triton_kernels
@@ -29,8 +30,8 @@ def problem_count(report: Report) -> int:
     return len(report.problems) + sum(len(variant.problems) for variant in report.variants)
 
 
-def variant_summary(variant: VariantReport) -> VariantSummary:
-    """A variant without its texts."""
+def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
+    """A variant of a report without its texts."""
     timing = variant.timing
     return VariantSummary(
         name=variant.name,
@@ -45,6 +46,8 @@ def variant_summary(variant: VariantReport) -> VariantSummary:
         compilations=compilation_summaries(variant),
         recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
+        recompile_count=causes.variant_recompiles(report, variant),
+        break_count=causes.variant_breaks(report, variant),
         problems=variant.problems,
         verdict=variant.verdict,
         studied=variant.studied,

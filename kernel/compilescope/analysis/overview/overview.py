@@ -14,20 +14,16 @@ from ...report import (
     Sweep,
     TargetResult,
     VariantReport,
-    is_record,
 )
 from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, GENERATOR, SUBJECT_RAISED
 from ...report.units import duration, duration_range
+from ..figures import causes
 from ..figures.counts import (
     always_recompiles,
-    break_count,
     compiled_nothing,
-    counts,
-    first_recompiles,
     guard_count,
     has_graph,
     kernel_counts,
-    recompile_count,
 )
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, latency, over_baseline
@@ -198,14 +194,13 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
     verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best)
-    record = _cell_record(report)
+    record = causes.cell_record(report)
     if record is None or best is not None or all(variant.timing is None for variant in shown):
         return verdict
     # Where the timing decides nothing, what the cell recompiled and broke is certain.
-    recompiles, breaks = recompile_count(record.compilations), len(record.breaks)
-    happened = [count(recompiles, "recompile")] if recompiles else []
-    happened += [count(breaks, "graph break")] if breaks else []
-    return f"{' and '.join(happened)} in the cell. {verdict}" if happened else verdict
+    happened = [causes.recompiles(record.compilations), causes.breaks(record.breaks)]
+    texts = [counted.text for counted in happened if counted.number]
+    return f"{' and '.join(texts)} in the cell. {verdict}" if texts else verdict
 
 
 def _differing(shown: list[VariantReport]) -> str:
@@ -236,11 +231,6 @@ _NAMED = 3
 
 def _names(titles: list[str]) -> str:
     return " and ".join(titles) if len(titles) < _NAMED else f"{len(titles)} variants"
-
-
-def _cell_record(report: Report) -> VariantReport | None:
-    """What the cell compiled as it ran, beside the call that is inspected."""
-    return next((variant for variant in report.variants if is_record(variant)), None)
 
 
 def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
@@ -361,10 +351,9 @@ def _happened(report: Report) -> str:
     compilations = report.compilations
     if not compilations:
         return "Nothing was compiled."
-    recompiles = recompile_count(compilations)
     breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
     summary = count(len(compilations), "compilation")
-    parts = [count(recompiles, "recompile"), break_count(breaks)]
+    parts = [causes.recompiles(compilations).text, causes.breaks(breaks).text]
     spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
     time = f", {duration(spent * 1e6)} of compile time" if spent else ""
     return f"{summary}: {' and '.join(parts)}{time}."
@@ -378,10 +367,13 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if report.subject.kind in _WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
+        again, broken = causes.recompiles(compilations), causes.breaks(breaks)
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = name = ""
     elif now is not None:
-        compilations, breaks, name = now.compilations, now.breaks, now.name
+        compilations, name = now.compilations, now.name
+        again = causes.variant_recompiles(report, now)
+        broken = causes.variant_breaks(report, now)
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
     elif report.sweep is not None and report.sweep.cells:
@@ -390,35 +382,6 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     else:
         return []
     graphs = sum(map(has_graph, compilations))
-    recompiles = recompile_count(compilations)
-    again = Count(
-        number=recompiles,
-        text=count(recompiles, "recompile"),
-        view="recompiles",
-        warning=recompiles > 0,
-    )
-    # The inspected call recompiles nothing; those after it may, as the cell's own may have.
-    cell_record = _cell_record(report)
-    if now is not None and recompiles == 0 and always_recompiles(now):
-        again.number, again.text, again.warning = 1, "1 recompile in every call", True
-    elif (
-        cell_record is not None
-        and recompiles == 0
-        and (number := counts(cell_record)["recompiles"])
-    ):
-        again.number, again.warning, again.of = number, True, cell_record.name
-        again.text = f"{count(number, 'recompile')} in the cell"
-    elif now is not None and recompiles == 0 and (values := first_recompiles(now)):
-        again.number, again.warning = len(values), True
-        where = "the second call" if len(values) == 1 else f"calls 2 to {len(values) + 1}"
-        again.text = f"{count(len(values), 'recompile')} in {where}"
-    broken = Count(
-        number=len(breaks), text=break_count(breaks), view="breaks", warning=bool(breaks)
-    )
-    # A call of what the cell compiled has fewer breaks than the cell.
-    if cell_record is not None and len(cell_record.breaks) > len(breaks):
-        broken.number, broken.warning = len(cell_record.breaks), True
-        broken.text, broken.of = f"{break_count(cell_record.breaks)} in the cell", cell_record.name
     kernels = kernel_counts(compilations)
     guards = sum(map(guard_count, compilations))
     happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, again]

@@ -29,11 +29,10 @@ export class BreaksView extends ReportView<VariantReport> {
   }
 
   /**
-   * The selected one, or the cell's own, where that one has no graph breaks.
+   * The selected one, or the cell's own, where that has more graph breaks.
    */
   protected override get variant(): string {
-    const { of } = causesOf(this.model, this.trans).breaks;
-    return of ?? super.variant;
+    return causesOf(this.model).breaks?.of || super.variant;
   }
 
   protected override whyEmpty(variant: VariantReport): IEmpty | null {
@@ -93,27 +92,23 @@ export class BreaksView extends ReportView<VariantReport> {
   private _summary({ name, breaks }: VariantReport): JSX.Element {
     const { trans, model } = this;
     const isElsewhere = name !== model.variant;
-    const met = breaks.reduce(
-      (sum, distinctBreak) => sum + distinctBreak.count,
-      0
-    );
+    const own = model.report?.variants.find(
+      variant => variant.name === model.variant
+    )?.breaks;
     const costs = breaks.flatMap(distinctBreak => distinctBreak.cost_us ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     return (
       <div className="jp-Compilescope-controls">
         <p>
-          <strong>
-            {isElsewhere
-              ? causesOf(model, trans).breaks.text
-              : trans._n('%1 graph break', '%1 graph breaks', breaks.length)}
-          </strong>
-          {met > breaks.length && `, ${trans.__('%1 occurrences', met)}`}
+          <strong>{causesOf(model).breaks?.text}</strong>
           {costs.length > 0 &&
             `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
           {isElsewhere && (
             <span className="jp-Compilescope-muted">
               {'. '}
-              {trans.__('%1 has none.', model.variant)}
+              {own
+                ? trans.__('%1 has %2.', model.variant, own)
+                : trans.__('%1 has none.', model.variant)}
             </span>
           )}
         </p>

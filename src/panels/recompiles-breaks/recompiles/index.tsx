@@ -41,8 +41,7 @@ export class RecompilesView extends ReportView<VariantReport> {
    * The selected one, or the cell's own, where that one has no recompiles.
    */
   protected override get variant(): string {
-    const { of } = causesOf(this.model, this.trans).recompiles;
-    return of ?? super.variant;
+    return causesOf(this.model).recompiles?.of || super.variant;
   }
 
   protected override whyEmpty({ compilations }: VariantReport): IEmpty | null {
@@ -108,23 +107,18 @@ export class RecompilesView extends ReportView<VariantReport> {
     const { trans, model } = this;
     const changed = timing?.recompiles ?? '';
     const first = timing?.first_recompiles ?? [];
-    const count = again.reduce((sum, frame) => sum + frame.recompiles, 0);
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
-    const { text } = causesOf(model, trans).recompiles;
+    const { text = '' } = causesOf(model).recompiles ?? {};
     const isElsewhere = this.variant !== model.variant;
     const isOneCall = kind !== 'watch' && kind !== 'trace';
     return (
       <div className="jp-Compilescope-controls">
         <p>
-          {count > 0 ? (
+          {again.length > 0 ? (
             <>
-              <strong>
-                {isElsewhere
-                  ? text
-                  : trans._n('%1 recompile', '%1 recompiles', count)}
-              </strong>
+              <strong>{text}</strong>
               {isElsewhere ? ', ' : ' '}
               {trans._n('in one frame', 'in %1 frames', again.length)}
               {costs.length > 0 &&
@@ -138,19 +132,17 @@ export class RecompilesView extends ReportView<VariantReport> {
             </>
           ) : changed ? (
             <>
-              <strong>{trans.__('Every call recompiles')}</strong>{' '}
+              <strong>{text}</strong>
+              {'. '}
               {trans.__(
-                'It changes %1, which a guard compares. The inspected call compiled once; those after it recompile, up to torch’s limit.',
+                'The call changes %1, which a guard compares. The inspected call compiled once; those after it recompile, up to torch’s limit.',
                 changed
               )}
             </>
           ) : first.length > 0 ? (
             <>
-              <strong>
-                {first.length === 1
-                  ? trans.__('The second call recompiles')
-                  : trans.__('Calls 2 to %1 recompile', first.length + 1)}
-              </strong>{' '}
+              <strong>{text}</strong>
+              {'. '}
               {first.length === 1
                 ? trans.__(
                     'The first call changes %1, which a guard compares. Later calls do not recompile.',

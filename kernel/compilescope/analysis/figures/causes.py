@@ -1,0 +1,62 @@
+"""How often a variant's code was compiled again and its graphs ended early, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...report import Compilation, Count, DistinctBreak, Report, VariantReport, is_record
+from .counts import always_recompiles, break_count, first_recompiles, recompile_count
+from .wording import count
+
+
+def cell_record(report: Report) -> VariantReport | None:
+    """What the cell compiled as it ran, beside the call that is inspected."""
+    return next((variant for variant in report.variants if is_record(variant)), None)
+
+
+def recompiles(compilations: Iterable[Compilation]) -> Count:
+    """The recompiles among some compilations."""
+    number = recompile_count(compilations)
+    return Count(
+        number=number, text=count(number, "recompile"), view="recompiles", warning=number > 0
+    )
+
+
+def breaks(distinct: Sequence[DistinctBreak]) -> Count:
+    """Some graph breaks."""
+    return Count(
+        number=len(distinct), text=break_count(distinct), view="breaks", warning=bool(distinct)
+    )
+
+
+def variant_recompiles(report: Report, variant: VariantReport) -> Count:
+    """The recompiles of a variant; if its call has none, those of later calls or of the cell."""
+    own = recompiles(variant.compilations)
+    if own.number or is_record(variant):
+        return own
+    # The inspected call recompiles nothing; those after it may, as the cell's own may have.
+    if always_recompiles(variant):
+        own.number, own.text, own.warning = 1, "1 recompile in every call", True
+        return own
+    record = cell_record(report)
+    if record is not None and (cell := recompiles(record.compilations)).number:
+        return _in_cell(cell, record)
+    if values := first_recompiles(variant):
+        own.number, own.warning = len(values), True
+        where = "the second call" if len(values) == 1 else f"calls 2 to {len(values) + 1}"
+        own.text = f"{count(len(values), 'recompile')} in {where}"
+    return own
+
+
+def variant_breaks(report: Report, variant: VariantReport) -> Count:
+    """The graph breaks of a variant, or of the cell if that has more than its call."""
+    own = breaks(variant.breaks)
+    record = None if is_record(variant) else cell_record(report)
+    if record is None or len(record.breaks) <= own.number:
+        return own
+    return _in_cell(breaks(record.breaks), record)
+
+
+def _in_cell(counted: Count, record: VariantReport) -> Count:
+    counted.text, counted.of = f"{counted.text} in the cell", record.name
+    return counted
