@@ -820,6 +820,7 @@ export interface Contents {
   variants: StoredVariant[];
   sweep: SweepSummary | null;
   problems: number;
+  listed_problems: ListedProblem[];
 }
 
 /**
@@ -1556,6 +1557,14 @@ export interface Limit {
 }
 
 /**
+ * A problem in a list, with all variants that have it.
+ */
+export interface ListedProblem {
+  problem: Problem;
+  variants: string[];
+}
+
+/**
  * When a kernel was compiled, loaded, tuned or launched.
  */
 export interface LoadSpan {
@@ -2059,6 +2068,7 @@ export interface ReportSummary {
   environment: Environment;
   variants: VariantSummary[];
   problems: Problem[];
+  listed_problems: ListedProblem[];
   files: Record<string, string>;
   peaks: Peaks[];
   sweep: SweepSummary | null;

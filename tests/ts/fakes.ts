@@ -237,6 +237,7 @@ export function report(
       variantSummary('cpp', { cpp_wrapper: true })
     ],
     problems: [],
+    listed_problems: [],
     files: { '/tmp/ipykernel_1/1.py': '%%compile\nf(x)\n' },
     peaks: [],
     sweep: null,

@@ -2,7 +2,7 @@ import { readFileSync } from 'fs';
 import path from 'path';
 import { SubjectModel } from '../../src/model/subject';
 import { FileConnection, readReport } from '../../src/model/file';
-import { RequestError } from '../../src/protocol/client';
+import { RequestError, problem } from '../../src/protocol/client';
 import type {
   Commands,
   Package,
@@ -192,6 +192,24 @@ describe('readReport', () => {
       crossings: [],
       started_s: null
     });
+  });
+
+  it('lists the problems of a file of an earlier version', async () => {
+    const earlier = JSON.parse(textOf('training'));
+    const { name } = earlier.variants[1];
+    delete earlier.contents.listed_problems;
+    earlier.problems = [problem({ what: 'of the report' })];
+    earlier.variants[1].problems = [problem({ what: 'of a variant' })];
+    const connection = new FileConnection(readReport(JSON.stringify(earlier)));
+    const { listed_problems } = await connection.request('get_report', {
+      subject: earlier.subject.id
+    });
+    expect(
+      listed_problems.map(({ problem, variants }) => [problem.what, variants])
+    ).toEqual([
+      ['of the report', []],
+      ['of a variant', [name]]
+    ]);
   });
 
   it('keeps what a later version added', () => {

@@ -1,5 +1,6 @@
 import { problem } from '../../src/protocol/client';
-import { overview, report, variantSummary } from './fakes';
+import type { Problem } from '../../src/protocol/types';
+import { job, overview, report } from './fakes';
 import { sidebarStage } from './sidebarSupport';
 
 describe('The problems in the sidebar', () => {
@@ -18,18 +19,20 @@ describe('The problems in the sidebar', () => {
       function: 'f',
       code: 'print(x)'
     };
+    const cause = problem({
+      what: 'a break',
+      why: 'because',
+      remedy: 'do this',
+      detail: '<b>long</b>',
+      where
+    });
+    const note = problem({ severity: 'info', what: 'a note' });
     page.show({
       report: report('f', {
-        problems: [
-          problem({ severity: 'info', what: 'a note' }),
-          problem({
-            what: 'a break',
-            why: 'because',
-            remedy: 'do this',
-            detail: '<b>long</b>',
-            where
-          })
-        ]
+        listed_problems: [cause, note].map(problem => ({
+          problem,
+          variants: []
+        }))
       })
     });
     const cards = [...page.host.querySelectorAll('article')];
@@ -48,24 +51,36 @@ describe('The problems in the sidebar', () => {
     expect(page.actions.goTo).toHaveBeenCalledWith(where);
   });
 
-  it('shows what several variants have alike once', () => {
+  it('names the variants that have a problem', () => {
     const nothing = problem({ what: 'nothing compiled', remedy: 'Use `sum`.' });
-    const python = variantSummary('python', {}, { problems: [nothing] });
-    const cpp = variantSummary('cpp', {}, { problems: [{ ...nothing }] });
-    page.show({ report: report('f', { variants: [python, cpp] }) });
-    const cards = [...page.host.querySelectorAll('article')];
-    expect(cards).toHaveLength(1);
-    expect(cards[0].querySelector('.jp-Compilescope-tag')!.textContent).toBe(
+    page.show({
+      report: report('f', {
+        listed_problems: [{ problem: nothing, variants: ['python', 'cpp'] }]
+      })
+    });
+    const card = page.host.querySelector('article')!;
+    expect(card.querySelector('.jp-Compilescope-tag')!.textContent).toBe(
       'python, cpp'
     );
-    expect(cards[0].querySelector('code')!.textContent).toBe('sum');
-    const other = variantSummary(
-      'other',
-      {},
-      { problems: [{ ...nothing, why: 'because' }] }
-    );
-    page.show({ report: report('f', { variants: [python, cpp, other] }) });
-    expect(page.host.querySelectorAll('article')).toHaveLength(2);
+    expect(card.querySelector('code')!.textContent).toBe('sum');
+  });
+
+  it('begins with the error of a job, unless the report has it', () => {
+    const known = problem({ severity: 'warning', what: 'a warning' });
+    const shown = () =>
+      [...page.host.querySelectorAll('.jp-Compilescope-what')].map(
+        element => element.textContent
+      );
+    const withError = (error: Problem) => ({
+      job: job({ state: 'failed', variant: 'cpp', error }),
+      report: report('f', {
+        listed_problems: [{ problem: known, variants: [] }]
+      })
+    });
+    page.show(withError(problem({ what: 'No compiler' })));
+    expect(shown()).toEqual(['No compilercpp', 'a warning']);
+    page.show(withError({ ...known }));
+    expect(shown()).toEqual(['a warning']);
   });
 
   it('counts breaks, recompiles and settings that are not in effect', () => {

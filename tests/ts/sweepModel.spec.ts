@@ -149,7 +149,7 @@ it('comes from a file', async () => {
     files: {},
     peaks: [],
     sweep: stored,
-    contents: { variants: [], sweep: null, problems: 0 }
+    contents: { variants: [], sweep: null, problems: 0, listed_problems: [] }
   } as unknown as Report);
   const { sweep: read } = await file.request('get_sweep', { subject: 'f' });
   file.dispose();

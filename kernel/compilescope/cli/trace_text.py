@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.trace_words import OUTCOMES
 from ..analysis.figures.wording import count
+from ..analysis.problems.listed import listed
 from ..report import Environment, Problem, SourceLine
 from ..report.subjects.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
 from ..report.units import duration
@@ -30,12 +31,13 @@ def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
     if trace_summary.ranks is not None:
         yield ""
         yield from _wrapped(trace_summary.ranks.sentence, "")
-    problems = _problems(trace_summary)
+    processes = [(process.name, process.problems) for process in trace_summary.processes]
+    problems = listed([("", trace_summary.problems), *processes])
     scoped = len(trace_summary.processes) > 1
     if problems:
         yield ""
-    for names, problem in problems[:_SHOWN_PROBLEMS]:
-        yield from _problem(problem, names if scoped else [], paint)
+    for entry in problems[:_SHOWN_PROBLEMS]:
+        yield from _problem(entry.problem, entry.variants if scoped else [], paint)
     if len(problems) > _SHOWN_PROBLEMS:
         yield f"… and {count(len(problems) - _SHOWN_PROBLEMS, 'more problem')}: --json has all"
     if trace_summary.fix_first:
@@ -127,22 +129,6 @@ def _environment(environment: Environment) -> str:
         *dict.fromkeys(environment.gpus),
     ]
     return ", ".join(filter(None, parts))
-
-
-def _problems(trace_summary: TraceSummary) -> list[tuple[list[str], Problem]]:
-    """Each problem with the processes that have it: ranks often have the same."""
-    alike: dict[object, tuple[list[str], Problem]] = {}
-    for process in trace_summary.processes:
-        for problem in process.problems:
-            names, _ = alike.setdefault(_shown_of(problem), ([], problem))
-            if process.name not in names:
-                names.append(process.name)
-    return [*alike.values(), *(([], problem) for problem in trace_summary.problems)]
-
-
-def _shown_of(problem: Problem) -> object:
-    """Equal for two problems that look the same here."""
-    return problem.severity, problem.what, problem.why, problem.remedy, problem.where
 
 
 def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..analysis.contents import package_files, texts
 from ..analysis.contents.compiled import compiled
-from ..analysis.contents.summaries import problem_count, sweep_summary, variant_summary
+from ..analysis.contents.summaries import sweep_summary, variant_summary
+from ..analysis.problems.listed import problems_of
 from ..readers.search import MOST_HITS
 from ..report import Compilation, Report, VariantReport, conclude
 from ..report.contents import StoredText
@@ -36,7 +37,7 @@ def subject(report: Report, revision: int) -> SubjectSummary:
         subject=report.subject,
         revision=revision,
         variants=[variant.name for variant in report.variants],
-        problems=problem_count(report),
+        problems=len(problems_of(report)),
         group=report.rank.group if report.rank is not None else "",
         rank=report.rank.rank if report.rank is not None else None,
         ranks=report.rank.size if report.rank is not None else 0,
@@ -56,6 +57,7 @@ def report(
         environment=report.environment,
         variants=[variant_summary(report, variant) for variant in report.variants],
         problems=report.problems,
+        listed_problems=problems_of(report),
         files=report.files,
         peaks=report.peaks,
         sweep=sweep_summary(report.sweep) if report.sweep is not None else None,

@@ -99,6 +99,7 @@ from .overview import Part as Part
 from .overview import Result as Result
 from .overview import Suggestion as Suggestion
 from .overview import TargetResult as TargetResult
+from .problem import ListedProblem as ListedProblem
 from .problem import Problem as Problem
 from .problem import SourceLine as SourceLine
 from .problem import Struct as Struct

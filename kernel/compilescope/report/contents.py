@@ -10,7 +10,7 @@ from typing import Literal
 
 from .measurements.timings import Speedup, Verdict
 from .overview import Count
-from .problem import Problem, SourceLine, Struct
+from .problem import ListedProblem, Problem, SourceLine, Struct
 from .subjects.traces import Outcome
 from .target import Estimate
 from .variant import Variant
@@ -192,4 +192,6 @@ class Contents(Struct):
     variants: list[StoredVariant] = []
     sweep: SweepSummary | None = None
     problems: int = 0
-    """The number of problems of the report and of its variants."""
+    """The length of `listed_problems`."""
+    listed_problems: list[ListedProblem] = []
+    """The problems of the report and of its variants, each once, the worst first."""

@@ -51,6 +51,14 @@ class Problem(Struct):
         return ids.split(", ") if ids else []
 
 
+class ListedProblem(Struct):
+    """A problem in a list, with all variants that have it."""
+
+    problem: Problem
+    variants: list[str] = []
+    """Their names, of a trace those of its processes; empty if it concerns all."""
+
+
 COMPILE_FAILED = "torch.compile failed"
 """The beginning of a failed compilation's headline, and the problem if the cause is unknown."""
 SUBJECT_RAISED = "The subject raised"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.problems.listed import problems_of
 from ..report import Problem, Report
 from . import wording
 
@@ -33,13 +34,4 @@ def problems(report: Report) -> list[tuple[str, Problem]]:
 
     The variants are ``""`` for a problem of the whole report, otherwise names separated by commas.
     """
-    all_problems = [("", problem) for problem in report.problems]
-    for variant in report.variants:
-        all_problems += [(variant.name, problem) for problem in variant.problems]
-    once: dict[tuple[str, ...], tuple[list[str], Problem]] = {}
-    for name, problem in all_problems:
-        key = (problem.severity, problem.what, problem.why, problem.remedy, problem.detail)
-        once.setdefault(key, ([], problem))[0].append(name)
-    rank = {"error": 0, "warning": 1, "info": 2}
-    ordered = sorted(once.values(), key=lambda item: rank[item[1].severity])
-    return [(", ".join(filter(None, names)), problem) for names, problem in ordered]
+    return [(", ".join(entry.variants), entry.problem) for entry in problems_of(report)]

@@ -1,5 +1,6 @@
 import type {
   Contents,
+  ListedProblem,
   Report,
   ReportSummary,
   SubjectSummary
@@ -40,6 +41,7 @@ export function summaryOf(report: Report, contents: Contents): ReportSummary {
       }))
     })),
     problems,
+    listed_problems: problemsOf(report, contents),
     files,
     peaks,
     sweep: contents.sweep,
@@ -49,4 +51,19 @@ export function summaryOf(report: Report, contents: Contents): ReportSummary {
     asked: [],
     ready: []
   };
+}
+
+/**
+ * The list of problems; a file of an earlier version has none, but the problems.
+ */
+function problemsOf(report: Report, contents: Contents): ListedProblem[] {
+  const { listed_problems } = contents;
+  return listed_problems.length > 0
+    ? listed_problems
+    : [
+        ...report.problems.map(problem => ({ problem, variants: [] })),
+        ...report.variants.flatMap(({ name, problems }) =>
+          problems.map(problem => ({ problem, variants: [name] }))
+        )
+      ];
 }

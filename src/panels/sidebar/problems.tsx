@@ -1,53 +1,31 @@
 import * as React from 'react';
-import type { Count, Problem } from '../../protocol/types';
+import type { Count, ListedProblem } from '../../protocol/types';
 import { ProblemCard } from '../common/states/problemCard';
 import { joined } from '../common/viewLink';
 import type { ViewTarget } from '../views';
 import { Section } from './section';
 import type { IPartProps } from './types';
 
-const RANK: Record<Problem['severity'], number> = {
-  error: 0,
-  warning: 1,
-  info: 2
-};
-
 /**
- * A problem, and the variants that it is of, by name.
- */
-interface IEntry {
-  problem: Problem;
-  variant: string;
-}
-
-/**
- * What several variants have alike is said once.
- */
-function merged(entries: readonly IEntry[]): IEntry[] {
-  const byKey = new Map<string, IEntry>();
-  for (const { problem, variant } of entries) {
-    const { severity, what, why, remedy, where } = problem;
-    const key = JSON.stringify([severity, what, why, remedy, where]);
-    const names = [byKey.get(key)?.variant, variant].filter(Boolean);
-    byKey.set(key, { problem, variant: names.join(', ') });
-  }
-  return [...byKey.values()];
-}
-
-/**
- * All problems of the report, the grave ones first; then what costs time or is not as
- * requested, each a link to the view that shows it whole.
+ * What failed just now, then all problems of the report, the grave ones first; then
+ * what costs time or is not as requested, each a link to the view that shows it whole.
  */
 export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const { report, job, problem } = state;
-  const entries = merged([
-    ...(problem ? [{ problem, variant: '' }] : []),
-    ...(job?.error ? [{ problem: job.error, variant: job.variant }] : []),
-    ...(report?.problems ?? []).map(entry => ({ problem: entry, variant: '' })),
-    ...(report?.variants ?? []).flatMap(variant =>
-      variant.problems.map(entry => ({ problem: entry, variant: variant.name }))
-    )
-  ]).sort((a, b) => RANK[a.problem.severity] - RANK[b.problem.severity]);
+  const listed = report?.listed_problems ?? [];
+  const entries: ListedProblem[] = [
+    ...(problem ? [{ problem, variants: [] }] : []),
+    ...(job?.error && job.error.what !== problem?.what
+      ? [{ problem: job.error, variants: [job.variant] }]
+      : [])
+  ].filter(
+    // The variant of a failed job may have the error as well.
+    ({ problem: { what, why } }) =>
+      !listed.some(
+        ({ problem }) => problem.what === what && problem.why === why
+      )
+  );
+  entries.push(...listed);
   const counts = (report?.overview?.counts ?? []).filter(
     count => count.warning
   );
@@ -64,7 +42,7 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
             <li key={index}>
               <ProblemCard
                 problem={entry.problem}
-                variant={entry.variant}
+                variant={entry.variants.filter(Boolean).join(', ')}
                 files={report?.files ?? {}}
                 onGoTo={actions.goTo}
                 trans={trans}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ...report import STAGES, WRAPPERS, Compilation, Report, VariantReport
 from ...report.contents import Contents, StoredCompilation, StoredVariant
+from ..problems.listed import problems_of
 from . import texts
 from .compiled import compiled
 from .package_files import packaged
-from .summaries import problem_count, sweep_summary, variant_summary
+from .summaries import sweep_summary, variant_summary
 
 _NAMES = (
     *WRAPPERS,
@@ -18,10 +19,12 @@ _NAMES = (
 
 def contents(report: Report) -> Contents:
     """The summaries of a report's variants, and the places of its texts."""
+    problems = problems_of(report)
     return Contents(
         variants=[_variant(report, variant) for variant in report.variants],
         sweep=sweep_summary(report.sweep) if report.sweep is not None else None,
-        problems=problem_count(report),
+        problems=len(problems),
+        listed_problems=problems,
     )
 
 

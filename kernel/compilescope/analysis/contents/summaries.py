@@ -25,11 +25,6 @@ from ..target.estimate_words import call_words, checked, estimate_lines, nothing
 from .texts import listed
 
 
-def problem_count(report: Report) -> int:
-    """The number of problems of a report and of its variants."""
-    return len(report.problems) + sum(len(variant.problems) for variant in report.variants)
-
-
 def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
     """A variant of a report without its texts."""
     timing = variant.timing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...report import Environment, Overview, Peaks, Problem, Rank, Subject
+from ...report import Environment, ListedProblem, Overview, Peaks, Problem, Rank, Subject
 from ...report.contents import SweepSummary, VariantSummary
 from ...report.subjects.traces import TraceSummary
 from ...report.variant import Variant
@@ -17,6 +17,8 @@ class ReportSummary(Message):
     environment: Environment
     variants: list[VariantSummary] = []
     problems: list[Problem] = []
+    listed_problems: list[ListedProblem] = []
+    """Those and the problems of the variants, each once, the worst first."""
     files: dict[str, str] = {}
     peaks: list[Peaks] = []
     sweep: SweepSummary | None = None
