@@ -23,6 +23,9 @@ export function RequestedBody(props: {
   const settings = React.useMemo(() => settingsOf(variants), [variants]);
   const aimed = variants.filter(({ target }) => target !== null);
   const differing = settings.filter(({ differs }) => differs);
+  const counted = model.report?.overview?.counts.find(
+    ({ view }) => view === 'requested'
+  );
   const reasons = variants
     .map(({ name, absent }) => [name, absent.effective] as const)
     .filter(([, why]) => why);
@@ -58,11 +61,7 @@ export function RequestedBody(props: {
               }
             >
               {differing.length > 0
-                ? trans._n(
-                    '%1 setting is not in effect as requested',
-                    '%1 settings are not in effect as requested',
-                    differing.length
-                  )
+                ? (counted?.text ?? trans.__('Settings not in effect'))
                 : trans.__('All settings are in effect as requested')}
             </h3>
             {differing.length > 0 && (

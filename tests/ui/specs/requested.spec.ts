@@ -7,7 +7,7 @@ test('what torch made of each setting', async ({ page, tmpPath }) => {
 
   await test.step('what differs comes first, with code to copy', async () => {
     await expect(
-      view.getByRole('heading', { name: /2 settings are not in effect/ })
+      view.getByRole('heading', { name: /2 settings not in effect/ })
     ).toBeVisible();
     const card = view.getByRole('article').filter({ hasText: 'CUDA graphs' });
     await expect(card).toContainText('all variants');
