@@ -1861,6 +1861,7 @@ export interface ProcessSummary {
   unfinished: string[];
   caches: Record<string, Record<string, number>>;
   problems: Problem[];
+  counts: string[];
 }
 
 /**

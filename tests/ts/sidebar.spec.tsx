@@ -20,21 +20,14 @@ describe('SidebarBody', () => {
       processes: [
         {
           name: 'rank 0',
-          compilations: 3,
-          recompiles: 2,
-          graph_breaks: 0,
-          failures: 0,
-          compile_time_s: 0.25,
-          unfinished: [],
-          caches: {},
-          problems: []
+          counts: ['3 compilations in 250 ms', '2 recompiles']
         }
       ]
     } as unknown as TraceSummary;
     page.show({ isLive: false, report: { ...report('f'), trace } });
     const section = page.host.querySelector('.jp-mod-processes')!;
     expect(section.textContent).toContain(
-      '3 compilations · 250 ms · 2 recompiles'
+      '3 compilations in 250 ms · 2 recompiles'
     );
     expect(page.host.textContent).not.toContain('over eager');
     page.click(page.button('rank 0'));

@@ -143,16 +143,8 @@ def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:
 
 
 def _counts(process: ProcessSummary) -> str:
-    time = f" in {duration(process.compile_time_s * 1e6)}" if process.compile_time_s else ""
-    parts = [
-        f"{count(process.compilations, 'compilation')}{time}",
-        count(process.failures, "failure") if process.failures else "",
-        count(process.recompiles, "recompile"),
-        count(process.graph_breaks, "graph break"),
-        *(f"{cache} cache: {_answers(answers)}" for cache, answers in process.caches.items()),
-        f"{len(process.unfinished)} unfinished" if process.unfinished else "",
-    ]
-    return ", ".join(filter(None, parts))
+    caches = [f"{cache} cache: {_answers(answers)}" for cache, answers in process.caches.items()]
+    return ", ".join([*process.counts, *caches])
 
 
 def _answers(answers: dict[str, int]) -> str:

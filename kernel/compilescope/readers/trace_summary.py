@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
-from ..analysis.figures.trace_words import outcomes_of
+from ..analysis.figures.trace_words import add_process_words, outcomes_of
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
@@ -113,7 +113,7 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
         for event in compilation.cache:
             answers = caches.setdefault(event.cache, {})
             answers[event.outcome] = answers.get(event.outcome, 0) + 1
-    return ProcessSummary(
+    summary = ProcessSummary(
         name=variant.name,
         compilations=len(compilations),
         recompiles=recompile_count(compilations),
@@ -130,6 +130,8 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
         caches=caches,
         problems=variant.problems,
     )
+    add_process_words(summary)
+    return summary
 
 
 def _spent(log: ProcessLog) -> dict[str, Spent]:

@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { ProcessSummary } from '../../protocol/types';
-import { formatSeconds } from '../../words/format';
 import { Section } from './section';
 
 /**
@@ -28,34 +27,11 @@ export function Processes(props: {
               {process.name}
             </button>
             <span className="jp-Compilescope-muted">
-              {counts(process, trans)}
+              {process.counts.join(' · ')}
             </span>
           </li>
         ))}
       </ul>
     </Section>
   );
-}
-
-function counts(
-  {
-    compilations,
-    compile_time_s,
-    recompiles,
-    graph_breaks,
-    failures,
-    unfinished
-  }: ProcessSummary,
-  trans: TranslationBundle
-): string {
-  return [
-    trans._n('%1 compilation', '%1 compilations', compilations),
-    compile_time_s > 0 && formatSeconds(compile_time_s),
-    recompiles > 0 && trans._n('%1 recompile', '%1 recompiles', recompiles),
-    graph_breaks > 0 && trans._n('%1 break', '%1 breaks', graph_breaks),
-    failures > 0 && trans._n('%1 failure', '%1 failures', failures),
-    unfinished.length > 0 && trans.__('%1 unfinished', unfinished.length)
-  ]
-    .filter(Boolean)
-    .join(' · ');
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 from compilescope import Variant
 from compilescope.analysis.contents.summaries import variant_summary
-from compilescope.analysis.figures.trace_words import add_change_words, add_notes
+from compilescope.analysis.figures.trace_words import add_change_words, add_notes, add_process_words
 from compilescope.report import Compilation, Environment, Report, Subject, VariantReport
 from compilescope.report.problem import Problem
 from compilescope.report.saving.storage import from_json
 from compilescope.report.subjects.traces import (
     CompilationChange,
     ProcessDifference,
+    ProcessSummary,
     TraceDifference,
     TraceSummary,
 )
@@ -26,6 +27,26 @@ def test_what_both_compiled_and_what_was_not_compared() -> None:
     process = ProcessDifference(before="a", after="b", changed=[CHANGE], unread=2)
     add_notes(process)
     assert process.notes == ["Kernels and guards of 2 further compilations were not compared."]
+
+
+def test_what_a_process_compiled() -> None:
+    process = ProcessSummary(
+        name="rank 0",
+        compilations=3,
+        recompiles=0,
+        graph_breaks=1,
+        failures=2,
+        compile_time_s=0.25,
+        unfinished=["1/0"],
+    )
+    add_process_words(process)
+    assert process.counts == [
+        "3 compilations in 250 ms",
+        "2 failures",
+        "0 recompiles",
+        "1 graph break",
+        "1 unfinished",
+    ]
 
 
 def test_an_outcome_that_changed() -> None:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from ...report import VariantReport
-from ...report.subjects.traces import CompilationChange, Outcome, ProcessDifference, TraceSummary
+from ...report.subjects.traces import (
+    CompilationChange,
+    Outcome,
+    ProcessDifference,
+    ProcessSummary,
+    TraceSummary,
+)
+from ...report.units import duration
 from .wording import count
 
 OUTCOMES: dict[Outcome, str] = {
@@ -20,6 +27,19 @@ def outcomes_of(variant: VariantReport) -> dict[str, Outcome]:
         for problem in variant.problems
         for compile_id in problem.compilations
     }
+
+
+def add_process_words(process: ProcessSummary) -> None:
+    """Fill `ProcessSummary.counts`."""
+    time = f" in {duration(process.compile_time_s * 1e6)}" if process.compile_time_s else ""
+    phrases = [
+        f"{count(process.compilations, 'compilation')}{time}",
+        count(process.failures, "failure") if process.failures else "",
+        count(process.recompiles, "recompile"),
+        count(process.graph_breaks, "graph break"),
+        f"{len(process.unfinished)} unfinished" if process.unfinished else "",
+    ]
+    process.counts = [phrase for phrase in phrases if phrase]
 
 
 def add_change_words(change: CompilationChange) -> None:
@@ -40,6 +60,8 @@ def add_notes(process: ProcessDifference) -> None:
 
 def complete_trace(trace: TraceSummary) -> None:
     """Fill in the words of a trace from a file of an earlier version."""
+    for summary in trace.processes:
+        add_process_words(summary)
     for process in trace.difference.processes if trace.difference is not None else []:
         add_notes(process)
         for change in process.changed:

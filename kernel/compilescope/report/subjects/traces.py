@@ -247,6 +247,8 @@ class ProcessSummary(Struct):
     caches: dict[str, dict[str, int]] = {}
     """Cache → how often it answered hit, miss, bypass."""
     problems: list[Problem] = []
+    counts: list[str] = []
+    """What happened, in short phrases: ``3 compilations in 250 ms``, ``1 recompile``."""
 
 
 class TraceSummary(Struct):
