@@ -343,6 +343,7 @@ export function conformContents(value: unknown): void {
   o.variants = field(o.variants, 'variants', check41, emptyList);
   o.sweep = field(o.sweep, 'sweep', check42, none);
   o.problems = number(o.problems, 'problems', 0);
+  o.listed_problems = field(o.listed_problems, 'listed_problems', check43, emptyList);
 }
 
 export function conformCount(value: unknown): void {
@@ -372,8 +373,8 @@ export function conformCudaGraphs(value: unknown): void {
   o.replayed = number(o.replayed, 'replayed', 0);
   o.re_recorded = number(o.re_recorded, 're_recorded', 0);
   o.calls = number(o.calls, 'calls', 0);
-  o.skips = field(o.skips, 'skips', check43, emptyList);
-  o.partitions = field(o.partitions, 'partitions', check44, emptyList);
+  o.skips = field(o.skips, 'skips', check44, emptyList);
+  o.partitions = field(o.partitions, 'partitions', check45, emptyList);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
   o.how = text(o.how, 'how', '');
   o.words = text(o.words, 'words', '');
@@ -390,7 +391,7 @@ export function conformDecision(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.kernel = text(o.kernel, 'kernel', '');
-  o.lines = field(o.lines, 'lines', check45, emptyMap);
+  o.lines = field(o.lines, 'lines', check46, emptyMap);
   o.sources = field(o.sources, 'sources', check5, emptyList);
 }
 
@@ -414,7 +415,7 @@ export function conformDeparture(value: unknown): void {
   o.key = text(o.key, 'key', '');
   o.buffer = text(o.buffer, 'buffer', '');
   o.node = text(o.node, 'node', '');
-  o.error = field(o.error, 'error', check46, none);
+  o.error = field(o.error, 'error', check47, none);
   o.how = text(o.how, 'how', '');
 }
 
@@ -433,13 +434,13 @@ export function conformDeployWay(value: unknown): void {
   o.call_us = field(o.call_us, 'call_us', check4, none);
   o.call_interval_us = field(o.call_interval_us, 'call_interval_us', check16, none);
   o.eager_us = field(o.eager_us, 'eager_us', check4, none);
-  o.speedup = field(o.speedup, 'speedup', check47, none);
+  o.speedup = field(o.speedup, 'speedup', check48, none);
   o.relative = field(o.relative, 'relative', check4, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
   o.ships = field(o.ships, 'ships', check2, emptyList);
   o.ship_bytes = field(o.ship_bytes, 'ship_bytes', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check48, none);
+  o.accurate = field(o.accurate, 'accurate', check49, none);
+  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check49, none);
   o.gives_up = field(o.gives_up, 'gives_up', check2, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
@@ -466,7 +467,7 @@ export function conformDevice(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.target = text(o.target, 'target', '');
-  o.build = field(o.build, 'build', check49, none);
+  o.build = field(o.build, 'build', check50, none);
   o.torch_names = field(o.torch_names, 'torch_names', check2);
   o.bandwidth_bytes_per_s = number(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s');
   o.products = field(o.products, 'products', check14);
@@ -501,7 +502,7 @@ export function conformEffective(value: unknown): void {
 export function conformEntry(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
-  o.timing = field(o.timing, 'timing', check50, none);
+  o.timing = field(o.timing, 'timing', check51, none);
   o.why = text(o.why, 'why', '');
 }
 
@@ -564,9 +565,9 @@ export function conformGraph(value: unknown): void {
   const o = record(value);
   o.stage = text(o.stage, 'stage');
   o.text = text(o.text, 'text');
-  o.nodes = field(o.nodes, 'nodes', check51, emptyList);
+  o.nodes = field(o.nodes, 'nodes', check52, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.stacks = field(o.stacks, 'stacks', check52, emptyList);
+  o.stacks = field(o.stacks, 'stacks', check53, emptyList);
   o.same_as = field(o.same_as, 'same_as', check39, none);
 }
 
@@ -575,7 +576,7 @@ export function conformGraphTiers(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation');
   o.kind = text(o.kind, 'kind');
   o.serving = text(o.serving, 'serving');
-  o.tiers = field(o.tiers, 'tiers', check53);
+  o.tiers = field(o.tiers, 'tiers', check54);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
   o.number = number(o.number, 'number', 0);
   o.pinned = flag(o.pinned, 'pinned', false);
@@ -618,7 +619,7 @@ export function conformHelp(value: unknown): void {
   o.variant = text(o.variant, 'variant', '');
   o.ratio = field(o.ratio, 'ratio', check4, none);
   o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check47, none);
+  o.speedup = field(o.speedup, 'speedup', check48, none);
   o.requested = field(o.requested, 'requested', check1, none);
   o.place = text(o.place, 'place', '');
 }
@@ -630,7 +631,7 @@ export function conformKernel(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.source = text(o.source, 'source', '');
   o.ops = field(o.ops, 'ops', check2, emptyList);
-  o.launches = field(o.launches, 'launches', check54, emptyList);
+  o.launches = field(o.launches, 'launches', check55, emptyList);
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.sources = field(o.sources, 'sources', check5, emptyList);
   o.modules = field(o.modules, 'modules', check2, emptyList);
@@ -641,15 +642,15 @@ export function conformKernel(value: unknown): void {
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
   o.estimated_for = field(o.estimated_for, 'estimated_for', check14, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check45, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check46, emptyMap);
   o.limit = text(o.limit, 'limit', '');
-  o.configs = field(o.configs, 'configs', check55, emptyList);
-  o.check = field(o.check, 'check', check56, none);
-  o.fusion = field(o.fusion, 'fusion', check57, none);
-  o.tiling = field(o.tiling, 'tiling', check58, none);
-  o.baked = field(o.baked, 'baked', check59, emptyList);
-  o.descriptors = field(o.descriptors, 'descriptors', check60, emptyList);
-  o.time = field(o.time, 'time', check61, none);
+  o.configs = field(o.configs, 'configs', check56, emptyList);
+  o.check = field(o.check, 'check', check57, none);
+  o.fusion = field(o.fusion, 'fusion', check58, none);
+  o.tiling = field(o.tiling, 'tiling', check59, none);
+  o.baked = field(o.baked, 'baked', check60, emptyList);
+  o.descriptors = field(o.descriptors, 'descriptors', check61, emptyList);
+  o.time = field(o.time, 'time', check62, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -681,7 +682,7 @@ export function conformKernelConfig(value: unknown): void {
   o.config = field(o.config, 'config', check8, emptyMap);
   o.usual = flag(o.usual, 'usual', false);
   o.assembly = field(o.assembly, 'assembly', check8, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check45, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check46, emptyMap);
   o.resources = field(o.resources, 'resources', check14, emptyMap);
   o.limit = text(o.limit, 'limit', '');
   o.why = text(o.why, 'why', '');
@@ -700,9 +701,9 @@ export function conformKernelLoad(value: unknown): void {
   o.first_run_us = field(o.first_run_us, 'first_run_us', check4, none);
   o.warm_run_us = field(o.warm_run_us, 'warm_run_us', check4, none);
   o.background = flag(o.background, 'background', false);
-  o.cached = field(o.cached, 'cached', check48, none);
+  o.cached = field(o.cached, 'cached', check49, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check62, emptyList);
+  o.spans = field(o.spans, 'spans', check63, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -734,7 +735,7 @@ export function conformLaunch(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check63, none);
+  o.time = field(o.time, 'time', check64, none);
   o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
   o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
@@ -774,7 +775,7 @@ export function conformLayers(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
   o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check64, emptyList);
+  o.layers = field(o.layers, 'layers', check65, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
@@ -802,11 +803,17 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check65, emptyList);
+  o.parts = field(o.parts, 'parts', check66, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
   o.calls = text(o.calls, 'calls', '');
+}
+
+export function conformListedProblem(value: unknown): void {
+  const o = record(value);
+  o.problem = struct(o.problem, 'problem', conformProblem);
+  o.variants = field(o.variants, 'variants', check2, emptyList);
 }
 
 export function conformLoadSpan(value: unknown): void {
@@ -836,7 +843,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check66, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check67, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -882,17 +889,17 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
-  o.results = field(o.results, 'results', check67, emptyList);
-  o.targets = field(o.targets, 'targets', check68, emptyList);
+  o.results = field(o.results, 'results', check68, emptyList);
+  o.targets = field(o.targets, 'targets', check69, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check69, none);
-  o.limit = field(o.limit, 'limit', check70, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check71, emptyList);
-  o.counts = field(o.counts, 'counts', check72, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check70, none);
+  o.limit = field(o.limit, 'limit', check71, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check72, emptyList);
+  o.counts = field(o.counts, 'counts', check73, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check73, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check74, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -900,8 +907,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check74, emptyList);
-  o.constants = field(o.constants, 'constants', check75, emptyList);
+  o.files = field(o.files, 'files', check75, emptyList);
+  o.constants = field(o.constants, 'constants', check76, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -911,8 +918,8 @@ export function conformPackage(value: unknown): void {
   o.built = flag(o.built, 'built', false);
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
-  o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.entries = field(o.entries, 'entries', check76, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check49, none);
+  o.entries = field(o.entries, 'entries', check77, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -991,14 +998,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check77, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check77, emptyList);
+  o.figures = field(o.figures, 'figures', check78, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check78, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check78, emptyList);
-  o.new = field(o.new, 'new', check78, emptyList);
-  o.changed = field(o.changed, 'changed', check79, emptyList);
-  o.slower = field(o.slower, 'slower', check80, emptyList);
-  o.faster = field(o.faster, 'faster', check80, emptyList);
+  o.gone = field(o.gone, 'gone', check79, emptyList);
+  o.new = field(o.new, 'new', check79, emptyList);
+  o.changed = field(o.changed, 'changed', check80, emptyList);
+  o.slower = field(o.slower, 'slower', check81, emptyList);
+  o.faster = field(o.faster, 'faster', check81, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1012,8 +1019,9 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check81, emptyMap);
-  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.caches = field(o.caches, 'caches', check82, emptyMap);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.counts = field(o.counts, 'counts', check2, emptyList);
 }
 
 export function conformRank(value: unknown): void {
@@ -1022,16 +1030,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check83, emptyList);
-  o.differences = field(o.differences, 'differences', check84, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check84, emptyList);
+  o.differences = field(o.differences, 'differences', check85, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check85);
-  o.divergences = field(o.divergences, 'divergences', check86, emptyList);
+  o.times = field(o.times, 'times', check86);
+  o.divergences = field(o.divergences, 'divergences', check87, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1087,15 +1095,15 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check87, emptyList);
-  o.causes = field(o.causes, 'causes', check88, emptyList);
+  o.failures = field(o.failures, 'failures', check88, emptyList);
+  o.causes = field(o.causes, 'causes', check89, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check89, emptyList);
+  o.advice = field(o.advice, 'advice', check90, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1127,16 +1135,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check90, emptyList);
-  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.variants = field(o.variants, 'variants', check91, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check91, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check92, none);
-  o.rank = field(o.rank, 'rank', check93, none);
-  o.overview = field(o.overview, 'overview', check94, none);
-  o.trace = field(o.trace, 'trace', check95, none);
-  o.tiers = field(o.tiers, 'tiers', check96, emptyList);
-  o.contents = field(o.contents, 'contents', check97, none);
+  o.peaks = field(o.peaks, 'peaks', check92, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check93, none);
+  o.rank = field(o.rank, 'rank', check94, none);
+  o.overview = field(o.overview, 'overview', check95, none);
+  o.trace = field(o.trace, 'trace', check96, none);
+  o.tiers = field(o.tiers, 'tiers', check97, emptyList);
+  o.contents = field(o.contents, 'contents', check98, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1152,11 +1160,11 @@ export function conformResult(value: unknown): void {
   o.interval = text(o.interval, 'interval', '');
   o.few = flag(o.few, 'few', false);
   o.noisy = flag(o.noisy, 'noisy', false);
-  o.speedup = field(o.speedup, 'speedup', check47, none);
+  o.speedup = field(o.speedup, 'speedup', check48, none);
   o.first_call_s = field(o.first_call_s, 'first_call_s', check4, none);
   o.first_call = text(o.first_call, 'first_call', '');
   o.cold = flag(o.cold, 'cold', true);
-  o.accurate = field(o.accurate, 'accurate', check48, none);
+  o.accurate = field(o.accurate, 'accurate', check49, none);
   o.best = flag(o.best, 'best', false);
 }
 
@@ -1252,7 +1260,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check98, emptyList);
+  o.lines = field(o.lines, 'lines', check99, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1294,8 +1302,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check99, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check100, emptyList);
+  o.steps = field(o.steps, 'steps', check100, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check101, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1304,7 +1312,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check101, emptyList);
+  o.texts = field(o.texts, 'texts', check102, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1327,8 +1335,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check102, emptyList);
-  o.package = field(o.package, 'package', check101, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check103, emptyList);
+  o.package = field(o.package, 'package', check102, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1374,7 +1382,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check103, emptyList);
+  o.cells = field(o.cells, 'cells', check104, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1395,7 +1403,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1407,14 +1415,14 @@ export function conformSweepCell(value: unknown): void {
   o.arguments = field(o.arguments, 'arguments', check2, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.step = text(o.step, 'step', '');
-  o.timing = field(o.timing, 'timing', check50, none);
+  o.timing = field(o.timing, 'timing', check51, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check105, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
-  o.accurate = field(o.accurate, 'accurate', check48, none);
+  o.accuracy = field(o.accuracy, 'accuracy', check106, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check49, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check106, emptyList);
+  o.effective = field(o.effective, 'effective', check107, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1437,7 +1445,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check107, none);
+  o.estimate = field(o.estimate, 'estimate', check108, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1456,7 +1464,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check107, none);
+  o.estimate = field(o.estimate, 'estimate', check108, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1475,7 +1483,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check108, none);
+  o.gain = field(o.gain, 'gain', check109, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1508,7 +1516,7 @@ export function conformTiming(value: unknown): void {
   o.ratio = field(o.ratio, 'ratio', check4, none);
   o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
   o.baseline = text(o.baseline, 'baseline', 'eager');
-  o.differs = field(o.differs, 'differs', check48, none);
+  o.differs = field(o.differs, 'differs', check49, none);
   o.host_us = field(o.host_us, 'host_us', check4, none);
   o.host_interval_us = field(o.host_interval_us, 'host_interval_us', check16, none);
   o.device_us = field(o.device_us, 'device_us', check4, none);
@@ -1519,10 +1527,10 @@ export function conformTiming(value: unknown): void {
   o.changes = field(o.changes, 'changes', check2, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
   o.first_recompiles = field(o.first_recompiles, 'first_recompiles', check2, emptyList);
-  o.speedup = field(o.speedup, 'speedup', check47, none);
+  o.speedup = field(o.speedup, 'speedup', check48, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check109, emptyList);
+  o.running = field(o.running, 'running', check110, emptyList);
   o.few = flag(o.few, 'few', false);
 }
 
@@ -1531,7 +1539,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check110, emptyList);
+  o.processes = field(o.processes, 'processes', check111, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1540,15 +1548,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check111);
-  o.slowest = field(o.slowest, 'slowest', check78, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check112, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check113, none);
-  o.difference = field(o.difference, 'difference', check114, none);
-  o.stacks = field(o.stacks, 'stacks', check115, emptyList);
+  o.processes = field(o.processes, 'processes', check112);
+  o.slowest = field(o.slowest, 'slowest', check79, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check113, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check114, none);
+  o.difference = field(o.difference, 'difference', check115, none);
+  o.stacks = field(o.stacks, 'stacks', check116, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1556,7 +1564,7 @@ export function conformVariant(value: unknown): void {
   o.backend = field(o.backend, 'backend', check9, () => ('inductor'));
   o.mode = field(o.mode, 'mode', check9, none);
   o.cpp_wrapper = flag(o.cpp_wrapper, 'cpp_wrapper', false);
-  o.dynamic = field(o.dynamic, 'dynamic', check48, none);
+  o.dynamic = field(o.dynamic, 'dynamic', check49, none);
   o.fullgraph = flag(o.fullgraph, 'fullgraph', false);
   o.options = field(o.options, 'options', record, emptyMap);
   o.target = field(o.target, 'target', check9, none);
@@ -1567,31 +1575,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check106, emptyList);
+  o.effective = field(o.effective, 'effective', check107, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check116, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check104, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check104, none);
-  o.breaks = field(o.breaks, 'breaks', check117, emptyList);
-  o.timing = field(o.timing, 'timing', check50, none);
-  o.layers = field(o.layers, 'layers', check118, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check119, none);
-  o.startups = field(o.startups, 'startups', check120, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check121, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check105, emptyList);
-  o.departure = field(o.departure, 'departure', check122, none);
+  o.compilations = field(o.compilations, 'compilations', check117, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check105, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check105, none);
+  o.breaks = field(o.breaks, 'breaks', check118, emptyList);
+  o.timing = field(o.timing, 'timing', check51, none);
+  o.layers = field(o.layers, 'layers', check119, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check120, none);
+  o.startups = field(o.startups, 'startups', check121, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check122, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check106, emptyList);
+  o.departure = field(o.departure, 'departure', check123, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check123, none);
-  o.problems = field(o.problems, 'problems', check82, emptyList);
+  o.target = field(o.target, 'target', check124, none);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check124, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check125, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check126, emptyList);
-  o.cold = field(o.cold, 'cold', check127, emptyList);
+  o.changes = field(o.changes, 'changes', check125, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check126, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check127, emptyList);
+  o.cold = field(o.cold, 'cold', check128, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check128, emptyList);
+  o.ways = field(o.ways, 'ways', check129, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check129, none);
+  o.package = field(o.package, 'package', check130, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1604,20 +1612,20 @@ export function conformVariantSummary(value: unknown): void {
   o.stage_words = text(o.stage_words, 'stage_words', '');
   o.median_us = field(o.median_us, 'median_us', check4, none);
   o.interval_us = field(o.interval_us, 'interval_us', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check47, none);
+  o.speedup = field(o.speedup, 'speedup', check48, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check48, none);
-  o.compilations = field(o.compilations, 'compilations', check130, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check49, none);
+  o.compilations = field(o.compilations, 'compilations', check131, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check131, none);
-  o.break_count = field(o.break_count, 'break_count', check131, none);
-  o.problems = field(o.problems, 'problems', check82, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check119, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check132, none);
+  o.break_count = field(o.break_count, 'break_count', check132, none);
+  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check120, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check132, none);
+  o.target = field(o.target, 'target', check133, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check133, none);
+  o.changed = field(o.changed, 'changed', check134, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1626,7 +1634,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check134, emptyList);
+  o.helps = field(o.helps, 'helps', check135, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1676,95 +1684,96 @@ const check39 = nullable(check2);
 const check40 = listOf(conformArtifact);
 const check41 = listOf(conformStoredVariant);
 const check42 = nullable(conformSweepSummary);
-const check43 = listOf(conformSkip);
-const check44 = listOf(conformPartition);
-const check45 = mappingOf(check15);
-const check46 = nullable(conformOutputError);
-const check47 = nullable(conformSpeedup);
-const check48 = nullable(isFlag);
-const check49 = nullable(conformBuild);
-const check50 = nullable(conformTiming);
-const check51 = listOf(conformNode);
-const check52 = listOf(check5);
-const check53 = listOf(conformTier);
-const check54 = listOf(conformLaunch);
-const check55 = listOf(conformKernelConfig);
-const check56 = nullable(conformKernelCheck);
-const check57 = nullable(conformFusion);
-const check58 = nullable(conformTiling);
-const check59 = listOf(conformBaked);
-const check60 = listOf(conformDescriptor);
-const check61 = nullable(conformKernelTime);
-const check62 = listOf(conformLoadSpan);
-const check63 = nullable(conformLaunchTime);
-const check64 = listOf(conformLayer);
-const check65 = listOf(conformPart);
-const check66 = listOf(conformBuffer);
-const check67 = listOf(conformResult);
-const check68 = listOf(conformTargetResult);
-const check69 = nullable(conformAnswer);
-const check70 = nullable(conformLimit);
-const check71 = listOf(conformSuggestion);
-const check72 = listOf(conformCount);
-const check73 = listOf(conformKernelTimeConflict);
-const check74 = listOf(conformPackageFile);
-const check75 = listOf(conformConstant);
-const check76 = listOf(conformEntry);
-const check77 = listOf(conformFigureChange);
-const check78 = listOf(conformCompilationLine);
-const check79 = listOf(conformCompilationChange);
-const check80 = listOf(conformTimeChange);
-const check81 = mappingOf(check14);
-const check82 = listOf(conformProblem);
-const check83 = listOf(conformCollective);
-const check84 = listOf(conformRankDifference);
-const check85 = listOf(conformRankTime);
-const check86 = listOf(conformRankDivergence);
-const check87 = listOf(conformFailure);
-const check88 = listOf(conformRecompileCause);
-const check89 = listOf(conformAdvice);
-const check90 = listOf(conformVariantReport);
-const check91 = listOf(conformPeaks);
-const check92 = nullable(conformSweep);
-const check93 = nullable(conformRank);
-const check94 = nullable(conformOverview);
-const check95 = nullable(conformTraceSummary);
-const check96 = listOf(conformGraphTiers);
-const check97 = nullable(conformContents);
-const check98 = listOf(conformStackLine);
-const check99 = listOf(conformStep);
-const check100 = listOf(conformStepSum);
-const check101 = listOf(conformStoredText);
-const check102 = listOf(conformStoredCompilation);
-const check103 = listOf(conformSweepCell);
-const check104 = nullable(conformCompileTime);
-const check105 = listOf(conformOutputError);
-const check106 = listOf(conformEffective);
-const check107 = nullable(conformEstimate);
-const check108 = nullable(conformSwapGain);
-const check109 = listOf(conformRatioAtRound);
-const check110 = listOf(conformProcessDifference);
-const check111 = listOf(conformProcessSummary);
-const check112 = listOf(conformLostTime);
-const check113 = nullable(conformRankComparison);
-const check114 = nullable(conformTraceDifference);
-const check115 = listOf(conformStacks);
-const check116 = listOf(conformCompilation);
-const check117 = listOf(conformDistinctBreak);
-const check118 = listOf(conformLayers);
-const check119 = nullable(conformVerdict);
-const check120 = listOf(conformStartup);
-const check121 = listOf(conformPayback);
-const check122 = nullable(conformDeparture);
-const check123 = nullable(conformTargetReport);
-const check124 = nullable(conformChanges);
-const check125 = nullable(conformCudaGraphs);
-const check126 = listOf(conformKernelLoad);
-const check127 = listOf(conformColdSwitch);
-const check128 = listOf(conformDeployWay);
-const check129 = nullable(conformPackage);
-const check130 = listOf(conformCompilationSummary);
-const check131 = nullable(conformCount);
-const check132 = nullable(conformTargetSummary);
-const check133 = nullable(conformChangedSummary);
-const check134 = listOf(conformHelp);
+const check43 = listOf(conformListedProblem);
+const check44 = listOf(conformSkip);
+const check45 = listOf(conformPartition);
+const check46 = mappingOf(check15);
+const check47 = nullable(conformOutputError);
+const check48 = nullable(conformSpeedup);
+const check49 = nullable(isFlag);
+const check50 = nullable(conformBuild);
+const check51 = nullable(conformTiming);
+const check52 = listOf(conformNode);
+const check53 = listOf(check5);
+const check54 = listOf(conformTier);
+const check55 = listOf(conformLaunch);
+const check56 = listOf(conformKernelConfig);
+const check57 = nullable(conformKernelCheck);
+const check58 = nullable(conformFusion);
+const check59 = nullable(conformTiling);
+const check60 = listOf(conformBaked);
+const check61 = listOf(conformDescriptor);
+const check62 = nullable(conformKernelTime);
+const check63 = listOf(conformLoadSpan);
+const check64 = nullable(conformLaunchTime);
+const check65 = listOf(conformLayer);
+const check66 = listOf(conformPart);
+const check67 = listOf(conformBuffer);
+const check68 = listOf(conformResult);
+const check69 = listOf(conformTargetResult);
+const check70 = nullable(conformAnswer);
+const check71 = nullable(conformLimit);
+const check72 = listOf(conformSuggestion);
+const check73 = listOf(conformCount);
+const check74 = listOf(conformKernelTimeConflict);
+const check75 = listOf(conformPackageFile);
+const check76 = listOf(conformConstant);
+const check77 = listOf(conformEntry);
+const check78 = listOf(conformFigureChange);
+const check79 = listOf(conformCompilationLine);
+const check80 = listOf(conformCompilationChange);
+const check81 = listOf(conformTimeChange);
+const check82 = mappingOf(check14);
+const check83 = listOf(conformProblem);
+const check84 = listOf(conformCollective);
+const check85 = listOf(conformRankDifference);
+const check86 = listOf(conformRankTime);
+const check87 = listOf(conformRankDivergence);
+const check88 = listOf(conformFailure);
+const check89 = listOf(conformRecompileCause);
+const check90 = listOf(conformAdvice);
+const check91 = listOf(conformVariantReport);
+const check92 = listOf(conformPeaks);
+const check93 = nullable(conformSweep);
+const check94 = nullable(conformRank);
+const check95 = nullable(conformOverview);
+const check96 = nullable(conformTraceSummary);
+const check97 = listOf(conformGraphTiers);
+const check98 = nullable(conformContents);
+const check99 = listOf(conformStackLine);
+const check100 = listOf(conformStep);
+const check101 = listOf(conformStepSum);
+const check102 = listOf(conformStoredText);
+const check103 = listOf(conformStoredCompilation);
+const check104 = listOf(conformSweepCell);
+const check105 = nullable(conformCompileTime);
+const check106 = listOf(conformOutputError);
+const check107 = listOf(conformEffective);
+const check108 = nullable(conformEstimate);
+const check109 = nullable(conformSwapGain);
+const check110 = listOf(conformRatioAtRound);
+const check111 = listOf(conformProcessDifference);
+const check112 = listOf(conformProcessSummary);
+const check113 = listOf(conformLostTime);
+const check114 = nullable(conformRankComparison);
+const check115 = nullable(conformTraceDifference);
+const check116 = listOf(conformStacks);
+const check117 = listOf(conformCompilation);
+const check118 = listOf(conformDistinctBreak);
+const check119 = listOf(conformLayers);
+const check120 = nullable(conformVerdict);
+const check121 = listOf(conformStartup);
+const check122 = listOf(conformPayback);
+const check123 = nullable(conformDeparture);
+const check124 = nullable(conformTargetReport);
+const check125 = nullable(conformChanges);
+const check126 = nullable(conformCudaGraphs);
+const check127 = listOf(conformKernelLoad);
+const check128 = listOf(conformColdSwitch);
+const check129 = listOf(conformDeployWay);
+const check130 = nullable(conformPackage);
+const check131 = listOf(conformCompilationSummary);
+const check132 = nullable(conformCount);
+const check133 = nullable(conformTargetSummary);
+const check134 = nullable(conformChangedSummary);
+const check135 = listOf(conformHelp);
