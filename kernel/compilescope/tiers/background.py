@@ -6,22 +6,15 @@ import atexit
 import contextlib
 import logging
 import queue
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ..isolation.switch_interval import at_most
 
 _IDLE_S = 30.0
-_WORK_S = 0.0001
-_PAUSE_S = 0.005
-"""Longer than many calls, so that each meets this thread once at most."""
-_SHORT_PAUSE_S = 0.00005
 _SWITCH_S = 0.0002
-"""Python's switch interval meanwhile. A thread that has waited so long gets the GIL next: otherwise
-this one could take it again before the other is awake."""
+"""How long this thread keeps the GIL while another thread waits for it; Python's own value is 25
+times that, longer than many calls."""
 
 _log = logging.getLogger(__name__)
 Work = Callable[[], None]
@@ -57,7 +50,7 @@ class Worker:
             return self._changed.wait_for(lambda: not self._left, timeout_s)
 
     def stop(self) -> None:
-        """Takes no more work, and waits until the thread has ended."""
+        """Finishes the current work, drops the rest, and waits until the thread has ended."""
         with self._changed:
             self._is_stopped = True
             thread = self._thread
@@ -68,23 +61,24 @@ class Worker:
     def _start(self) -> bool:
         if self._thread is not None or self._is_stopped:
             return not self._is_stopped
-        thread = threading.Thread(
+        # Known before it runs: an interrupt may end the wait for its start.
+        self._thread = threading.Thread(
             target=self._run, name="compilescope-tiers-background", daemon=True
         )
         try:
-            thread.start()
+            self._thread.start()
         except RuntimeError as error:
             # There are too many threads, or the interpreter is shutting down.
             _log.info("no thread could be started: %s", error)
+            self._thread = None
             return False
-        self._thread = thread
         return True
 
     def _run(self) -> None:
         while (work := self._next()) is not None:
             try:
                 work()
-            except Exception:  # noqa: BLE001 - more work may follow
+            except BaseException:  # noqa: BLE001 - more work may follow, and someone may wait
                 _log.exception("Work beside the calls of a graph failed.")
             del work  # it may hold tensors
             with self._changed:
@@ -93,13 +87,16 @@ class Worker:
 
     def _next(self) -> Work | None:
         """The next work; None at the end."""
+        work: Work | None = None
         with contextlib.suppress(queue.Empty):
-            return self._waiting.get(timeout=_IDLE_S)
+            work = self._waiting.get(timeout=_IDLE_S)
         with self._changed:
-            if not self._left:
+            if self._is_stopped:
+                return None
+            if work is None and not self._left:
                 self._thread = None
                 return None
-        return self._waiting.get()
+        return work or self._waiting.get()
 
 
 _worker = Worker()
@@ -113,7 +110,7 @@ def start() -> bool:
 def run(work: Work) -> bool:
     """Gives the thread some work; returns whether it will be done.
 
-    The interpreter waits for it before it ends: torch's code must not run beyond that.
+    The interpreter waits for what it does before it ends: torch's code must not run beyond that.
     """
     return _worker.run(work)
 
@@ -137,37 +134,7 @@ atexit.register(_stop)
 
 
 @contextlib.contextmanager
-def paced() -> Iterator[None]:
-    """Within the block this thread sleeps most of the time, while other threads run Python code.
-
-    A call releases the GIL at each launch. A thread that is always busy gets it each time, and
-    keeps it for a switch interval: the call takes several times as long.
-
-    A profile function of this thread takes the pauses: it is called at each call and return of a
-    Python function. With a profiler in this thread there are none.
-    """
-    if sys.getprofile() is not None:
-        yield
-        return
-    resumed_s, positions = time.perf_counter(), _positions()
-
-    def pause(frame: object, event: str, arg: Any) -> None:
-        nonlocal resumed_s, positions
-        if time.perf_counter() > resumed_s + _WORK_S:
-            before, positions = positions, _positions()
-            time.sleep(_SHORT_PAUSE_S if positions == before else _PAUSE_S)
-            resumed_s = time.perf_counter()
-
+def giving_way() -> Iterator[None]:
+    """Threads release the GIL sooner within the block."""
     with at_most(_SWITCH_S):
-        sys.setprofile(pause)
-        try:
-            yield
-        finally:
-            sys.setprofile(None)
-
-
-def _positions() -> dict[int, tuple[int, int]]:
-    """Where the other threads are in their Python code."""
-    frames = sys._current_frames()
-    del frames[threading.get_ident()]
-    return {thread: (id(frame), frame.f_lasti) for thread, frame in frames.items()}
+        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
@@ -20,6 +21,36 @@ _log = logging.getLogger(__name__)
 Outcome = Literal["equal", "changed", "unknown"]
 
 
+class _Copies:
+    """The bytes of the values that all checks of this process have copied and still hold."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._bytes = 0
+
+    def add(self, size: int, room: int) -> bool:
+        """Counts some more, unless they are more than there is room for; returns whether it did."""
+        with self._lock:
+            if size and self._bytes + size > room:
+                return False
+            self._bytes += size
+            return True
+
+    def remove(self, size: int) -> None:
+        """No longer counts some."""
+        with self._lock:
+            self._bytes -= size
+
+
+_copies = _Copies()
+
+
+def after_fork() -> None:
+    """In a child process: the checks of other threads do not exist here."""
+    global _copies
+    _copies = _Copies()
+
+
 class _Sample(NamedTuple):
     """A call."""
 
@@ -27,6 +58,8 @@ class _Sample(NamedTuple):
     results: list[Held]
     """Its outputs, and the inputs that it changed, as they were after it."""
     event: Any
+    copied: int
+    """The bytes that it takes."""
 
 
 class BackgroundCheck(ComparingStage):
@@ -50,7 +83,7 @@ class BackgroundCheck(ComparingStage):
     device
         The GPU that the graph runs on.
     room
-        How many bytes may be copied.
+        How many bytes all checks together may hold copies of.
     changes, undefined, kernels
         As for `ComparingStage`.
     settle
@@ -98,7 +131,11 @@ class BackgroundCheck(ComparingStage):
         references = [
             weakref.ref(value) if isinstance(value, torch.Tensor) else None for value in inputs
         ]
-        result = self._wrapper(inputs)
+        try:
+            result = self._wrapper(inputs)
+        except BaseException:
+            self._forget(kept)
+            raise
         sample = None
         if kept is not None:
             # A forward saves some of its inputs for its backward.
@@ -109,18 +146,23 @@ class BackgroundCheck(ComparingStage):
                 if (value := reference()) is not None
             }
             sample = self._sample(kept, returned, [*result, *changed])
-        if sample is None or not self._begin(sample):
+        if sample is None:
+            self._forget(kept)
+            self._end(self._give_up)
+        elif not self._begin(sample):
+            _copies.remove(sample.copied)
             self._end(self._give_up)
         return result
 
     def _begin(self, sample: _Sample) -> bool:
         self._is_comparing = True
-        # Only the thread holds it: it is freed when the thread ends.
+        # Only the thread holds it: it is freed when the thread is done.
         samples = [sample]
         try:
             return background.run(lambda: self._compare(samples))
         except BaseException:  # an interrupt: the next call tries again
             self._is_comparing = False
+            _copies.remove(sample.copied)
             raise
 
     def _kept_inputs(self, inputs: Sequence[Any]) -> list[Held] | None:
@@ -140,24 +182,40 @@ class BackgroundCheck(ComparingStage):
             event = background_runs.mark(self._device)
         except Exception as error:  # noqa: BLE001 - as below
             _log.info("the GPU's progress cannot be marked: %s", error)
+            self._forget(kept)
             return None
-        return _Sample(inputs, [held_by_id[id(value)] for value in results], event)
+        copied = _bytes_of(inputs) + _bytes_of(kept)
+        return _Sample(inputs, [held_by_id[id(value)] for value in results], event, copied)
 
     def _kept(self, values: Sequence[tuple[Any, bool]]) -> list[Held] | None:
         """Values, each with whether it is copied in any case; None if that is impossible."""
         decided = [(value, copies or self._copies_all) for value, copies in values]
         size = sum(copied_bytes(value, copies=copies) for value, copies in decided)
-        if size > self._room:
+        if not _copies.add(size, self._room):
             return None
         try:
             return [hold(value, copies=copies) for value, copies in decided]
-        except Exception as error:  # noqa: BLE001 - memory, or a kind of tensor; the call goes on
+        except BaseException as error:
+            _copies.remove(size)
+            if not isinstance(error, Exception):
+                raise
+            # Memory, or a kind of tensor; the call goes on.
             _log.info("the values of a call cannot be kept: %s", error)
             return None
 
+    def _forget(self, kept: list[Held] | None) -> None:
+        if kept is not None:
+            _copies.remove(_bytes_of(kept))
+
     def _compare(self, samples: list[_Sample]) -> None:
-        with background.paced():
-            outcome = self._outcome(samples.pop())
+        with background.giving_way():
+            sample = samples.pop()
+            copied = sample.copied
+            try:
+                outcome = self._outcome(sample)
+            finally:
+                del sample
+                _copies.remove(copied)
             if outcome == "equal":
                 self._end(self._settle)
             elif outcome == "changed" and not self._copies_all:
@@ -186,3 +244,8 @@ class BackgroundCheck(ComparingStage):
     def _end(self, then: Callable[[], None]) -> None:
         self.is_settled = True
         then()
+
+
+def _bytes_of(values: Sequence[Held]) -> int:
+    """The bytes of the copies among values that are kept."""
+    return sum(bytes_of(held.value) for held in values if held.version is None)

@@ -18,7 +18,7 @@ from ..processes import runner
 from ..processes.folders import temporary
 from ..torch_api.inductor.both_wrappers import loading
 from ..torch_api.process import caches
-from . import background, graphs, observers
+from . import background, background_check, cached_files, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
 from .passing_errors import ENGLISH
 from .tiered_graph import TieredGraph
@@ -155,7 +155,7 @@ class Builder:
             self._begun.add(name)
             graph.begin()
         elif what == END:
-            with background.paced():
+            with background.giving_way():
                 self._hear_end(name, graph, folder)
 
     def _hear_end(self, name: str, graph: TieredGraph, folder: Path) -> None:
@@ -233,8 +233,7 @@ def builder() -> Builder:
 
 def _stop() -> None:
     _builder.stop()
-    for graph in graphs.every():
-        graph.files.settle()
+    cached_files.settle_all()
 
 
 def _after_fork() -> None:
@@ -242,6 +241,7 @@ def _after_fork() -> None:
     _builder = Builder()
     loading.after_fork()
     background.after_fork()
+    background_check.after_fork()
     observers.after_fork()
     graphs.after_fork()
 

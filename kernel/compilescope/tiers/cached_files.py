@@ -51,9 +51,11 @@ class CachedFiles:
         self.is_lasting = bool(key)
         self.caches = caches.folder()
         self.folder = caches.own_folder() / "tiers" / (key or f"once-{secrets.token_hex(12)}")
+        self._owner = os.getpid()
         if not self.is_lasting:
             # At the end of the process the builder does this, once nothing writes there any more.
-            weakref.finalize(self, _remove, self.folder, os.getpid()).atexit = False
+            weakref.finalize(self, _remove, self.folder, self._owner).atexit = False
+            _short_lived.add(self)
 
     @property
     def job(self) -> Path:
@@ -155,7 +157,7 @@ class CachedFiles:
     def settle(self) -> None:
         """Removes files that no other process looks for, once nothing more will be built."""
         if not self.is_lasting:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _remove(self.folder, self._owner)
 
     @property
     def _traits(self) -> Path:
@@ -175,6 +177,15 @@ class CachedFiles:
     @property
     def _checked(self) -> Path:
         return self.folder / "checked"
+
+
+_short_lived: weakref.WeakSet[CachedFiles] = weakref.WeakSet()
+
+
+def settle_all() -> None:
+    """Removes, at the end of the process, all files that no other process looks for."""
+    for files in list(_short_lived):
+        files.settle()
 
 
 def _remove(folder: Path, owner: int) -> None:

@@ -132,7 +132,9 @@ class ComparingStage(Stage):
         """The deviation of one result; empty if both are bitwise equal, as usual."""
         if _is_same(expected, actual):
             return []
-        return compare({path: _on_host(expected)}, {path: _on_host(actual)}, self._kernels)
+        if _device_of(expected) == _device_of(actual):
+            expected, actual = _on_host(expected), _on_host(actual)
+        return compare({path: expected}, {path: actual}, self._kernels)
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
@@ -140,6 +142,10 @@ def _is_same(expected: Any, actual: Any) -> bool:
         like = expected.dtype == actual.dtype and expected.stride() == actual.stride()
         return like and expected.device == actual.device and torch.equal(expected, actual)
     return expected is actual
+
+
+def _device_of(value: Any) -> torch.device | None:
+    return value.device if isinstance(value, torch.Tensor) else None
 
 
 def _on_host(value: Any) -> Any:

@@ -190,9 +190,12 @@ class TieredGraph:
     def prepare(self) -> None:
         """Does work at compile time that would otherwise delay calls during a load or a check."""
         compiled = self.compiled
-        prepare_load(compiled)
-        background_runs.prepare(gpus(compiled))
         self._launches = count_launches(compiled.source_code)
+        try:
+            prepare_load(compiled)
+            background_runs.prepare(gpus(compiled))
+        except Exception as error:  # noqa: BLE001 - memory: the load or the check does it again
+            _log.info("a load and a check could not be prepared: %s", error)
 
     def begin(self) -> None:
         """It is being built."""
@@ -228,7 +231,8 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            loaded = self._load(compiled, gives_way=True)
+            with background.giving_way():
+                loaded = self._load(compiled, gives_way=True)
         except UnlikeError as error:
             self.files.forget_result()
             self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)

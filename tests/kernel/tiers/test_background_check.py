@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import weakref
@@ -13,6 +12,7 @@ import pytest
 import torch
 from compilescope.tiers import background
 from compilescope.tiers.background_check import BackgroundCheck
+from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
 
 from .stand_in_wrappers import InterruptedOnce, doubled
@@ -392,35 +392,58 @@ def test_so_is_one_that_calls_more_than_torchs_own_operators() -> None:
     assert not is_repeatable(outer)
 
 
-def test_work_beside_calls_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-    monkeypatch.setattr(background, "_WORK_S", 0.0)
-    monkeypatch.setattr(time, "sleep", pauses.append)
+def test_all_checks_together_hold_no_more_copies_than_there_is_room() -> None:
+    second = Held()
+    first_check, first_ends = check_of(doubled, second, room=40)
+    other_check, other_ends = check_of(doubled, doubled, room=40)
+    x = torch.randn(8)
+    first_check([x])
+    assert second.began.wait(600)
+    other_check([x])
+    assert other_ends == ["given up"]
+    second.finish()
+    assert first_ends == ["settled"]
+    other_check, other_ends = check_of(doubled, doubled, room=40)
+    other_check([x])
+    assert background.wait(600)
+    assert other_ends == ["settled"]
 
-    def steps() -> int:
-        return sum(abs(number) for number in range(10))
 
-    with background.paced():
-        steps()
-        with background.paced():
-            steps()
-        before = len(pauses)
-        steps()
-    assert len(pauses) > before > 0
-    assert sys.getprofile() is None
+def test_a_copy_has_the_gaps_of_its_original() -> None:
+    part = torch.zeros(8, 16)[:, :2]
+    assert background_runs.bytes_of(part) == 4 * (7 * 16 + 2)
+    assert background_runs.bytes_of(torch.zeros(0, 3)) == 0
 
 
-def test_a_profiler_of_the_thread_goes_on() -> None:
-    events: list[str] = []
+def test_work_that_fails_does_not_end_the_thread() -> None:
+    def failing() -> None:
+        raise SystemExit
 
-    def profiler(frame: object, event: str, arg: object) -> None:
-        events.append(event)
+    done = threading.Event()
+    worker = background.Worker()
+    assert worker.run(failing)
+    assert worker.run(done.set)
+    assert worker.wait(600)
+    assert done.is_set()
+    worker.stop()
+    assert not worker.run(done.set)
 
-    sys.setprofile(profiler)
-    try:
-        with background.paced():
-            assert sys.getprofile() is profiler
-        assert sys.getprofile() is profiler
-    finally:
-        sys.setprofile(None)
-    assert events
+
+def test_at_the_end_only_the_current_work_is_finished() -> None:
+    worker = background.Worker()
+    began, goes_on, dropped = threading.Event(), threading.Event(), threading.Event()
+
+    def current() -> None:
+        began.set()
+        assert goes_on.wait(600)
+
+    assert worker.run(current)
+    assert worker.run(dropped.set)
+    assert began.wait(600)
+    stopping = threading.Thread(target=worker.stop)
+    stopping.start()
+    while not worker._is_stopped:
+        time.sleep(0.001)
+    goes_on.set()
+    stopping.join()
+    assert not dropped.is_set()

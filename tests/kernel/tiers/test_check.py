@@ -92,6 +92,9 @@ def test_where_both_do_not_fit_in_memory_the_call_has_its_result(
 def test_a_wrong_result_is_told_and_not_given() -> None:
     check, settled = check_of(doubled, lambda inputs: [inputs.pop() * 2 + 0.5])
     x = torch.randn(4)
+    # Another thread may have caused the first difference, without calling the graph.
+    assert torch.equal(check([x])[0], x * 2)
+    assert settled == []
     assert torch.equal(check([x])[0], x * 2)
     ((wrong,),) = settled
     assert not wrong.ok
@@ -106,7 +109,8 @@ def test_roundings_of_many_kernels_are_allowed(kernels: int, is_equal: bool) -> 
     check, settled = check_of(
         lambda inputs: [inputs.pop()], lambda inputs: [inputs.pop() + 0.0022], kernels=kernels
     )
-    check([x])
+    for _ in range(2):
+        check([x])
     assert (settled == [None]) is is_equal
 
 
@@ -175,12 +179,14 @@ def test_packing_leaves_the_context_of_a_compilation_as_it_is() -> None:
         lambda inputs: [inputs.pop()[:2] * 2],
         lambda inputs: [inputs.pop().double() * 2],
         lambda inputs: [inputs.pop() * 2, torch.zeros(1)],
+        lambda inputs: [inputs.pop().to("meta") * 2],
         lambda inputs: [None],
     ],
 )
 def test_a_result_of_another_kind_is_wrong(other: Any) -> None:
     check, settled = check_of(doubled, other)
-    check([torch.randn(4)])
+    for _ in range(2):
+        check([torch.randn(4)])
     assert settled[0]
     assert not any(error.ok for error in settled[0])
 
@@ -208,8 +214,9 @@ def test_what_the_graph_changes_in_place_is_changed_once_and_compared() -> None:
     assert settled == [None]
 
     check, settled = check_of(counted, lambda inputs: (), changes={0})
-    check([x])
-    assert torch.equal(x, torch.full((3, 2), 2.0))
+    for _ in range(2):
+        check([x])
+    assert torch.equal(x, torch.full((3, 2), 3.0))
     assert settled[0][0].max_abs == 1.0
 
 

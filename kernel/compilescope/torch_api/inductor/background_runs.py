@@ -57,8 +57,13 @@ def hold(value: Any, *, copies: bool) -> Held:
 
 
 def bytes_of(value: Any) -> int:
-    """About the memory that a copy takes."""
-    return value.numel() * value.itemsize if isinstance(value, torch.Tensor) else 0
+    """About the memory that a copy takes, which has the gaps of the original."""
+    if not isinstance(value, torch.Tensor) or not value.numel():
+        return 0
+    if value.layout is not torch.strided:
+        return value.numel() * value.itemsize
+    steps = zip(value.shape, value.stride(), strict=True)
+    return value.itemsize * (1 + sum((size - 1) * stride for size, stride in steps))
 
 
 def copied_bytes(value: Any, *, copies: bool) -> int:
@@ -188,7 +193,10 @@ def _may_lower_priority() -> bool:
     """Whether threads have priorities, and OpenMP ends the threads of a thread with it."""
     if sys.platform != "linux":
         return False
-    maps = _MAPS.read_text(encoding="utf-8", errors="replace")
+    try:
+        maps = _MAPS.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
     return not any(name in maps for name in _OTHER_OPENMP)
 
 

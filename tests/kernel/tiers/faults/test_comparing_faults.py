@@ -65,6 +65,8 @@ def test_a_wrong_result(own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert torch.equal(compiled(X), subject(X))
     background.wait()
     assert cs.tiers(compiled)[0].tiers[1].state == "checks"
+    # So does another one: other threads may have caused the first difference.
+    assert torch.equal(compiled(X), subject(X))
     with pytest.warns(TierWarning, match="gives another result.* off by 0.25"):
         assert torch.equal(compiled(X), subject(X))
     problem_of(compiled)

@@ -18,6 +18,7 @@ import pickle
 import platform
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -36,6 +37,9 @@ _vector_instructions: ContextVar[Sequence[Any] | None] = ContextVar(
     "compilescope_tiers_vector_instructions", default=None
 )
 """What the process that built a graph found to work, while the graph is loaded."""
+_pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
+_PAUSE_S = 0.005
+"""Longer than many calls, so that each is delayed by one step of a load at most."""
 
 
 class WouldBuildError(Exception):
@@ -82,7 +86,8 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     records
         torch's compile id, if CUDA graphs of it are to be recorded; they are not if it is empty.
     gives_way
-        Whether the calls of other threads matter more than the time that this takes.
+        Whether to pause between steps: a call releases the GIL at each launch, and would get it
+        back only after much of the load.
 
     Raises
     ------
@@ -104,6 +109,7 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     settings: Any = config
     constants = CompiledFxGraphConstants()
     token = _loading.set(True)
+    pauses = _pauses.set(gives_way)
     instructions = _vector_instructions.set(details.get("vector_instructions"))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
@@ -117,10 +123,11 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
             patched(CppBuilder, "build", _refuse),
             patched(codecache.CppPythonBindingsCodeCache, LIBRARY_LOADER, _load_library),
         ):
-            # C code would keep the GIL for milliseconds.
-            unpickler = pickle._Unpickler if gives_way else pickle.Unpickler
-            second: Any = unpickler(file).load()
+            _pause()
+            second: Any = pickle.load(file)
+            _pause()
             second.after_deserialization(constants)
+            _pause()
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
             options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
@@ -131,12 +138,20 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
                 return with_recordings(second, constants, records)
     finally:
         _vector_instructions.reset(instructions)
+        _pauses.reset(pauses)
         _loading.reset(token)
     return Loaded(second.current_callable)
 
 
+def _pause() -> None:
+    """Leaves the GIL to the calls of other threads."""
+    if _pauses.get():
+        time.sleep(_PAUSE_S)
+
+
 def _load_library(original: Any, path: str, key: str) -> Any:
     """Loads a library without the GIL: the import, which keeps it, then only looks it up."""
+    _pause()
     if _loading.get() and sys.platform != "win32":
         open_library = ctypes.CDLL(None).dlopen
         open_library.restype, open_library.argtypes = (
@@ -183,6 +198,7 @@ def _refuse(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _without_header(original: Any, *args: Any, **kwargs: Any) -> Any:
     """Which precompiled header would do takes the C++ compiler to find out, in every process."""
+    _pause()
     return "" if _loading.get() else original(*args, **kwargs)
 
 
@@ -194,6 +210,7 @@ def _as_in_the_build(original: Any) -> Any:
     """
     from torch._inductor.cpu_vec_isa import x86_isa_checker
 
+    _pause()
     known = _vector_instructions.get()
     if known is None or platform.machine() not in ("x86_64", "AMD64"):
         return original()
