@@ -170,7 +170,7 @@ test('a watch says what recompiled and what broke', async ({ page }) => {
   await expect(output.locator('.jp-RenderedHTML p').first()).toContainText(
     /^\d+ compilations: \d+ recompiles and 2 graph breaks/
   );
-  await expect(output).toContainText('size 0 of x was');
+  await expect(output).toContainText('x.size(0): ');
   await expect(output.locator('details[open]')).toHaveCount(0);
   await expectFit(page, output);
   await page.setViewportSize({ width: 1280, height: 1000 });
