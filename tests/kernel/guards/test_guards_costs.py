@@ -163,7 +163,7 @@ def test_thousands_of_guards_stay_within_the_time() -> None:
     assert [manager.fails for manager in managers] == [0] * len(managers)
     known = sum(manager.cost_ns is not None for manager in managers)
     if known < len(managers):
-        assert "too many guards" in compilation.absent["guard_costs"]
+        assert "was over before" in compilation.absent["guard_costs"]
 
 
 def test_what_torch_skips_is_told_apart() -> None:
