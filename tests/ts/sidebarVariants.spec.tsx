@@ -100,7 +100,7 @@ describe('The variants in the sidebar', () => {
       kernels: 1,
       compiled: 0,
       checks: {},
-      call_words: '≈ 16.0 µs a call',
+      call_words: '≈ 16.0 µs',
       estimated: [],
       checked: ''
     };
@@ -113,14 +113,14 @@ describe('The variants in the sidebar', () => {
     page.show({ report: report('f', { variants: [python, h100] }) });
     const row = page.host.querySelectorAll('tbody tr')[1];
     expect(row.querySelectorAll('td')[0].textContent).toBe('–');
-    expect(row.querySelector('th')!.textContent).toContain('16.0 µs');
+    expect(row.querySelector('th')!.textContent).toContain('16.0\u00a0µs');
     expect(row.textContent).not.toContain('ns');
     page.show({ report: report('f', { variants: [h100] }) });
     expect(page.host.querySelector('thead')!.textContent).toContain(
       'est. time'
     );
     expect(page.host.querySelectorAll('tbody td')[0].textContent).toContain(
-      '16.0 µs'
+      '16.0\u00a0µs'
     );
     expect(page.button('Compile and check')).toBeTruthy();
   });

@@ -102,7 +102,7 @@ describe('the sidebar’s cells', () => {
   it('tell an estimate from a time', () => {
     page.draw(<Estimated target={H100.target!} trans={context.trans} />);
     const [cell] = page.all('.jp-Compilescope-estimate');
-    expect(cell.textContent).toBe('≈ 22.0 µs a callestimated');
+    expect(cell.textContent).toBe('≈\u00a022.0\u00a0µsa call, est.');
     expect(cell.title).toContain('Nothing ran there');
     expect(cell.title).toContain('2 launches');
     page.draw(

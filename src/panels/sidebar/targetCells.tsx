@@ -27,10 +27,10 @@ export function Estimated(props: {
       className={isKnown ? 'jp-Compilescope-estimate' : 'jp-Compilescope-muted'}
       title={estimated.join('\n')}
     >
-      {call_words}
+      {isKnown ? call_words.replaceAll(' ', '\u00a0') : call_words}
       {isKnown && (
         <span className="jp-Compilescope-interval">
-          {trans.__('estimated')}
+          {trans.__('a call, est.')}
         </span>
       )}
     </span>

@@ -26,7 +26,7 @@ def call_words(target: TargetReport) -> str:
     estimate = target.estimate
     if estimate is None or estimate.call_us is None:
         return "no estimate"
-    return f"\u2248 {duration(estimate.call_us)} a call"
+    return f"\u2248 {duration(estimate.call_us)}"
 
 
 def estimated(target: TargetReport) -> str:
@@ -36,7 +36,7 @@ def estimated(target: TargetReport) -> str:
         return call_words(target)
     # Kernels that take less than their launches add nothing to a call.
     by = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-    return f"{call_words(target)}, limited by {by}"
+    return f"{call_words(target)} a call, limited by {by}"
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:
