@@ -135,6 +135,7 @@ export function report(
     },
     variants,
     problems: [],
+    listed_problems: [],
     files: {},
     peaks: [],
     sweep: null,
