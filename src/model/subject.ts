@@ -21,7 +21,7 @@ import { Shown } from './shown';
 import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
 import { NO_CHOICES } from './variants';
-import { withGraph } from './tiers';
+import { withGraph } from '../protocol/state';
 import { ModelWatching } from './watching';
 
 /**

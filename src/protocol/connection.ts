@@ -6,7 +6,9 @@ import { Channel, usesSubshells } from './channel';
 import { Client, problem, problemOf, RequestError } from './client';
 import { eventOf } from './events';
 import { execute } from './execute';
+import type { EventOf } from './interface';
 import { probe } from './probe';
+import { withEvents } from './state';
 import type { Commands, HelloResult } from './types';
 import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
 
@@ -234,8 +236,10 @@ export class Connection extends BaseConnection {
       this.setStatus({ kind: 'busy' });
     }
     let state: HelloResult;
+    const pushed: EventOf[] = [];
+    this._pushed = pushed;
     try {
-      state = await this._client.request('hello', {});
+      state = withEvents(await this._client.request('hello', {}), pushed);
     } catch (error) {
       // A comm closed at once is looked into by `_onClose`.
       if (
@@ -249,6 +253,7 @@ export class Connection extends BaseConnection {
     if (isStale()) {
       return;
     }
+    this._pushed = null;
     if (state.protocol !== PROTOCOL_VERSION) {
       this.setStatus({
         kind: 'error',
@@ -273,6 +278,7 @@ export class Connection extends BaseConnection {
   private _onEvent(data: unknown): void {
     const event = eventOf(data);
     if (event) {
+      this._pushed?.push(event);
       this.emitEvent(event);
     }
   }
@@ -408,6 +414,8 @@ export class Connection extends BaseConnection {
   private _isBeating = false;
   private _isRestarting = false;
   private _lost = 0;
+  /** What was pushed since hello was said; null once it is answered. */
+  private _pushed: EventOf[] | null = null;
   private _refusals = 0;
   private _wasOffline = false;
   private _wasOpened = false;

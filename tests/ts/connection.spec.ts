@@ -2,7 +2,7 @@ import type { EventOf } from '../../src/protocol/connection';
 import { Connection, PATIENCE } from '../../src/protocol/connection';
 import type { HelloResult, Request } from '../../src/protocol/types';
 import { EVENTS_TARGET, REQUESTS_TARGET } from '../../src/protocol/types';
-import { job } from './fakes';
+import { job, subjectSummary } from './fakes';
 import type { IFakeKernel } from './kernel';
 import { fakeKernel } from './kernel';
 import { helloResult } from './structs';
@@ -79,6 +79,28 @@ describe('Connection', () => {
     await answer(fake, STATE);
     expect(connection.status.kind).toBe('ready');
     expect(opened).toHaveBeenCalledWith(STATE);
+  });
+
+  it('keeps what was pushed before an older answer came', async () => {
+    await open({}, null);
+    const opened = jest.fn();
+    connection.opened.connect((_, state) => opened(state));
+    const subjects = [subjectSummary('a')];
+    const running = job();
+    fake.comm(EVENTS_TARGET).receive({
+      event: 'subjects_changed',
+      data: { subjects, focus: 'a', offer: null }
+    });
+    fake
+      .comm(EVENTS_TARGET)
+      .receive({ event: 'job_changed', data: { job: running } });
+    await answer(fake, STATE);
+    expect(opened).toHaveBeenCalledWith({ ...STATE, subjects, job: running });
+    // What was pushed before the next question is older than its answer.
+    void connection.open();
+    await turn();
+    await answer(fake, STATE);
+    expect(opened).toHaveBeenLastCalledWith(STATE);
   });
 
   it('waits for the subshells where there are some', async () => {

@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import * as React from 'react';
-import { withGraph } from '../../src/model/tiers';
+import { withGraph } from '../../src/protocol/state';
 import { stateOf } from '../../src/panels/sidebar/state';
 import { Tiers } from '../../src/panels/sidebar/tiers';
 import type { ISidebarActions } from '../../src/panels/sidebar/types';

@@ -1,0 +1,44 @@
+import type { EventOf } from './interface';
+import type { GraphTiers, HelloResult } from './types';
+
+/**
+ * The graphs with the latest news of one of them, in the order in which they
+ * were compiled.
+ */
+export function withGraph(
+  graphs: readonly GraphTiers[],
+  changed: GraphTiers
+): GraphTiers[] {
+  return [
+    ...graphs.filter(({ number }) => number !== changed.number),
+    changed
+  ].sort((a, b) => a.number - b.number);
+}
+
+/**
+ * The kernel's answer to `hello` with what it pushed since it was asked.
+ *
+ * The kernel may answer on a subshell while a cell runs: what the cell pushes
+ * can overtake an answer that was put together before.
+ *
+ * @param pushed - The events that came after the question, in their order.
+ */
+export function withEvents(
+  state: HelloResult,
+  pushed: readonly EventOf[]
+): HelloResult {
+  return pushed.reduce<HelloResult>((known, { event, data }) => {
+    switch (event) {
+      case 'subjects_changed':
+        return { ...known, subjects: data.subjects };
+      case 'job_changed':
+        return { ...known, job: data.job };
+      case 'watch_changed':
+        return { ...known, watching: data.watch };
+      case 'tiers_changed':
+        return { ...known, tiers: withGraph(known.tiers, data.graph) };
+      default:
+        return known;
+    }
+  }, state);
+}
