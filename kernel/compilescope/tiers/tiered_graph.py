@@ -19,12 +19,8 @@ from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
 from ..torch_api.inductor.both_wrappers.compiling import Noticed
-from ..torch_api.inductor.both_wrappers.loading import (
-    UnlikeError,
-    WouldBuildError,
-    load,
-    prepare_load,
-)
+from ..torch_api.inductor.both_wrappers.library import WouldBuildError
+from ..torch_api.inductor.both_wrappers.loading import UnlikeError, load
 from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
@@ -188,14 +184,13 @@ class TieredGraph:
         warn_once(problem)
 
     def prepare(self) -> None:
-        """Does work at compile time that would otherwise delay calls during a load or a check."""
+        """Does work at compile time that would otherwise delay calls during a check."""
         compiled = self.compiled
         self._launches = count_launches(compiled.source_code)
         try:
-            prepare_load(compiled)
             background_runs.prepare(gpus(compiled))
-        except Exception as error:  # noqa: BLE001 - memory: the load or the check does it again
-            _log.info("a load and a check could not be prepared: %s", error)
+        except Exception as error:  # noqa: BLE001 - memory: the check does it again
+            _log.info("a check could not be prepared: %s", error)
 
     def begin(self) -> None:
         """It is being built."""
@@ -239,7 +234,7 @@ class TieredGraph:
             return
         except WouldBuildError as error:
             self.files.forget_result()
-            why = f"It was built, but {error} is gone."
+            why = f"It was built, but {error}."
             self.fail(self._what("cannot be used"), why, remedy=_REPORT)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
-import platform
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.tiers import tiered_graph
-from compilescope.torch_api.inductor.both_wrappers import loading
+from compilescope.torch_api.inductor.both_wrappers import library, loading
 from compilescope.torch_api.process import caches
-from torch._inductor import cpu_vec_isa
+from torch._inductor import codecache
 from torch._inductor.runtime import compile_tasks
 
 from .faulty_tiers import X, subject, swapped
@@ -23,24 +22,36 @@ from .faulty_tiers import X, subject, swapped
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="torch tries nothing")
-def test_a_library_is_loaded_without_trying_vector_instructions(
+def test_a_library_is_loaded_without_asking_how_it_would_be_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     load = loading.load
 
-    def tried() -> None:
-        raise AssertionError("torch would start processes that import torch")
+    def asked(*args: Any, **options: Any) -> None:
+        raise AssertionError("torch would look for the compiler, and try vector instructions")
 
-    def load_untried(*args: Any, **options: Any) -> Any:
+    def load_unasked(*args: Any, **options: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(cpu_vec_isa, "valid_vec_isa_list", tried)
+            patch.setattr(codecache, "CppTorchDeviceOptions", asked)
             return load(*args, **options)
 
-    monkeypatch.setattr(tiered_graph, "load", load_untried)
+    monkeypatch.setattr(tiered_graph, "load", load_unasked)
     compiled = cs.tiered(subject)
     compiled(X)
     assert swapped(compiled)
+
+
+def test_a_library_for_another_processor_is_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = cs.tiered(subject)
+    compiled(X)
+    assert swapped(compiled)
+    torch._dynamo.reset()
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "_vector_instructions", list)
+        again = cs.tiered(subject)
+        again(X)
+        assert cs.tiers(again)[0].serving == "python"
+    assert swapped(again)
 
 
 def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,8 +85,8 @@ def test_a_library_that_is_gone_is_built_anew_and_not_at_a_call(own_caches: Path
     compiled = cs.tiered(subject)
     compiled(X)
     assert swapped(compiled)
-    for library in own_caches.rglob("*.main.so"):
-        library.unlink()
+    for file in own_caches.rglob("*.main.so"):
+        file.unlink()
     torch._dynamo.reset()
     with caches.only(own_caches):  # as a new process: it has loaded none
         again = cs.tiered(subject)

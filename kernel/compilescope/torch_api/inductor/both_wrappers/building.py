@@ -2,7 +2,7 @@
 
 Relies on ``torch._inductor.compile_fx`` (codegen_and_compile), on
 ``torch._inductor.compile_fx_ext`` and ``compile_fx_subproc`` (_run_in_child, the wire's input),
-``CompiledFxGraph`` (guards_expr, prepare_for_serialization) and ``cpu_vec_isa.valid_vec_isa_list``.
+and ``CompiledFxGraph`` (guards_expr, prepare_for_serialization).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pickle
 from typing import Any
 
 from ...process.patching import patched
+from .library import Library, noting
 from .packing import any_operator, enter
 from .size_guards import size_guards
 from .wrapper_modules import Module, compiled_module
@@ -28,12 +29,12 @@ def build(packed: bytes) -> bytes:
     from torch._inductor.compile_fx import _InProcessFxCompile
     from torch._inductor.compile_fx_ext import _WireProtocolPickledInput
     from torch._inductor.compile_fx_subproc import _SubprocessFxCompile
-    from torch._inductor.cpu_vec_isa import valid_vec_isa_list
 
     job = pickle.loads(packed)
     enter(job["process"])
     built: list[bytes] = []
     modules: list[Module] = []
+    libraries: list[Library] = []
 
     def keep(original: Any, self: Any, graph: Any, inputs: Any, *rest: Any) -> Any:
         compiled = original(self, graph, inputs, *rest)
@@ -45,12 +46,15 @@ def build(packed: bytes) -> bytes:
         modules.append(compiled_module(copied))
         return compiled
 
-    with patched(_InProcessFxCompile, "codegen_and_compile", keep), any_operator():
+    with (
+        patched(_InProcessFxCompile, "codegen_and_compile", keep),
+        noting(libraries.append),
+        any_operator(),
+    ):
         _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
     details = {
         "settings": job["settings"],
         "module": tuple(modules[-1]),
-        # With what torch notes in them when it tries them.
-        "vector_instructions": valid_vec_isa_list(),
+        "library": tuple(libraries[-1]),
     }
     return pickle.dumps(details) + built[-1]

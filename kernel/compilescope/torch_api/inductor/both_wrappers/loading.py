@@ -1,25 +1,18 @@
 """Loads a graph's C++ wrapper that another process built, without compiling.
 
 Relies on ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
-mutated_input_idxs, fx_kwargs, after_deserialization), ``CppBuilder.build``, ``codecache``
-(_precompile_header, CppPythonBindingsCodeCache._load_library_inner),
-``cpp_builder.get_cpp_compiler``, ``cpu_vec_isa`` (valid_vec_isa_list, x86_isa_checker) and
+mutated_input_idxs, fx_kwargs, after_deserialization), ``codecache.CppCodeCache.load_async`` and
 ``convert_frame.compile_lock``.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import importlib
 import io
-import os
 import pickle
-import platform
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -28,42 +21,21 @@ import torch
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
 from ..graph_recording import Loaded, with_recordings
-from .requirements import HEADER_PRECOMPILER, LIBRARY_LOADER
+from .library import Library
+from .requirements import LIBRARY_LOADER
 from .size_guards import conditions_of
 from .wrapper_modules import Module, as_compiled_in_the_build
 
 _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
-_vector_instructions: ContextVar[Sequence[Any] | None] = ContextVar(
-    "compilescope_tiers_vector_instructions", default=None
-)
-"""What the process that built a graph found to work, while the graph is loaded."""
+_library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", default=None)
+"""What was built of a graph, while the graph is loaded."""
 _pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
 _PAUSE_S = 0.005
 """Longer than many calls, so that each is delayed by one step of a load at most."""
 
 
-class WouldBuildError(Exception):
-    """A library that the other process built is gone."""
-
-
 class UnlikeError(Exception):
     """The two wrappers cannot stand for each other; the text says why."""
-
-
-def prepare_load(compiled: Any) -> None:
-    """Does what `load` would have torch do first, in a call that takes seconds anyway.
-
-    For a GPU torch imports setuptools, among others, and asks the C++ compiler for its version.
-    Both hold Python's lock: calls beside them would take some ten times as long.
-    """
-    if "cuda" not in compiled.device_types:
-        return
-    from torch._inductor import cpp_builder
-
-    importlib.import_module("torch.utils.cpp_extension")
-    # Without a compiler nothing is built, and the build says so.
-    with contextlib.suppress(Exception):
-        cpp_builder.get_cpp_compiler()
 
 
 def after_fork() -> None:
@@ -92,54 +64,57 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     Raises
     ------
     WouldBuildError
-        A library is no longer there.
+        The library is no longer there, or was built for another processor.
     UnlikeError
         It takes other sizes, or gives outputs of another layout.
     Exception
         Whatever torch raises.
     """
     from torch._dynamo.convert_frame import compile_lock
-    from torch._inductor import codecache, config, cpu_vec_isa
-    from torch._inductor.cpp_builder import CppBuilder
-    from torch._inductor.output_code import CompiledFxGraphConstants
-    from torch._inductor.utils import BoxedBool
+    from torch._inductor import codecache, config
 
     file = io.BytesIO(built)
     details = pickle.load(file)
     settings: Any = config
-    constants = CompiledFxGraphConstants()
     token = _loading.set(True)
     pauses = _pauses.set(gives_way)
-    instructions = _vector_instructions.set(details.get("vector_instructions"))
+    library = _library.set(Library(*details["library"]))
     try:
+        _pause()
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
-        with (
-            compile_lock,
-            torch._guards.tracing(None),
-            settings.patch(_other(settings, details["settings"])),
-            as_compiled_in_the_build(Module(*details["module"])),
-            patched(codecache, HEADER_PRECOMPILER, _without_header),
-            patched(cpu_vec_isa, "valid_vec_isa_list", _as_in_the_build),
-            patched(CppBuilder, "build", _refuse),
-            patched(codecache.CppPythonBindingsCodeCache, LIBRARY_LOADER, _load_library),
-        ):
+        with compile_lock, torch._guards.tracing(None):
+            changed = _other(settings, details["settings"])
             _pause()
-            second: Any = pickle.load(file)
-            _pause()
-            second.after_deserialization(constants)
-            _pause()
-            _compare(first, second)
-            is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
-            options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
-            second.post_compile((), constants, options)
-            if "cuda" in second.device_types:
-                second.current_callable = _in_any_thread(second.current_callable)
-            if records:
-                return with_recordings(second, constants, records)
+            with (
+                settings.patch(changed),
+                as_compiled_in_the_build(Module(*details["module"])),
+                patched(codecache.CppCodeCache, LIBRARY_LOADER, _load_library),
+            ):
+                return _loaded(file, first, records)
     finally:
-        _vector_instructions.reset(instructions)
+        _library.reset(library)
         _pauses.reset(pauses)
         _loading.reset(token)
+
+
+def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
+    """The wrapper of the graph that is next in a file, as `load` gives it."""
+    from torch._inductor.output_code import CompiledFxGraphConstants
+    from torch._inductor.utils import BoxedBool
+
+    constants = CompiledFxGraphConstants()
+    second: Any = pickle.load(file)
+    _pause()
+    second.after_deserialization(constants)
+    _pause()
+    _compare(first, second)
+    is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
+    options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
+    second.post_compile((), constants, options)
+    if "cuda" in second.device_types:
+        second.current_callable = _in_any_thread(second.current_callable)
+    if records:
+        return with_recordings(second, constants, records)
     return Loaded(second.current_callable)
 
 
@@ -149,18 +124,18 @@ def _pause() -> None:
         time.sleep(_PAUSE_S)
 
 
-def _load_library(original: Any, path: str, key: str) -> Any:
-    """Loads a library without the GIL: the import, which keeps it, then only looks it up."""
+def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
+    """Gives the built library, without asking how torch would build it.
+
+    torch writes the compiler's command line to find the library, for which it looks through the
+    installation, starts the compiler, and tries each set of vector instructions in a process of its
+    own that imports torch.
+    """
+    library = _library.get()
+    if library is None:
+        return original(*args, **kwargs)
     _pause()
-    if _loading.get() and sys.platform != "win32":
-        open_library = ctypes.CDLL(None).dlopen
-        open_library.restype, open_library.argtypes = (
-            ctypes.c_void_p,
-            [ctypes.c_char_p, ctypes.c_int],
-        )
-        # If that fails, the import says why.
-        open_library(os.fsencode(path), sys.getdlopenflags())
-    return original(path, key)
+    return library.load
 
 
 def is_loading() -> bool:
@@ -188,34 +163,6 @@ def _in_any_thread(wrapper: Inner) -> Inner:
         return wrapper(inputs)
 
     return call
-
-
-def _refuse(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    if _loading.get():
-        raise WouldBuildError(str(self.get_target_file_path()))
-    return original(self, *args, **kwargs)
-
-
-def _without_header(original: Any, *args: Any, **kwargs: Any) -> Any:
-    """Which precompiled header would do takes the C++ compiler to find out, in every process."""
-    _pause()
-    return "" if _loading.get() else original(*args, **kwargs)
-
-
-def _as_in_the_build(original: Any) -> Any:
-    """The vector instructions that the other process found to work, and this processor has.
-
-    torch tries each set in a process of its own that imports torch: on a GPU, where the Python
-    wrapper needs none, up to half a minute of the first call of every process.
-    """
-    from torch._inductor.cpu_vec_isa import x86_isa_checker
-
-    _pause()
-    known = _vector_instructions.get()
-    if known is None or platform.machine() not in ("x86_64", "AMD64"):
-        return original()
-    flags = x86_isa_checker()
-    return [isa for isa in known if all(flag in flags for flag in str(isa).split())]
 
 
 def _compare(first: Any, second: Any) -> None:

@@ -1,24 +1,21 @@
 """The torch features that the two wrappers need in addition to those of an inspection.
 
 Relies on ``torch._inductor.compile_fx_ext``, ``torch._inductor.compile_fx_subproc``,
-``torch.fx._graph_pickler``, and on ``torch._inductor.codecache`` (_precompile_header,
-CppPythonBindingsCodeCache._load_library_inner).
+``torch.fx._graph_pickler``, and on ``codecache`` (CppCodeCache.load_async,
+CppWrapperCodeCache._load_library).
 """
 
 from __future__ import annotations
 
 import importlib.util
-from typing import Any
 
 _MODULES = (
     "torch._inductor.compile_fx_ext",
     "torch._inductor.compile_fx_subproc",
     "torch.fx._graph_pickler",
 )
-HEADER_PRECOMPILER = "_precompile_header"
-"""In ``codecache``: looks for the precompiled header of a C++ wrapper."""
-LIBRARY_LOADER = "_load_library_inner"
-"""In ``codecache.CppPythonBindingsCodeCache``: imports the library of a C++ wrapper."""
+LIBRARY_LOADER = "load_async"
+"""In ``codecache.CppCodeCache``: has a library built where it is not, and gives how to load it."""
 
 
 def missing() -> str:
@@ -31,8 +28,8 @@ def missing() -> str:
             return name
     from torch._inductor import codecache
 
-    loaders: Any = codecache.CppPythonBindingsCodeCache
-    for owner, name in ((codecache, HEADER_PRECOMPILER), (loaders, LIBRARY_LOADER)):
-        if name not in vars(owner):
-            return f"torch._inductor.codecache: {name}"
+    if LIBRARY_LOADER not in vars(codecache.CppCodeCache):
+        return f"torch._inductor.codecache: CppCodeCache.{LIBRARY_LOADER}"
+    if not hasattr(codecache.CppWrapperCodeCache, "_load_library"):
+        return "torch._inductor.codecache: CppWrapperCodeCache._load_library"
     return ""
