@@ -544,7 +544,7 @@ export interface Changes {
 export interface Check {
   name: string;
   state: 'not needed' | 'ok' | 'problem' | 'warning';
-  found: string;
+  finding: string;
   remedy: string;
   detail: string;
   subject: string;

@@ -11,7 +11,7 @@ function check(change: Partial<Check> = {}): Check {
   return {
     name: 'compiler',
     state: 'ok',
-    found: 'g++ 12',
+    finding: 'g++ 12',
     remedy: '',
     detail: '',
     subject: 'C++ compiler',
@@ -65,7 +65,7 @@ describe('the doctor', () => {
       name: 'torch’s folder',
       subject: 'Cache folders',
       state: 'problem',
-      found: '<b>noexec</b>',
+      finding: '<b>noexec</b>',
       remedy: 'Mount it without.',
       detail: 'long'
     });

@@ -100,19 +100,19 @@ def python(*arguments: str, folder: Path, variables: Mapping[str, str] | None = 
 
 def ok(name: str, finding: str, *, detail: str = "") -> Check:
     """A check that passed."""
-    return Check(name=name, state="ok", found=finding, detail=detail)
+    return Check(name=name, state="ok", finding=finding, detail=detail)
 
 
 def warning(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
     """A check that passed with a limitation."""
-    return Check(name=name, state="warning", found=finding, remedy=remedy, detail=detail)
+    return Check(name=name, state="warning", finding=finding, remedy=remedy, detail=detail)
 
 
 def problem(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
     """A check that failed."""
-    return Check(name=name, state="problem", found=finding, remedy=remedy, detail=detail)
+    return Check(name=name, state="problem", finding=finding, remedy=remedy, detail=detail)
 
 
 def not_needed(name: str, finding: str) -> Check:
     """A check of something that is not needed here."""
-    return Check(name=name, state="not needed", found=finding)
+    return Check(name=name, state="not needed", finding=finding)

@@ -150,7 +150,7 @@ class Examination:
             name="unfinished",
             subject=subject,
             state="problem",
-            found=f"This was not finished within {self._limit_s:.0f} s.",
+            finding=f"This was not finished within {self._limit_s:.0f} s.",
             remedy="Ask again when the machine is less busy; a disk may not answer.",
         )
 
@@ -164,7 +164,7 @@ def run_check(look: Look, ground: Ground, subject: str) -> Check:
         check = Check(
             name=look.__name__.replace("_", " "),
             state="problem",
-            found=f"The check itself failed: {type(error).__name__}: {error}",
+            finding=f"The check itself failed: {type(error).__name__}: {error}",
             remedy="Please report it with the details below.",
             detail=traceback.format_exc(),
         )

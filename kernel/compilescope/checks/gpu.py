@@ -12,8 +12,8 @@ from .context import Ground, Look, not_needed, ok, problem, python, run, warning
 SUBJECT = "GPU and toolkit"
 _DRIVER = """\
 import ctypes
-found = ctypes.c_int()
-print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(found)), found.value)
+version = ctypes.c_int()
+print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), version.value)
 """
 _RUN = """\
 import json, torch

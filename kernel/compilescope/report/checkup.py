@@ -20,7 +20,7 @@ class Check(Struct):
     """Its name, as displayed."""
     state: CheckState
     """``problem``, ``warning``, ``ok``, or ``not needed``."""
-    found: str
+    finding: str
     """What was found, in words."""
     remedy: str = ""
     """How to fix it; empty if nothing is wrong."""

@@ -38,7 +38,7 @@ function CheckRow(props: {
     <li data-state={check.state}>
       <Badge kind={KINDS[check.state]}>{stateText(check.state, trans)}</Badge>
       <div>
-        <strong>{check.name}</strong>: {check.found}
+        <strong>{check.name}</strong>: {check.finding}
         {check.remedy && (
           <div className="jp-Compilescope-doctor-remedy">{check.remedy}</div>
         )}

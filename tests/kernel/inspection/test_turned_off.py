@@ -33,7 +33,7 @@ def test_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert overview(report).headline == problem.what
     # The doctor says the same.
     check = environment.switched_on(Ground(folder=tmp_path))
-    assert (check.found, check.remedy) == (problem.what, problem.remedy)
+    assert (check.finding, check.remedy) == (problem.what, problem.remedy)
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "0")
     assert inspect(Call(work, (X,)), run=False).compilation("0/0").graphs
 

@@ -50,9 +50,9 @@ def test_a_checkup_looks_at_everything_and_keeps_nothing(whole: Checkup) -> None
     assert {check.subject for check in whole.checks} == {subject.SUBJECT for subject in SUBJECTS}
     assert len(whole.checks) >= 30
     assert not whole.waiting
-    failed = [check for check in whole.checks if "check itself failed" in check.found]
+    failed = [check for check in whole.checks if "check itself failed" in check.finding]
     assert failed == []
-    assert all(check.found for check in whole.checks)
+    assert all(check.finding for check in whole.checks)
     assert all(check.remedy for check in whole.checks if check.state in ("problem", "warning"))
     assert whole.check("compile and load").state == "ok"
     assert whole.check("parallel loop").state in ("ok", "warning")
@@ -69,7 +69,7 @@ def test_a_checkup_shows_itself(whole: Checkup) -> None:
 
 def test_what_is_found_is_shown_as_text() -> None:
     bad = Check(
-        name="n", subject="s", state="problem", found="<b>x</b>", remedy="<i>y</i>", detail="<u>"
+        name="n", subject="s", state="problem", finding="<b>x</b>", remedy="<i>y</i>", detail="<u>"
     )
     html = Checkup(checks=[bad])._repr_html_()
     assert "<b>x" not in html
@@ -84,7 +84,7 @@ def broken(_: Ground) -> Check:
 def test_a_check_that_fails_itself_is_a_row(ground: Ground) -> None:
     check = run_check(broken, ground, "Disks")
     assert (check.name, check.subject, check.state) == ("broken", "Disks", "problem")
-    assert "LookupError: no such disk" in check.found
+    assert "LookupError: no such disk" in check.finding
     assert "Traceback" in check.detail
 
 
@@ -157,7 +157,7 @@ def test_a_compiler_that_lacks_things(ground: Ground) -> None:
     for look in (compiler.compiles, openmp.compiles, headers.python_headers):
         check = look(ground)
         assert check.state == "problem", check
-        assert "omp.h" in check.found
+        assert "omp.h" in check.finding
         assert check.remedy
         assert check.detail
     assert precompiled.works(ground).state == "warning"
@@ -180,7 +180,7 @@ def test_how_much_a_cache_folder_holds(
     folder.mkdir()
     (folder / "a").write_bytes(b"x" * 10_000_000)
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
-    assert caches.size(ground).found == "1 files, 0.01 GB"
+    assert caches.size(ground).finding == "1 files, 0.01 GB"
 
 
 def test_variables_that_change_torch_compile(
@@ -189,14 +189,14 @@ def test_variables_that_change_torch_compile(
     monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE", "1")
     check = environment.environment(ground)
     assert check.state == "warning"
-    assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES?" in check.found
+    assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES?" in check.finding
     assert "TORCHINDUCTOR_CPP_WRAPPER" in variables.read_by_torch()
 
     monkeypatch.delenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
     check = environment.switched_on(ground)
     assert check.state == "problem"
-    assert "TORCHDYNAMO_DISABLE" in check.found
+    assert "TORCHDYNAMO_DISABLE" in check.finding
 
 
 def test_versions_of_the_panel_and_the_kernel(tmp_path: Path) -> None:
@@ -245,14 +245,14 @@ def test_the_triton_of_a_torch_that_asks_for_none(
     check = triton.fits(ground)
     assert check.state == state
     if state == "warning":
-        assert check.found == "torch 2.13.0+cpu was built for triton==3.7.1; installed is 3.9.0."
+        assert check.finding == "torch 2.13.0+cpu was built for triton==3.7.1; installed is 3.9.0."
         assert check.remedy == "pip install 'triton==3.7.1'"
 
 
 def test_triton_compiles_without_a_gpu(ground: Ground) -> None:
     check = triton.compiles(ground)
     assert check.state == "ok", check
-    assert "bytes of machine code" in check.found
+    assert "bytes of machine code" in check.finding
 
 
 def test_the_panel_is_answered_at_once_and_asks_until_all_is_done(

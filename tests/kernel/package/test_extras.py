@@ -59,14 +59,16 @@ def test_the_doctor_says_what_may_be_missing(without: Any, tmp_path: Path) -> No
     without("plotly", "jupyterlab")
     check = versions.own_requirements(Ground(folder=tmp_path))
     assert check.state == "not needed"
-    assert "There is no panel: JupyterLab is not installed (pip install jupyterlab)." in check.found
-    assert "(pip install plotly)" in check.found
+    assert (
+        "There is no panel: JupyterLab is not installed (pip install jupyterlab)." in check.finding
+    )
+    assert "(pip install plotly)" in check.finding
 
     without("msgspec", "plotly")
     check = versions.own_requirements(Ground(folder=tmp_path))
     assert check.state == "warning"
-    assert "msgspec" in check.found
-    assert "plotly" not in check.found
+    assert "msgspec" in check.finding
+    assert "plotly" not in check.finding
 
 
 def test_switches_are_missed_in_a_notebook_alone(without: Any, tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_switches_are_missed_in_a_notebook_alone(without: Any, tmp_path: Path) -
     assert notebook.widgets(Ground(folder=tmp_path)).state == "not needed"
     check = notebook.widgets(Ground(folder=tmp_path, kernel_info={}))
     assert check.state == "warning"
-    assert "no switches" in check.found
+    assert "no switches" in check.finding
 
 
 def test_kernels_are_not_checked_without_numpy(without: Any) -> None:

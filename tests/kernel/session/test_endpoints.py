@@ -140,7 +140,7 @@ class Looked:
     finished = True
 
     def checkup(self) -> Checkup:
-        check = Check(name="compiler", subject="C++ compiler", state="ok", found="g++ 12")
+        check = Check(name="compiler", subject="C++ compiler", state="ok", finding="g++ 12")
         return Checkup(checks=[check], environment="torch 2.13.0")
 
 

@@ -52,7 +52,7 @@ def by_subject(checkup: Checkup) -> dict[str, list[Check]]:
 
 
 def _lines(check: Check, width: int) -> list[str]:
-    head = f"  {MARKS[check.state]} {check.name}: {check.found}"
+    head = f"  {MARKS[check.state]} {check.name}: {check.finding}"
     lines = textwrap.wrap(head, width, subsequent_indent="      ")
     if check.remedy:
         lines += textwrap.wrap(
