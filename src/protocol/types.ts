@@ -1262,7 +1262,7 @@ export interface GuardOutcome {
   guard: Guard | null;
   place: number | null;
   expected: string;
-  found: string;
+  actual: string;
   message: string;
 }
 

@@ -390,7 +390,7 @@ describe('GuardsView', () => {
     guard: guardOf({ expression: HOSTILE }),
     place: 4,
     expected: '8',
-    found: '2',
+    actual: '2',
     message: 'size mismatch'
   };
   const whatIfOf = (change: Partial<WhatIfResult> = {}): WhatIfResult => ({

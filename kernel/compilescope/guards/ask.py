@@ -153,7 +153,7 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         ]
         outcome.message = with_full_path(outcome.message, Files(files))
         failure = parse_failure(outcome.message, look)
-        outcome.expected, outcome.found = failure.expected, failure.found
+        outcome.expected, outcome.actual = failure.expected, failure.actual
         outcome.place = find_guard(failure, guards)
         if failure.kind == "missing" and failure.source.startswith("G['__"):
             outcome.message = f"{outcome.message}: {_GONE}"
@@ -162,9 +162,9 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         outcome.guard = guards[outcome.place]
         if failure.kind == "global":
             modes = changed_modes(outcome.guard.expression, global_modes())
-            outcome.expected, outcome.found = modes if any(modes) else ("", failure.found)
+            outcome.expected, outcome.actual = modes if any(modes) else ("", failure.actual)
         elif failure.kind == "alias" and not failure.source:
-            outcome.found = look.twins(outcome.guard.expression) or failure.found
+            outcome.actual = look.twins(outcome.guard.expression) or failure.actual
     return outcome
 
 

@@ -38,7 +38,7 @@ class GuardOutcome(Struct):
     """Its index in the compilation's guards, if it is there."""
     expected: str = ""
     """The value that the guard expects."""
-    found: str = ""
+    actual: str = ""
     """The value of this call."""
     message: str = ""
     """torch's own words."""
@@ -86,8 +86,8 @@ class WhatIf(Struct):
             what = outcome.guard.expression if outcome.guard is not None else outcome.message
             what = what if len(what) <= _LONG else f"{what[: _LONG - 1]}…"
             lines.append(f"  {outcome.compilation}: {what}")
-            if outcome.expected or outcome.found:
-                lines.append(f"      expected {outcome.expected}, found {outcome.found}")
+            if outcome.expected or outcome.actual:
+                lines.append(f"      expected {outcome.expected}, found {outcome.actual}")
             origin = outcome.guard.origin if outcome.guard is not None else None
             if origin is not None:
                 lines.append(f"      {origin.file}:{origin.line}  {origin.code}".rstrip())

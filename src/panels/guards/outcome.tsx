@@ -89,7 +89,7 @@ function Row(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { outcome, onGoTo, trans } = props;
-  const { compilation, passes, guard, expected, found, message } = outcome;
+  const { compilation, passes, guard, expected, actual, message } = outcome;
   const text = guard?.expression ?? message;
   const canGo = outcome.place !== null || guard !== null;
   return (
@@ -120,7 +120,7 @@ function Row(props: {
             <code>{expected}</code>
           </td>
           <td className="jp-mod-new">
-            <code>{found}</code>
+            <code>{actual}</code>
           </td>
         </>
       )}

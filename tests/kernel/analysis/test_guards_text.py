@@ -228,7 +228,7 @@ def test_what_torch_says_of_a_failing_guard(message):
     failure = parse_failure(message, lambda _: "?")
     source, kind, expected, result = SAID[message]
     assert (failure.source, failure.kind, failure.expected) == (source, kind, expected)
-    assert failure.found == result or result == "?"
+    assert failure.actual == result or result == "?"
 
 
 def test_the_failing_guard_is_found_in_the_report():

@@ -82,7 +82,7 @@ class Case(NamedTuple):
     guard: str
     """A part of the failing guard's expression; empty when nothing fails."""
     expected: str = ""
-    found: str = ""
+    actual: str = ""
     options: dict[str, Any] = {}
 
 
@@ -184,7 +184,7 @@ def test_the_answer_is_what_the_call_then_does(name: str) -> None:
     if fails:
         (outcome,) = answer.outcomes
         assert case.expected in outcome.expected
-        assert case.found in outcome.found
+        assert case.actual in outcome.actual
         assert not outcome.passes
         if case.guard:
             assert outcome.guard is not None
@@ -209,7 +209,7 @@ def test_modules_attributes_globals_and_modes(monkeypatch: pytest.MonkeyPatch) -
         assert answer.verdict == "recompile"
         (outcome,) = answer.outcomes
         assert outcome.guard is not None
-        return f"{outcome.guard.expression}: {outcome.found}"
+        return f"{outcome.guard.expression}: {outcome.actual}"
 
     layer.scale = 3.5
     assert failing() == "L['self'].scale == 2.5: 3.5"
@@ -230,7 +230,7 @@ def test_modules_attributes_globals_and_modes(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(globals(), "OFFSET", 4)
     answer = cs.what_if(plain.compiled, X)
     assert answer.outcomes[0].expected == "3"
-    assert answer.outcomes[0].found == "4"
+    assert answer.outcomes[0].actual == "4"
     assert plain(X)
 
 
@@ -245,7 +245,7 @@ def test_closures_and_methods_and_bare_library_modules() -> None:
     assert cs.what_if(call.compiled, X).verdict == "reuse"
     factor = 3.0
     answer = cs.what_if(call.compiled, X)
-    assert (answer.outcomes[0].expected, answer.outcomes[0].found) == ("2.0", "3.0")
+    assert (answer.outcomes[0].expected, answer.outcomes[0].actual) == ("2.0", "3.0")
     assert f"# {__file__}:" in answer.outcomes[0].message
     assert call(X)
 
@@ -258,7 +258,7 @@ def test_closures_and_methods_and_bare_library_modules() -> None:
     method = Counting(Owner().method)
     assert method(X, 1, z=2)
     assert cs.what_if(method.compiled, X, 1, z=2).verdict == "reuse"
-    assert cs.what_if(method.compiled, X, 1, z=3).outcomes[0].found == "3"
+    assert cs.what_if(method.compiled, X, 1, z=3).outcomes[0].actual == "3"
     assert method(X, 1, z=3)
 
     library = Counting(torch.nn.Sequential(torch.nn.Linear(8, 8)))

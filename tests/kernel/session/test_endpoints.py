@@ -62,7 +62,7 @@ class BuiltVariants:
             guard=guard,
             place=0,
             expected="size(0) = 4",
-            found="size(0) = 2",
+            actual="size(0) = 2",
             message="tensor 'x' size mismatch at index 0. expected 4, actual 2",
         )
         return WhatIf(

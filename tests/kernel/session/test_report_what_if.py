@@ -72,8 +72,8 @@ def test_an_inspection_answers_about_its_own_guards(run: bool) -> None:
     place = sliced.outcomes[0].place
     assert place is not None
     assert guards[place] == sliced.outcomes[0].guard
-    assert ask("x, scale=3.0").outcomes[0].found == "3.0"
-    assert ask("flag=False, *(x,)").outcomes[0].found == "False"
+    assert ask("x, scale=3.0").outcomes[0].actual == "3.0"
+    assert ask("flag=False, *(x,)").outcomes[0].actual == "False"
     # A report's answer is about the modes of the inspection.
     with torch.no_grad():
         assert ask("x").verdict == "reuse"

@@ -62,7 +62,7 @@ class GuardFailure(Struct):
     """size, stride, rank, dtype, device, requires_grad, dispatch key set, type, identity, value,
     length, missing, alias, global, relation."""
     expected: str = ""
-    found: str = ""
+    actual: str = ""
     expression: str = ""
     """The guard's source, if torch named it."""
 
@@ -84,7 +84,7 @@ def parse_failure(message: str, look: Look = lambda _: "") -> GuardFailure:
             return read(match, look)
     if _DUPLICATE in expression:
         return GuardFailure(
-            kind="alias", expected="different tensors", found="the same tensor twice"
+            kind="alias", expected="different tensors", actual="the same tensor twice"
         )
     return _expression(expression, look)
 
@@ -127,7 +127,7 @@ def _tensor(match: re.Match[str], look: Look) -> GuardFailure:
     source, rest = match.groups()
     parts = _MISMATCH.match(rest)
     if parts is None:
-        return GuardFailure(source=source, kind="tensor", found=rest.strip())
+        return GuardFailure(source=source, kind="tensor", actual=rest.strip())
     kind, index, expected, actual = parts.groups()
     kind = {"device index": "device", "Tensor device index": "device"}.get(kind, kind)
     place = "" if index is None else f"{kind}({index}) = "
@@ -143,7 +143,7 @@ def _tensor(match: re.Match[str], look: Look) -> GuardFailure:
         source=source,
         kind=kind,
         expected=f"{place}{expected}",
-        found=f"{place}{actual}" if actual else look(source),
+        actual=f"{place}{actual}" if actual else look(source),
     )
 
 
@@ -156,31 +156,31 @@ def keys_only_in(keys: str, others: str) -> str:
 def _no_tensor(match: re.Match[str], look: Look) -> GuardFailure:
     source, other = match.groups()
     return GuardFailure(
-        source=source, kind="type", expected="a tensor", found=look(source) or _class_name(other)
+        source=source, kind="type", expected="a tensor", actual=look(source) or _class_name(other)
     )
 
 
 def _no_access(match: re.Match[str], look: Look) -> GuardFailure:
     source = match.group(1)
-    return GuardFailure(source=source, kind="missing", expected=source, found="is not there")
+    return GuardFailure(source=source, kind="missing", expected=source, actual="is not there")
 
 
 def _length(match: re.Match[str], look: Look) -> GuardFailure:
     source, length = match.groups()
     return GuardFailure(
-        source=source, kind="length", expected=f"{length} items", found=look(f"len({source})")
+        source=source, kind="length", expected=f"{length} items", actual=look(f"len({source})")
     )
 
 
 def _type(match: re.Match[str], look: Look) -> GuardFailure:
     source = match.group(1)
     return GuardFailure(
-        source=source, kind="type", expected="the type it had", found=look(f"type({source})")
+        source=source, kind="type", expected="the type it had", actual=look(f"type({source})")
     )
 
 
 def _global(match: re.Match[str], look: Look) -> GuardFailure:
-    return GuardFailure(kind="global", expected="", found=match.group(1).strip())
+    return GuardFailure(kind="global", expected="", actual=match.group(1).strip())
 
 
 def _check_type(match: re.Match[str], look: Look) -> GuardFailure:
@@ -189,7 +189,7 @@ def _check_type(match: re.Match[str], look: Look) -> GuardFailure:
         source=source,
         kind="type",
         expected=name or "the type it had",
-        found=look(f"type({source})"),
+        actual=look(f"type({source})"),
         expression=match.group(),
     )
 
@@ -201,7 +201,7 @@ def _check_object(match: re.Match[str], look: Look) -> GuardFailure:
         source=source,
         kind="identity",
         expected=f"the {name or 'object'} that was there",
-        found=f"another: {value}" if value else "another object",
+        actual=f"another: {value}" if value else "another object",
         expression=match.group(),
     )
 
@@ -210,7 +210,7 @@ def _contains(match: re.Match[str], look: Look) -> GuardFailure:
     absent, key, source = match.groups()
     texts = (f"no key {key}", f"the key {key}") if absent else (f"the key {key}", f"no key {key}")
     return GuardFailure(
-        source=source, kind="key", expected=texts[0], found=texts[1], expression=match.group()
+        source=source, kind="key", expected=texts[0], actual=texts[1], expression=match.group()
     )
 
 
@@ -233,22 +233,22 @@ def _expression(expression: str, look: Look) -> GuardFailure:
     sizes = list(dict.fromkeys(_SIZES.findall(expression)))
     if sizes:
         failure.kind, failure.source = "relation", sizes[0]
-        failure.found = ", ".join(f"{size} = {look(size)}" for size in sizes)
+        failure.actual = ", ".join(f"{size} = {look(size)}" for size in sizes)
         return failure
     for word in (" == ", " is not ", " is "):
         left, name, right = expression.partition(word)
         if name:
             failure.source = left
             failure.expected = f"not {right}" if word == " is not " else right
-            failure.found = look(left)
+            failure.actual = look(left)
             if word == " is " and right != "None":
                 failure.kind = "alias"
-                failure.expected, failure.found = f"the same as {right}", "another object"
+                failure.expected, failure.actual = f"the same as {right}", "another object"
             return failure
     bare = expression.removeprefix("not ")
     if bare != expression:
         failure.source, failure.expected = bare, "empty or false"
-    failure.found = look(bare)
+    failure.actual = look(bare)
     return failure
 
 
