@@ -19,7 +19,7 @@ export type ViewTarget = ViewId | keyof typeof SECTIONS;
  * What views have in common that stand beside each other: what was made, how
  * fast it is, why it came to be. Those of `more` are asked for less often.
  */
-export type ViewGroup = 'made' | 'speed' | 'causes' | 'more';
+export type ViewGroup = 'result' | 'speed' | 'causes' | 'more';
 
 /**
  * What a view is made with.
@@ -159,13 +159,13 @@ export function targets(): readonly string[] {
 const RECORDS = [
   {
     id: 'overview',
-    group: 'made',
+    group: 'result',
     label: trans => trans.__('Overview'),
     caption: trans => trans.__('The result, what limits it, and what to change')
   },
   {
     id: 'code',
-    group: 'made',
+    group: 'result',
     label: trans => trans.__('Code'),
     caption: trans => trans.__('Any two generated files side by side'),
     about: ['kernels', 'graphs'],
@@ -173,7 +173,7 @@ const RECORDS = [
   },
   {
     id: 'graph',
-    group: 'made',
+    group: 'result',
     label: trans => trans.__('Graph'),
     caption: trans => trans.__('Every stage of the graph, drawn'),
     about: ['graphs'],
@@ -181,7 +181,7 @@ const RECORDS = [
   },
   {
     id: 'kernels',
-    group: 'made',
+    group: 'result',
     label: trans => trans.__('Kernels'),
     caption: trans => trans.__('What one call launches'),
     about: ['kernels'],

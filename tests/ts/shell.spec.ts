@@ -51,7 +51,7 @@ describe('ReportShell', () => {
     });
     const view = (id: ViewId, more: Partial<IView> = {}): IView => ({
       id,
-      group: 'made',
+      group: 'result',
       label: () => id,
       caption: () => id,
       ...more

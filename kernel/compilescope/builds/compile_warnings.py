@@ -83,7 +83,9 @@ def _nothing(compilations: Sequence[Compilation], own_class: str, *, is_scripted
     what = _NOTHING
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
-        first = next((one for one in breaks if not is_by_design(one)), breaks[0])
+        first = next(
+            (graph_break for graph_break in breaks if not is_by_design(graph_break)), breaks[0]
+        )
         reason = ", ".join(line.rstrip(".") for line in first.reason.splitlines())
         more = [*first.hints[1:], f"See {first.link}" if first.link else ""]
         return Problem(

@@ -59,7 +59,7 @@ def _of_variants(
     mine: RankTexts,
     yours: RankTexts,
 ) -> Iterator[RankDifference]:
-    stage, other_stage = (found.stage if found else "none" for found in (variant, other))
+    stage, other_stage = (side.stage if side else "none" for side in (variant, other))
     if stage != other_stage:
         yield RankDifference(
             what=f"{name}: stage reached",

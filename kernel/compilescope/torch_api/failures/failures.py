@@ -240,12 +240,12 @@ def _higher_order(error: BaseException) -> Problem:
 def _restriction(error: BaseException) -> Problem:
     """Code that torch.compile does not take, as torch documents."""
     message = message_of(error)
-    advice, told = _ADVICE.match(first_line_of(error)).groups("")  # type: ignore[union-attr]
+    advice, failure = _ADVICE.match(first_line_of(error)).groups("")  # type: ignore[union-attr]
     link = re.search(r"https?://\S*/exportdb/\S*", message)
     see = f" See {link.group()}" if link else ""
     return Problem(
         severity="error",
-        what=f"{COMPILE_FAILED}: {told}",
+        what=f"{COMPILE_FAILED}: {failure}",
         why="It is a restriction of torch.compile on the code that it takes.",
         remedy=(advice or "Rewrite the line, or keep it out with torch.compiler.disable.") + see,
         where=_last_traced(error),
