@@ -68,13 +68,13 @@ function listed(values: readonly string[]): string {
 }
 
 function builtText(
-  { made, built, line }: Descriptor,
+  { made: builtOn, built, line }: Descriptor,
   trans: TranslationBundle
 ): string {
   const where =
     line === null
       ? ''
-      : made === 'device'
+      : builtOn === 'device'
         ? ` · ${trans.__('line %1', line)}`
         : '';
   switch (built) {

@@ -103,7 +103,7 @@ def test_a_kernel_with_tma_descriptors_runs_and_is_marked() -> None:
         assert variant.stage == "built", variant.problems
         kernels = report.compilation("0/0", "python").kernels
         kernel = next(kernel for kernel in kernels if kernel.descriptors)
-        assert {descriptor.made for descriptor in kernel.descriptors} == {item}
+        assert {descriptor.built_on for descriptor in kernel.descriptors} == {item}
         assert all(descriptor.block == ["64", "64"] for descriptor in kernel.descriptors)
         loads = {kernel_load.kernel: kernel_load for kernel_load in variant.kernel_loads}
         assert loads[kernel.name].first_run_us

@@ -66,7 +66,7 @@ def test_a_template_builds_its_descriptors_in_each_block(inspected: Callable[...
         assert (a.name, b.name) == ("a_desc", "b_desc")
         assert (a.shape, a.strides) == (["256", "512"], ["512", "1"])
         assert a.dtype == b.dtype == "fp16"
-        assert (a.made, a.built) == ("device", "each block")
+        assert (a.built_on, a.built) == ("device", "each block")
         assert all(size.isdigit() for size in [*a.block, *b.block])
         lines = kernel.source.split("\n")
         assert all(
@@ -106,7 +106,7 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
         descriptors = kernel_of(report, variant).descriptors
         assert [descriptor.name for descriptor in descriptors] == ["source", "target"]
         for item in descriptors:
-            assert (item.made, item.built, item.dtype) == ("host", "each call", "fp32")
+            assert (item.built_on, item.built, item.dtype) == ("host", "each call", "fp32")
             assert (item.shape, item.strides) == (["256", "512"], ["512", "1"])
             assert item.block == ["64", "64"]
             assert who in item.why

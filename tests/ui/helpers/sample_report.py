@@ -80,7 +80,7 @@ def kernels(variant):
                 line=53,
                 why="Each block builds it.",
             ),
-            r.Descriptor(name=EVIL, made="host", built="each call", block=[EVIL], why=EVIL),
+            r.Descriptor(name=EVIL, built_on="host", built="each call", block=[EVIL], why=EVIL),
         ],
     )
     many = [

@@ -131,7 +131,7 @@ def _host_descriptors(
         host = _HOST.match(kind)
         if host is None and kind != "nvTmaDesc":
             continue
-        descriptor = Descriptor(name=name, made="host", built="each call")
+        descriptor = Descriptor(name=name, built_on="host", built="each call")
         if host:
             descriptor.dtype, descriptor.block = host[1], split_list(host[2])
         descriptor.line = next(

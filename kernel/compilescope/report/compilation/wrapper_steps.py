@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
 from ..problem import SourceLine, Struct
 
 StepKind = Literal[
@@ -162,8 +164,8 @@ class Descriptor(Struct):
 
     name: str
     """The kernel's argument, or the variable in it."""
-    made: Literal["host", "device"] = "device"
-    """Whether the wrapper builds and passes it, or the kernel builds it."""
+    built_on: Literal["host", "device"] = msgspec.field(default="device", name="made")
+    """Whether the wrapper builds and passes it, or the kernel builds it. Files call it ``made``."""
     shape: list[str] = []
     strides: list[str] = []
     block: list[str] = []
