@@ -13,8 +13,8 @@ from .calls import BLOCK_US, LEAST, SECONDS, WAYS, Call, check, compiled, make, 
 def latency(name: str, device: str) -> list[dict[str, Any]]:
     """In a process that has all three: calls in turns, before the swap and after it."""
     import compilescope as cs
+    from compilescope.tiers.alternating_calls import CALLS
     from compilescope.tiers.builder import builder
-    from compilescope.tiers.turns import CALLS
 
     calls = {way: compiled(way, name, make(name, device)) for way in WAYS}
     for call in calls.values():

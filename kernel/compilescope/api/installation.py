@@ -68,6 +68,6 @@ def configure(*, ahead_mb: float) -> None:
     check_number("ahead_mb", ahead_mb, "megabytes: 32, or 0 for nothing", zero=True)
 
     session()
-    from ..builds import ahead
+    from ..builds import pregenerated_code
 
-    ahead.limit(ahead_mb)
+    pregenerated_code.limit(ahead_mb)

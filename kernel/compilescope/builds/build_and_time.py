@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ..analysis.phases.compile_time import split
-from ..analysis.problems.retained import overwriting
+from ..analysis.problems.retained_backwards import overwriting
 from ..guards.kept_guards import Askable
 from ..guards.reported_costs import add_guard_costs
 from ..isolation.muted_output import quiet

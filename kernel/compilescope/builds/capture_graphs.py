@@ -31,7 +31,7 @@ from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.graphs import collecting
-from .ahead import Ahead
+from .pregenerated_code import Ahead
 from .subject_error import CALL_ERRORS
 
 

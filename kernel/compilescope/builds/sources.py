@@ -31,9 +31,9 @@ from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.inductor.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.shown_ids import shown
-from .ahead import Generated, is_on, key_of_settings
 from .capture_graphs import Captured
 from .cuda_graph_counts import foresee
+from .pregenerated_code import Generated, is_on, key_of_settings
 from .requested_effective import effects_of
 
 _UNBUILT = "Known once the variant has been built."

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..report.problem import Problem
 from .decompress import in_utf8, is_compressed, is_utf8, unpack_into
-from .tracelog import by_rank, names_ranks
+from .parse_log import by_rank, names_ranks
 
 _BEGINNING = 1 << 20
 """How many bytes of a file are examined for lines that name ranks."""

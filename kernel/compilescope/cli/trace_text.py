@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.trace_words import OUTCOMES
 from ..analysis.figures.wording import count
-from ..analysis.problems.listed import listed
+from ..analysis.problems.problem_list import listed
 from ..report import Environment, Problem, SourceLine
 from ..report.subjects.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
 from ..report.units import duration

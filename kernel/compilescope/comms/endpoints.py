@@ -21,7 +21,7 @@ from ..report.problem import Struct
 from ..report.tiers import GraphTiers
 from ..session.session import Session
 from ..tiers import observers
-from . import commands, messages, replies, report_without_texts, sweeps
+from . import commands, ipykernel_workaround, messages, report_without_texts, sweeps
 from .answering import answer_into
 from .clients import Clients, Line, plain
 from .measuring import SentRounds
@@ -44,7 +44,7 @@ class Endpoints:
         self._stop = session.observe(self._observe)
         self._stop_tiers = observers.observe(self._observe_tiers)
         session.is_shown = self.is_heard
-        self._put_back = replies.through_stream()
+        self._put_back = ipykernel_workaround.through_stream()
         manager = comm.get_comm_manager()
         manager.register_target(messages.REQUESTS_TARGET, self._open_requests)
         manager.register_target(messages.EVENTS_TARGET, self._open_events)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..analysis.contents import package_files, texts
 from ..analysis.contents.compiled import compiled
 from ..analysis.contents.summaries import sweep_summary, variant_summary
-from ..analysis.problems.listed import problems_of
+from ..analysis.problems.problem_list import problems_of
 from ..readers.search import MOST_HITS
 from ..report import Compilation, Report, VariantReport, conclude
 from ..report.contents import StoredText

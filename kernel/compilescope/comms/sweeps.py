@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ..guards.ask import runs
+from ..guards.evaluate_guards import runs
 from ..inspection.inspection import Inspection
 from ..inspection.variants import check, name_of
 from ..report.errors import CompilescopeError

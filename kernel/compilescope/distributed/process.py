@@ -33,7 +33,7 @@ from ..report.variant import Variant
 from ..subject.pickled_subject import unpack
 from ..torch_api.failures import failures
 from .collectives import collectives_outside
-from .meeting import store_of
+from .rendezvous import store_of
 from .votes import LEFT, PATIENCE_S, OutOfStep, Votes
 
 ROUNDS = 20

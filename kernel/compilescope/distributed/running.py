@@ -30,7 +30,7 @@ from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..torch_api.process.environment import environment
-from .meeting import at_torchrun
+from .rendezvous import at_torchrun
 from .votes import LEFT
 
 MOST = 16

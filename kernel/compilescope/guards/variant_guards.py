@@ -11,8 +11,8 @@ from ..report import VariantReport
 from ..report.errors import CompilescopeError
 from ..report.what_if import WhatIf
 from ..torch_api.guards.keeping import live_guards
-from .ask import ask
 from .entry_frames import entry_functions
+from .evaluate_guards import ask
 from .kept_guards import Askable, by_report_id, report_ids
 
 

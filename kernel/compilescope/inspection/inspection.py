@@ -19,13 +19,13 @@ from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..guards.ask import runs
+from ..guards.evaluate_guards import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies
 from ..isolation.global_state import SavedModes
 from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
-from ..isolation.own_context import in_own_context
+from ..isolation.separate_context import in_own_context
 from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport

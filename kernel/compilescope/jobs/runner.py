@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from ..inspection.automatic_layers import BREAKDOWN, plan_breakdown
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, plan_breakdown
 from ..isolation.global_state import in_force
 from ..isolation.thread_switching import generating, responsive
 from ..progress.progress import Cancelled, Monitor

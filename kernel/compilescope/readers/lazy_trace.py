@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..capture.open_log import Log, open_logs
+from ..capture.parse_log import Damages, no_trace
 from ..capture.record_heads import Blocks
-from ..capture.tracelog import Damages, no_trace
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError

@@ -11,13 +11,13 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from ..capture.parse_log import Damages, clock_shift, known_id, moved, parse_records
 from ..capture.record_heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
-from ..capture.tracelog import Damages, clock_shift, known_id, moved, parse_records
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem
-from .epochs import Epochs, with_id
+from .unique_compile_ids import Epochs, with_id
 
 _MOST_CACHED = 32
 """How many compilations are kept assembled."""

@@ -13,9 +13,7 @@ from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.logged_values import compile_time_s, finite, logged_count
-from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
-from ..capture.records import LOOSE, Record
-from ..capture.tracelog import (
+from ..capture.parse_log import (
     Damages,
     clock_shift,
     first_span,
@@ -25,8 +23,10 @@ from ..capture.tracelog import (
     seconds_of,
     whole_quarters,
 )
+from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
+from ..capture.records import LOOSE, Record
 from ..report import Break, Compilation, Environment, Problem, SourceLine
-from .epochs import Epochs
+from .unique_compile_ids import Epochs
 
 REDUCED = (
     "An outline, from the heads of the log's records: graphs, code, kernels and guards are read "

@@ -11,13 +11,12 @@ from ..analysis.packages.trace_header import device_of, environment_of
 from ..analysis.problems.compile_failures import read_failures
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.launch_pairs import pair
+from ..capture.parse_log import read
 from ..capture.records import Record
-from ..capture.tracelog import read
 from ..measure.garbage_collection import gc_disabled
 from ..report import Problem, Report, Subject, VariantReport
 from ..report.variant import Variant
 from .collectives import collective_problems
-from .epochs import distinguished, is_of_process
 from .lazy_trace import Trace
 from .log_files import (
     Origin,
@@ -33,6 +32,7 @@ from .log_files import (
 )
 from .rank_divergence import divergence_problems
 from .trace_summary import for_report, summary_of
+from .unique_compile_ids import distinguished, is_of_process
 from .whole_trace import NO_CALLS, describe, last_written, stage_of
 
 

@@ -63,10 +63,6 @@ from .compilation.wrapper_steps import StepSum as StepSum
 from .compilation.wrapper_steps import sum_kinds as sum_kinds
 from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
-from .late import completing as completing
-from .late import concluding as concluding
-from .late import panels as panels
-from .late import renderers as renderers
 from .measurements.deployment import DeployWay as DeployWay
 from .measurements.sweeps import Sweep as Sweep
 from .measurements.sweeps import SweepCell as SweepCell
@@ -103,6 +99,10 @@ from .problem import ListedProblem as ListedProblem
 from .problem import Problem as Problem
 from .problem import SourceLine as SourceLine
 from .problem import Struct as Struct
+from .provided_functions import completing as completing
+from .provided_functions import concluding as concluding
+from .provided_functions import panels as panels
+from .provided_functions import renderers as renderers
 from .report import SCHEMA_VERSION as SCHEMA_VERSION
 from .report import Report as Report
 from .report import conclude as conclude

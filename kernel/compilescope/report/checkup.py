@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .late import LateTable
 from .problem import Struct
+from .provided_functions import LateTable
 
 CheckState = Literal["ok", "warning", "problem", "not needed"]
 STATES: tuple[CheckState, ...] = ("problem", "warning", "ok", "not needed")

@@ -21,13 +21,13 @@ from .compilation.parts import WRAPPERS
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
-from .late import completing, concluding, panels, renderers
 from .measurements.deployment import Objective
 from .measurements.recommendation import Recommendation, recommend
 from .measurements.sweeps import Sweep
 from .measurements.timings import Peaks
 from .overview import Overview
 from .problem import Problem, Struct
+from .provided_functions import completing, concluding, panels, renderers
 from .saving.given_files import report_path, write_whole
 from .saving.packed_graphs import pack_compilations
 from .subjects.ranks import Rank

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from .late import renderers
 from .problem import Problem, Struct
+from .provided_functions import renderers
 from .units import duration
 
 sources: list[Callable[[], list[GraphTiers]]] = []

@@ -13,7 +13,7 @@ import msgspec
 
 from ..processes.child import ChildProcess, serve
 from ..processes.folders import temporary
-from .failure import DIFFERS, failure_of
+from .same_failure import DIFFERS, failure_of
 from .trial_process import lacks_device, take_caches
 
 COMMAND = "from compilescope.reproducers.minify_process import main; main()"

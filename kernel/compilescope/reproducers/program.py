@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..report.saving.given_files import given_path, write_whole, writing
-from .failure import DIFFERS
+from .same_failure import DIFFERS
 
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 

@@ -13,7 +13,6 @@ import msgspec
 from ..processes.runner import Limits, describe_exit, run
 from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
-from .failure import DIFFERS, signature
 from .graph_functions import as_python
 from .graph_program import (
     class_name,
@@ -28,6 +27,7 @@ from .minify_process import COMMAND as MINIFY
 from .minify_process import Minified
 from .program import Program, Reproducer, Request
 from .program_parts import EAGER_RAN
+from .same_failure import DIFFERS, signature
 from .trial_process import COMMAND, Trial
 
 TIMEOUT_S = 600.0

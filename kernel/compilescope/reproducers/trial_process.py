@@ -12,8 +12,8 @@ import msgspec
 
 from ..processes.child import ChildProcess, serve
 from ..processes.folders import temporary
-from .failure import DIFFERS, failure_of
 from .program import Tried
+from .same_failure import DIFFERS, failure_of
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
 """The code that the process runs."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..inspection import variants as names
+from ..inspection.automatic_layers import BREAKDOWN, plan_breakdown
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, plan_breakdown
 from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..distributed.remote_report import Elsewhere
-from ..guards.ask_live import ask_compilation, ask_compiled
+from ..guards.evaluate_live_guards import ask_compilation, ask_compiled
 from ..guards.kept_guards import by_report_id, report_ids
 from ..guards.reported_costs import add_fails
 from ..report import Report

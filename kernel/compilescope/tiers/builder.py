@@ -20,8 +20,8 @@ from ..torch_api.inductor.both_wrappers import loading
 from ..torch_api.process import caches
 from . import background, background_check, cached_files, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
-from .passing_errors import ENGLISH
 from .tiered_graph import TieredGraph
+from .transient_errors import ENGLISH
 
 COMMAND = ("-m", "compilescope.tiers.builder_process")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..processes.child import ChildProcess, serve
-from . import passing_errors
+from . import transient_errors
 
 ORDER, ANSWER = ".order", ".answer"
 """Suffixes of the files in the queue's folder: the orders, and their results."""
@@ -67,7 +67,7 @@ def _build(order: Order) -> Answer:
             partial.unlink(missing_ok=True)
         seconds = time.perf_counter() - start
         text = f"{type(error).__name__}: {error}"
-        return Answer(seconds, text, traceback.format_exc(), passing_errors.may_pass(error))
+        return Answer(seconds, text, traceback.format_exc(), transient_errors.may_pass(error))
     return Answer(time.perf_counter() - start)
 
 

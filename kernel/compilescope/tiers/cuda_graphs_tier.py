@@ -9,11 +9,11 @@ from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report.problem import Problem, message_of
 from ..report.tiers import SwapGain, Tier
 from ..torch_api.inductor.graph_recording import Loaded, pool_bytes
+from .alternating_calls import Turns
 from .background_check import BackgroundCheck
 from .check import Check, first_line, off
 from .recording import LIMIT, Recorded, Recording, Replays
 from .tier_warning import warn_once
-from .turns import Turns
 from .wrappers import Wrappers, gpus, wrappers_of
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
 from . import background, observers
+from .alternating_calls import Turns
 from .background_check import BackgroundCheck
 from .cached_files import CachedFiles, Rejection
 from .check import Check, UncheckedError, first_line, off
@@ -33,7 +34,6 @@ from .partners import Partners
 from .recording import Recording
 from .stage import ComparingStage, Stage
 from .tier_warning import warn_once
-from .turns import Turns
 from .wrappers import Wrappers, gpus, wrappers_of
 
 _log = logging.getLogger(__name__)

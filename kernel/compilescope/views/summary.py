@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.problems.listed import problems_of
+from ..analysis.problems.problem_list import problems_of
 from ..report import Problem, Report
 from . import wording
 

@@ -177,7 +177,7 @@ def test_what_is_damaged_raises_nothing(payload):
 
 def test_real_trace_files_tell_the_compile_times(data):
     from compilescope.analysis.assemble import assemble
-    from compilescope.capture.tracelog import read
+    from compilescope.capture.parse_log import read
 
     path = Path(data) / "traces" / "h200-torch2.11-mlp_b1_python.log.gz"
     (result,) = assemble(read(path).records, variant="python")

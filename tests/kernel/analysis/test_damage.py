@@ -8,7 +8,7 @@ import pytest
 from compilescope.analysis.assemble import assemble
 from compilescope.analysis.text.align import align
 from compilescope.analysis.wrapper.launch_pairs import pair
-from compilescope.capture.tracelog import read
+from compilescope.capture.parse_log import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compilescope.analysis.assemble import assemble
 from compilescope.analysis.wrapper.launch_pairs import operator, pair
-from compilescope.capture.tracelog import read
+from compilescope.capture.parse_log import read
 from compilescope.report import Code, Compilation, Kernel, Launch, Region, SourceLine
 
 CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]

@@ -12,7 +12,7 @@ from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.analysis.wrapper.launches import codes_of
 from compilescope.analysis.wrapper.regions import scan, to_regions
 from compilescope.analysis.wrapper.steps import find_steps, steps_of
-from compilescope.capture.tracelog import read
+from compilescope.capture.parse_log import read
 from compilescope.report import Compilation, Region, Step, Steps
 
 CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]

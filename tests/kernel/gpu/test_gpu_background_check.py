@@ -12,9 +12,9 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.tiers import background
+from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
-from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 from torch import Tensor
 

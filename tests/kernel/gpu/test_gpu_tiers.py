@@ -13,10 +13,10 @@ import pytest
 import torch
 from compilescope.report.tiers import GraphTiers, Tier
 from compilescope.tiers import background, tier_warning
+from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.builder import builder
 from compilescope.tiers.recording import LIMIT
 from compilescope.tiers.tier_warning import TierWarning
-from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.process import caches
 from torch import Tensor, nn
 

@@ -11,8 +11,8 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.overview.overview import overview
-from compilescope.inspection import layers_unasked
-from compilescope.inspection.layers_unasked import Breakdown, plan_breakdown
+from compilescope.inspection import automatic_layers
+from compilescope.inspection.automatic_layers import Breakdown, plan_breakdown
 from compilescope.report import Report
 from compilescope.session.requests import measure_and_study
 from compilescope.session.session import Session, get_session
@@ -38,7 +38,7 @@ def report() -> Report:
     """Of a call that was built from the panel, however long a busy machine took for it."""
     session = Session()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
+        patch.setattr(automatic_layers, "AFFORDABLE_S", math.inf)
         report = session.inspect(subjects.plain, (X,), variants="python", run=False)
         session.panel_jobs.run(report.subject.id)
         session.panel_jobs.run_pending()
@@ -53,7 +53,7 @@ def test_a_build_from_the_panel_says_what_limits_the_call(report: Report) -> Non
 
 
 def test_a_cell_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
+    monkeypatch.setattr(automatic_layers, "AFFORDABLE_S", math.inf)
     session = Session()
     # An argument that was computed from another tensor: `plain(x.sin())`.
     outer = torch.randn(4, 8, requires_grad=True)
@@ -147,7 +147,7 @@ def test_a_call_that_takes_long_is_broken_down_in_a_few_calls(
     monkeypatch.setattr("compilescope.studies.layers.layers.SECONDS", 0.0)
     calls.clear()
     measure_and_study(session, report, None, ())
-    assert len(calls) <= layers_unasked._CALLS
+    assert len(calls) <= automatic_layers._CALLS
     assert variant.problems == []
     (layers,) = variant.layers
     times = {layer.kind: layer.us for layer in layers.layers}
@@ -173,7 +173,7 @@ def test_a_cpp_wrapper_alone_says_what_limits_the_call(monkeypatch: pytest.Monke
 
 
 def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers_unasked, "AFFORDABLE_S", math.inf)
+    monkeypatch.setattr(automatic_layers, "AFFORDABLE_S", math.inf)
     session = Session()
     report = session.inspect(subjects.plain, (X,), variants="python", run=False)
     session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
@@ -182,7 +182,7 @@ def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     (layers,) = variant.layers
     # Measuring for longer breaks down nothing anew where the calls took as long.
     for matches in (True, False):
-        monkeypatch.setattr(layers_unasked, "matches_timing", lambda _, matches=matches: matches)
+        monkeypatch.setattr(automatic_layers, "matches_timing", lambda _, matches=matches: matches)
         session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
         session.panel_jobs.run_pending()
         assert (variant.layers == [layers]) == matches

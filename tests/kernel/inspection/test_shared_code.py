@@ -10,7 +10,7 @@ from typing import Any
 import compilescope
 import pytest
 import torch
-from compilescope.builds import ahead
+from compilescope.builds import pregenerated_code
 from compilescope.capture.records import Record
 from compilescope.inspection.inspection import Inspection
 from compilescope.report import Code, Report, VariantReport
@@ -177,21 +177,21 @@ def test_nothing_is_generated_ahead_where_it_may_not_or_cannot_be(
         session.inspect(call.fn, call.args, run=False, variants=["python"])
         assert not wanted
     finally:
-        compilescope.configure(ahead_mb=ahead.USUAL_MB)
+        compilescope.configure(ahead_mb=pregenerated_code.USUAL_MB)
     with pytest.raises(compilescope.CompilescopeError, match="ahead_mb is -1"):
         compilescope.configure(ahead_mb=-1)
 
 
 def test_what_is_kept_ahead_stays_within_its_limit() -> None:
-    captures = [ahead.Ahead() for _ in range(4)]
-    before = ahead.kept_bytes()
+    captures = [pregenerated_code.Ahead() for _ in range(4)]
+    before = pregenerated_code.kept_bytes()
     texts = [random.Random(seed).randbytes(300_000).hex() for seed in range(4)]
     try:
         for item, text in zip(captures, texts, strict=True):
             records = [Record(event="inductor_output_code", metadata={}, payload=text)]
-            generated = ahead.Generated(records=records, nodes={})
+            generated = pregenerated_code.Generated(records=records, nodes={})
             item.put((("cpp_wrapper", "True"),), generated, is_next=False)
-        ahead.limit((ahead.kept_bytes() - 1) / 1e6)
+        pregenerated_code.limit((pregenerated_code.kept_bytes() - 1) / 1e6)
         key = (("cpp_wrapper", "True"),)
         assert [capture.has(key) for capture in captures] == [False, True, True, True]
         taken = captures[3].take(key)
@@ -199,9 +199,9 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
         assert taken.records[0].payload == texts[3]
         assert not captures[3].has(key)
     finally:
-        ahead.limit(ahead.USUAL_MB)
+        pregenerated_code.limit(pregenerated_code.USUAL_MB)
     del captures, item
-    assert ahead.kept_bytes() <= before
+    assert pregenerated_code.kept_bytes() <= before
 
 
 def _share_nothing(patch: pytest.MonkeyPatch) -> None:

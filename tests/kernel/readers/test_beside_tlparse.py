@@ -7,7 +7,7 @@ from pathlib import Path
 
 import compilescope as cs
 import pytest
-from compilescope.capture.tracelog import read
+from compilescope.capture.parse_log import read
 
 ROOT = Path(__file__).parents[3]
 TRACES = ROOT / "tests" / "data" / "traces"

@@ -13,9 +13,9 @@ from compilescope.cli import main
 from compilescope.processes import runner
 from compilescope.report import OutputError, Problem, Report, VariantReport
 from compilescope.reproducers import reproduce
-from compilescope.reproducers.failure import signature
 from compilescope.reproducers.graph_program import failing_programs
 from compilescope.reproducers.program import Request
+from compilescope.reproducers.same_failure import signature
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.figures.payback import paybacks
+from compilescope.inspection.automatic_layers import BREAKDOWN
 from compilescope.inspection.inspection import Inspection
-from compilescope.inspection.layers_unasked import BREAKDOWN
 from compilescope.notebook.options import usage
 from compilescope.report import CompileTime, Layer, Layers, Peaks, Startup, Timing, VariantReport
 from compilescope.report.variant import Variant

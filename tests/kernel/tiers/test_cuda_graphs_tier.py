@@ -14,10 +14,10 @@ from compilescope.comms import messages
 from compilescope.comms import tiers as tiers_of_panel
 from compilescope.report.tiers import GraphTiers, Tiers
 from compilescope.tiers import backend, recording, tier_warning, tiered_graph
+from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.backend import ALL_TIERS
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
-from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.inductor import graph_recording
 from compilescope.torch_api.inductor.both_wrappers import loading
 from compilescope.torch_api.inductor.graph_recording import Call, Inner, Loaded, Recordable

@@ -19,10 +19,10 @@ from compilescope.processes import runner
 from compilescope.report import Report
 from compilescope.report.tiers import Tiers
 from compilescope.tiers import background, graphs, observers, tier_warning
+from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
 from compilescope.tiers.cached_files import CachedFiles
-from compilescope.tiers.turns import CALLS
 from compilescope.torch_api.inductor.both_wrappers.compiling import Traits
 from compilescope.torch_api.process import caches
 from torch._dynamo.convert_frame import compile_lock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import STAGES, WRAPPERS, Compilation, Report, VariantReport
 from ...report.contents import Contents, StoredCompilation, StoredVariant
-from ..problems.listed import problems_of
+from ..problems.problem_list import problems_of
 from . import texts
 from .compiled import compiled
 from .package_files import packaged

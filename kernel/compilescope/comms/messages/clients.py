@@ -7,8 +7,8 @@ from ...report.subjects.watching import WatchState
 from ...report.tiers import GraphTiers
 from ...report.variant import Choices
 from .envelopes import Message
+from .jobs import JobState
 from .outlines import SubjectSummary
-from .working import JobState
 
 
 class Hello(Message):

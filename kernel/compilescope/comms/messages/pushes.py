@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...report import Sweep
 from ...report.subjects.watching import WatchState
 from .envelopes import Message
+from .jobs import JobState
 from .measuring import Measurement
 from .outlines import SubjectSummary
-from .working import JobState
 
 
 class SubjectsChanged(Message):

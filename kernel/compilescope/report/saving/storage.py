@@ -11,8 +11,8 @@ import msgspec
 
 from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
-from ..late import completing
 from ..measurements.timings import Timing, too_few
+from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations

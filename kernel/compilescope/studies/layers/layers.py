@@ -31,7 +31,7 @@ from ..builds import build_for
 from ..context import StudyContext
 from . import calls as at
 from .calls import Calls
-from .parts import KERNELS_GPU, Costs, Parts, merged
+from .layer_times import KERNELS_GPU, Costs, Parts, merged
 from .recording import Recording, Unit, backwards_of, record
 
 _PROFILED = 40

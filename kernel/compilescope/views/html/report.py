@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from ... import extras
 from ...report import Report, conclude
-from ..limits import CELL, FULL
+from ..cell_limits import CELL, FULL
 from ..wrapper_pairs import pairs
 from .answer import answer
 from .style import style_sheet

@@ -19,8 +19,8 @@ from ..subject.typed_arguments import evaluate_arguments
 from ..torch_api.dynamo import skipping
 from ..torch_api.guards.keeping import live_guards
 from ..torch_api.trace import compiled_callable
-from .ask import ask
 from .entry_frames import entry_functions
+from .evaluate_guards import ask
 from .kept_guards import by_report_id, report_ids
 
 _RESUMED = "torch_dynamo_resume_in_"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import compilescope as cs
 from compilescope.analysis.contents.stored import contents
-from compilescope.analysis.problems.listed import listed, problems_of
+from compilescope.analysis.problems.problem_list import listed, problems_of
 from compilescope.comms import report_without_texts
 from compilescope.report import Problem, Report, SourceLine, Subject, VariantReport
 

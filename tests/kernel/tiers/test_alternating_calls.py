@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from compilescope.report.tiers import SwapGain
-from compilescope.tiers import turns
-from compilescope.tiers.turns import CALLS, Turns
+from compilescope.tiers import alternating_calls
+from compilescope.tiers.alternating_calls import CALLS, Turns
 
 
 class Clock:
@@ -24,7 +24,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(turns, "time", clock)
+    monkeypatch.setattr(alternating_calls, "time", clock)
     return clock
 
 

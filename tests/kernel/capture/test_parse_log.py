@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from compilescope.capture import decompress
-from compilescope.capture.tracelog import read
+from compilescope.capture.parse_log import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
