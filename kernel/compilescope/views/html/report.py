@@ -65,4 +65,4 @@ def render(
 
 def render_sweep(report: Report) -> str:
     """Return a report's sweep as a fragment for a cell, with inline styles."""
-    return render_template("swept.html", report=report)
+    return render_template("sweep_cell.html", report=report)

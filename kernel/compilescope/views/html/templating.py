@@ -92,7 +92,7 @@ def render(template: str, *, page: bool = False, **values: object) -> str:
     Parameters
     ----------
     template
-        The name of a file in ``templates``.
+        The path of a file in ``templates``.
     page
         Whether elements name classes, for a page with a style sheet, or carry their styles.
     values
