@@ -31,7 +31,7 @@ from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.graphs import collecting
-from .pregenerated_code import Ahead
+from .pregenerated_code import PregeneratedCode
 from .subject_error import CALL_ERRORS
 
 
@@ -49,7 +49,7 @@ class Captured(msgspec.Struct, kw_only=True):
     """The guards of what Dynamo compiled."""
     kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
     """Generated kernels that further variants reuse."""
-    ahead: Ahead = msgspec.field(default_factory=Ahead)
+    pregenerated: PregeneratedCode = msgspec.field(default_factory=PregeneratedCode)
     """Code that was generated together with another variant's."""
     shares: bool = False
     """Whether both wrappers have already been generated from one lowering."""

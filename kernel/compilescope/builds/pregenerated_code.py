@@ -1,7 +1,7 @@
 """Code generated in advance: packed, and within a memory limit.
 
 Generating the other wrapper together with the requested one is cheap; generating it later is
-expensive. A capture therefore keeps it, as `Ahead`, until it is requested.
+expensive. A capture therefore keeps it, as `PregeneratedCode`, until it is requested.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Generated(msgspec.Struct, kw_only=True):
     skips: list[CudaGraphSkip] = []
 
 
-class Ahead:
+class PregeneratedCode:
     """A capture's code for variants that were not requested yet. Safe to use from any thread."""
 
     def __init__(self) -> None:
@@ -183,22 +183,22 @@ def kept_bytes() -> int:
 def _make_room() -> None:
     entries = sorted(_entries(), key=lambda entry: entry[1].number)
     size = sum(packed.size for _, packed, _ in entries)
-    for key, packed, ahead in entries:
+    for key, packed, code in entries:
         if size <= _limit_bytes:
             return
-        del ahead._packed[key]
+        del code._packed[key]
         size -= packed.size
 
 
-def _entries() -> list[tuple[Key, _Packed, Ahead]]:
-    return [(key, packed, ahead) for ahead in list(_all) for key, packed in ahead._packed.items()]
+def _entries() -> list[tuple[Key, _Packed, PregeneratedCode]]:
+    return [(key, packed, code) for code in list(_all) for key, packed in code._packed.items()]
 
 
 _NONE = Lowering()
 """Takes the place of a lowering in what is packed."""
 
 
-_all: weakref.WeakSet[Ahead] = weakref.WeakSet()
+_all: weakref.WeakSet[PregeneratedCode] = weakref.WeakSet()
 _lock = threading.Lock()
 _numbers = itertools.count()
 _limit_bytes = int(USUAL_MB * 1e6)

@@ -114,7 +114,7 @@ def _generate(
             for next_variant in coming
             if generates(next_variant)
         ]
-        generated = captured.ahead.take(key_of_settings(settings)) or _with_torch(
+        generated = captured.pregenerated.take(key_of_settings(settings)) or _with_torch(
             captured, settings, on_step, others
         )
     records = [*captured.records, *generated.records]
@@ -200,10 +200,10 @@ def _with_torch(
     python, cpp = _lowered(captured, {**settings, "cpp_wrapper": False}, on_step, both=True)
     captured.shares = cpp is not None
     if settings["cpp_wrapper"]:
-        captured.ahead.put(key_of_settings(other), python, is_next=is_next)
+        captured.pregenerated.put(key_of_settings(other), python, is_next=is_next)
         return cpp or _lowered(captured, settings, on_step)[0]
     if cpp is not None:
-        captured.ahead.put(key_of_settings(other), cpp, is_next=is_next)
+        captured.pregenerated.put(key_of_settings(other), cpp, is_next=is_next)
     return python
 
 
@@ -230,10 +230,10 @@ def _lowered(
 
     nodes = dict(captured.nodes)
     generated = Generated(records=[], nodes={})
-    ahead = Generated(records=[], nodes={}, lowering=generated.lowering) if both else None
+    other_generated = Generated(records=[], nodes={}, lowering=generated.lowering) if both else None
     for number, graph in enumerate(captured.graphs, start=1):
         for kernels in (captured.kernels, None):
-            other = None if ahead is None or kernels is None else OtherWrapper(kernels)
+            other = None if other_generated is None or kernels is None else OtherWrapper(kernels)
             records: list[Record] = []
             complaints: list[str] = []
             skips: list[CudaGraphSkip] = []
@@ -262,20 +262,22 @@ def _lowered(
         else:
             generated_for.add("cpu" if graph.is_on_cpu else "cuda")
         renewed = None if other is None or problem is not None else _renewed(records, other)
-        if ahead is None or other is None or renewed is None:
-            ahead = None
+        if other_generated is None or other is None or renewed is None:
+            other_generated = None
         else:
-            ahead.records += renewed
-            complaints_seen = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
-            ahead.complaints = list(complaints_seen)
-            ahead.skips += skips
+            other_generated.records += renewed
+            complaints_seen = dict.fromkeys(
+                [*other_generated.complaints, *complaints, *other.complaints]
+            )
+            other_generated.complaints = list(complaints_seen)
+            other_generated.skips += skips
     known = captured.nodes
     generated.nodes = {
         text: graph_nodes for text, graph_nodes in nodes.items() if text not in known
     }
-    if ahead is not None:
-        ahead.nodes = generated.nodes
-    return generated, ahead
+    if other_generated is not None:
+        other_generated.nodes = generated.nodes
+    return generated, other_generated
 
 
 def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | None:
@@ -300,9 +302,9 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
     ]
 
 
-def is_ahead(captured: Captured, variant: Variant) -> bool:
+def is_pregenerated(captured: Captured, variant: Variant) -> bool:
     """Whether the code of a variant was generated in advance."""
-    return generates(variant) and captured.ahead.has(key_of_settings(settings_of(variant)))
+    return generates(variant) and captured.pregenerated.has(key_of_settings(settings_of(variant)))
 
 
 def generates(variant: Variant) -> bool:

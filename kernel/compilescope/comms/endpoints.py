@@ -44,7 +44,7 @@ class Endpoints:
         self._stop = session.observe(self._observe)
         self._stop_tiers = observers.observe(self._observe_tiers)
         session.is_shown = self.is_heard
-        self._put_back = ipykernel_workaround.through_stream()
+        self._put_back = ipykernel_workaround.write_through_stream()
         manager = comm.get_comm_manager()
         manager.register_target(messages.REQUESTS_TARGET, self._open_requests)
         manager.register_target(messages.EVENTS_TARGET, self._open_events)

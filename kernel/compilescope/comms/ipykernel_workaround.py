@@ -18,7 +18,7 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 
-def through_stream() -> Callable[[], None]:
+def write_through_stream() -> Callable[[], None]:
     """Makes the kernel send its replies through the stream, if it does not do so already.
 
     Returns

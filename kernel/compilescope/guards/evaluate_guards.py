@@ -41,7 +41,7 @@ _NOTHING = (
 _GONE = "the globals of its module have changed since"
 
 
-def ask(
+def evaluate_guards(
     fn: Callable[..., Any],
     name: str,
     args: Sequence[Any],

@@ -20,14 +20,16 @@ from ..torch_api.dynamo import skipping
 from ..torch_api.guards.keeping import live_guards
 from ..torch_api.trace import compiled_callable
 from .entry_frames import entry_functions
-from .evaluate_guards import ask
+from .evaluate_guards import evaluate_guards
 from .kept_guards import by_report_id, report_ids
 
 _RESUMED = "torch_dynamo_resume_in_"
 _TORCHS = "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
 
 
-def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+def evaluate_compiled(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> WhatIf:
     """Which of the compilations that Dynamo keeps would serve a call of a compiled callable.
 
     Torch's modes (grad mode, autocast) and its stance count as they are now. Where several
@@ -51,7 +53,7 @@ def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
         tried = all_guards
     else:
         tried = [guards for guards in all_guards if around.may_use(guards)]
-    answer = ask(subject, name_of(subject), args, kwargs, tried)
+    answer = evaluate_guards(subject, name_of(subject), args, kwargs, tried)
     skipped = skipping.skipped(answer.subject, codes, all_guards)
     values = [*args, *kwargs.values()]
     if skipped and not all_guards and skipping.is_torchs_alone(fn, values):
@@ -83,7 +85,7 @@ def _beyond_guards(answer: WhatIf, skipped: str, values: Sequence[Any]) -> WhatI
     return answer
 
 
-def ask_compilation(
+def evaluate_compilation(
     code: types.CodeType | None,
     compilation: str,
     text: str,
@@ -128,7 +130,7 @@ def ask_compilation(
     torch.set_grad_enabled(recorded_gradients(guards, torch.is_grad_enabled()))
     try:
         live = by_report_id(live_guards(function.__code__), report_ids(compilations or {}))
-        answer = ask(function, name, args, kwargs, list(live.values()), compilations)
+        answer = evaluate_guards(function, name, args, kwargs, list(live.values()), compilations)
         skipped = skipping.skipped(name, [code], live_guards(code))
         return _beyond_guards(answer, skipped, [*args, *kwargs.values()])
     finally:

@@ -12,7 +12,7 @@ from ..report.errors import CompilescopeError
 from ..report.what_if import WhatIf
 from ..torch_api.guards.keeping import live_guards
 from .entry_frames import entry_functions
-from .evaluate_guards import ask
+from .evaluate_guards import evaluate_guards
 from .kept_guards import Askable, by_report_id, report_ids
 
 
@@ -72,7 +72,7 @@ class VariantGuards:
             if askable is not None:
                 with askable.installed(self._code_copies):
                     guards = list(reversed(askable.guards.values()))
-                    return ask(self._fn, self._name, args, kwargs, guards, compilations)
+                    return evaluate_guards(self._fn, self._name, args, kwargs, guards, compilations)
             codes = [function.__code__ for function in entry_functions(self._fn)]
             live = by_report_id(
                 (live_guard for code in codes for live_guard in live_guards(code)),
@@ -85,6 +85,6 @@ class VariantGuards:
                     variant.absent.get("compilations", "Its code was dropped since."),
                     "Ask about a variant that compilescope compiled, or run the cell again.",
                 )
-            return ask(self._fn, self._name, args, kwargs, guards, compilations)
+            return evaluate_guards(self._fn, self._name, args, kwargs, guards, compilations)
         finally:
             now.restore()

@@ -9,7 +9,7 @@ import msgspec
 
 from ..builds.aot_compiled import is_aot_compiled
 from ..builds.capture_graphs import capture
-from ..builds.sources import generates, is_ahead
+from ..builds.sources import generates, is_pregenerated
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.kept_guards import Askable
 from ..isolation.code_swap import CodeCopies
@@ -170,7 +170,7 @@ class CodeGeneration:
         for variant in filter(runs_here, present):
             other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
             captured = self._captures.find(other)
-            if other not in present and captured is not None and is_ahead(captured, other):
+            if other not in present and captured is not None and is_pregenerated(captured, other):
                 ready.append(other)
         return ready
 

@@ -25,7 +25,7 @@ from ..isolation.code_swap import CodeCopies
 from ..isolation.global_state import SavedModes
 from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
-from ..isolation.separate_context import in_own_context
+from ..isolation.separate_context import in_separate_context
 from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
@@ -140,7 +140,7 @@ class Inspection:
         """Whether `generate` works for the variant without a call of the subject."""
         return self._generation.has_capture(variant)
 
-    @in_own_context
+    @in_separate_context
     def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Runs the subject once for every kind of capture that the variants need."""
         for name, variant in variants.items():
@@ -164,7 +164,7 @@ class Inspection:
         else:
             yield
 
-    @in_own_context
+    @in_separate_context
     def generate(
         self, variants: Mapping[str, Variant], monitor: Monitor, *, is_shown: bool = False
     ) -> None:
@@ -192,7 +192,7 @@ class Inspection:
         """Whether `build_at_once` can build these variants: Inductor generates all their code."""
         return self._generation.is_all_inductors(variants)
 
-    @in_own_context
+    @in_separate_context
     def build_at_once(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Builds, checks and times variants that the report does not have yet.
 
@@ -209,7 +209,7 @@ class Inspection:
                 monitor.step("generating code", variant=name)
                 self.results.add_sources(self._generation.sources(name, variant), built)
 
-    @in_own_context
+    @in_separate_context
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
 
@@ -241,7 +241,7 @@ class Inspection:
             self._build(requested, snapshot, monitor, between=timings.between)
             timings.afterwards(self._measurement.timings())
 
-    @in_own_context
+    @in_separate_context
     def build(
         self,
         names: Sequence[str],
@@ -278,7 +278,7 @@ class Inspection:
                 timings = time(calls, snapshot.restore)
             self.results.put_timings(timings)
 
-    @in_own_context
+    @in_separate_context
     def measure(
         self,
         names: Sequence[str],
@@ -325,7 +325,7 @@ class Inspection:
             report_updates.note_ended(self.report, measurement.progress.problem)
             self.results.put_timings(measurement.timings())
 
-    @in_own_context
+    @in_separate_context
     def study(
         self,
         names: Sequence[str],

@@ -15,7 +15,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def in_own_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def in_separate_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Makes a function run in a copy of its caller's context."""
 
     @functools.wraps(function)

@@ -17,7 +17,7 @@ from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem
-from .unique_compile_ids import Epochs, with_id
+from .unique_compile_ids import UniqueCompileIds, with_id
 
 _MOST_CACHED = 32
 """How many compilations are kept assembled."""
@@ -79,7 +79,7 @@ class Offsets:
         self._spans = array("L")
         """The numbers of spans that name no compilation."""
         self._interned: list[_Interned] = []
-        self._epochs = Epochs()
+        self._unique_ids = UniqueCompileIds()
         self._bounds = [0]
         """The first record after each reset of torch's compile ids."""
         self._kinds = array("L")
@@ -177,7 +177,7 @@ class Offsets:
             if event == b"dynamo_start" and torch_id is not None and not head.attempt:
                 self._start(number, torch_id)
             if torch_id is not None:
-                shown_id = self._epochs.name(torch_id)
+                shown_id = self._unique_ids.name(torch_id)
             elif event == _SPAN:
                 self._spans.append(number)
                 continue
@@ -204,8 +204,8 @@ class Offsets:
 
     def _start(self, number: int, torch_id: str) -> None:
         """Note a start, at which torch's ids may restart; its outer spans opened earlier."""
-        earlier = self._epochs.ids[-1].get(torch_id)
-        if not self._epochs.start(torch_id):
+        earlier = self._unique_ids.ids[-1].get(torch_id)
+        if not self._unique_ids.start(torch_id):
             return
         bound = number
         while bound > self._bounds[-1] + 1 and self._opens(bound - 1):
@@ -217,7 +217,7 @@ class Offsets:
         while records and records[-1] >= bound:
             moved_numbers.append(records.pop())
         if moved_numbers:
-            self._records[self._epochs.name(torch_id)] = array("L", reversed(moved_numbers))
+            self._records[self._unique_ids.name(torch_id)] = array("L", reversed(moved_numbers))
 
     def _opens(self, number: int) -> bool:
         """Whether a record opens a span, or belongs to no compilation."""
@@ -267,7 +267,7 @@ class Offsets:
             while defined < len(self._interned) and self._interned[defined].record < begin:
                 interned[self._interned[defined].number] = self._interned[defined].name
                 defined += 1
-            ids = self._epochs.ids[bisect_right(self._bounds, begin) - 1]
+            ids = self._unique_ids.ids[bisect_right(self._bounds, begin) - 1]
             for record in parse_records(self._bytes(begin, end), interned, self._year, damages):
                 yield with_id(renamed(moved(record, self._shift_s), ids))
 

@@ -26,7 +26,7 @@ from ..capture.parse_log import (
 from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.records import LOOSE, Record
 from ..report import Break, Compilation, Environment, Problem, SourceLine
-from .unique_compile_ids import Epochs
+from .unique_compile_ids import UniqueCompileIds
 
 REDUCED = (
     "An outline, from the heads of the log's records: graphs, code, kernels and guards are read "
@@ -177,7 +177,7 @@ class Outlines:
         self._blocks = blocks
         self._year = year
         self._damages = damages
-        self._epochs = Epochs()
+        self._unique_ids = UniqueCompileIds()
         self._names: dict[int, str] = {}
         self._process: dict[str, Record] = {}
         """The records about the process, by name."""
@@ -350,13 +350,13 @@ class Outlines:
     def _start(self, ids: _Ids) -> None:
         """Note that Dynamo starts on a compilation."""
         torch_id = known_id(*ids)
-        if torch_id is not None and self._epochs.start(torch_id):
+        if torch_id is not None and self._unique_ids.start(torch_id):
             self._by_ids.clear()
 
     def _events(self, ids: _Ids, match: re.Match[bytes]) -> Events:
         """The compilation that a record belongs to, which may be its first."""
         torch_id = known_id(*ids)
-        shown = LOOSE if torch_id is None else self._epochs.name(torch_id)
+        shown = LOOSE if torch_id is None else self._unique_ids.name(torch_id)
         events = self.events.get(shown)
         if events is None:
             events = self.events[shown] = Events(shown, first_s=self._time(match))

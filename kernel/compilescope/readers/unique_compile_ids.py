@@ -9,7 +9,7 @@ import msgspec
 from ..capture.records import LOOSE, Record
 
 
-class Epochs:
+class UniqueCompileIds:
     """Names compilations while their log is read from its beginning.
 
     Ids of torch's first count are kept; frames of a later count continue the numbering.
@@ -64,7 +64,7 @@ def _free(before: int, numbers: Iterable[str]) -> int:
 
 
 def distinguished(records: Sequence[Record]) -> list[Record]:
-    """A whole log's records under ids that occur once, as `Epochs` names them.
+    """A whole log's records under ids that occur once, as `UniqueCompileIds` names them.
 
     Records without an id get `LOOSE`, but for those that are of the whole process.
     """
@@ -72,7 +72,7 @@ def distinguished(records: Sequence[Record]) -> list[Record]:
     from ..analysis.phases.compilations import epochs
     from ..capture.renumber import renamed
 
-    names = Epochs()
+    names = UniqueCompileIds()
     distinct: list[Record] = []
     for epoch in epochs(records):
         ids = dict.fromkeys(record.compile_id for record in epoch if record.compile_id is not None)

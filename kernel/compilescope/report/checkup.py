@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from .problem import Struct
-from .provided_functions import LateTable
+from .provided_functions import ProvidedFunctions
 
 CheckState = Literal["ok", "warning", "problem", "not needed"]
 STATES: tuple[CheckState, ...] = ("problem", "warning", "ok", "not needed")
@@ -76,15 +76,15 @@ class Checkup(Struct):
         raise KeyError(name)
 
     def _repr_html_(self) -> str:
-        return faces["html"](self)
+        return checkup_renderers["html"](self)
 
     def __str__(self) -> str:
-        return faces["text"](self)
+        return checkup_renderers["text"](self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
 
-faces: dict[str, Callable[[Checkup], str]] = LateTable()
+checkup_renderers: dict[str, Callable[[Checkup], str]] = ProvidedFunctions()
 """The functions that display a checkup: "text" and "html". The views, a layer above, register them
 here."""

@@ -10,7 +10,7 @@ _PROVIDERS = ("compilescope.views", "compilescope.panel")
 """The packages that put functions into the tables when they are imported."""
 
 
-class LateTable(dict[str, Callable[..., Any]]):
+class ProvidedFunctions(dict[str, Callable[..., Any]]):
     """Name → function, imported on first use: the import is slow, and some reports need none."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
@@ -21,19 +21,19 @@ class LateTable(dict[str, Callable[..., Any]]):
         raise KeyError(name)
 
 
-renderers: dict[str, Callable[[Any], str]] = LateTable()
+renderers: dict[str, Callable[[Any], str]] = ProvidedFunctions()
 """The functions that display a report: "text", "html" (in a cell) and "page" (a whole file). The
 views, a layer above, register themselves here."""
 
-concluding: dict[str, Callable[[Any], Any]] = LateTable()
+concluding: dict[str, Callable[[Any], Any]] = ProvidedFunctions()
 """The functions that compute an "overview", and the "contents" of a file. The analysis, a layer
 above, registers them here."""
 
-completing: dict[str, Callable[[Any], None]] = LateTable()
+completing: dict[str, Callable[[Any], None]] = ProvidedFunctions()
 """The functions that fill in fields that a file of an earlier version lacks: the "conditions" of a
 compilation and the "causes" of its recompile, the "breaks" of a variant, the words for its "cold"
 settings, for its "launches" and what it is "bound" by, the "verdicts" of a sweep. The analysis
 registers them here."""
 
-panels: dict[str, Callable[[Any], Any]] = LateTable()
+panels: dict[str, Callable[[Any], Any]] = ProvidedFunctions()
 """The function that creates a report's panel, also from a layer above."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..distributed.remote_report import Elsewhere
-from ..guards.evaluate_live_guards import ask_compilation, ask_compiled
+from ..guards.evaluate_live_guards import evaluate_compilation, evaluate_compiled
 from ..guards.kept_guards import by_report_id, report_ids
 from ..guards.reported_costs import add_fails
 from ..report import Report
@@ -46,7 +46,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
             known_compilation.id: known_compilation
             for known_compilation in inspected.report.compilations
         }
-        return ask_compilation(
+        return evaluate_compilation(
             inspected.code_of(compilation), compilation, text, names, compilations
         )
     if isinstance(inspected, Elsewhere):
@@ -88,7 +88,7 @@ def ask_call(
     """
     if not isinstance(what, Report):
         check_function("call", what)
-        return ask_compiled(what, args, kwargs)
+        return evaluate_compiled(what, args, kwargs)
     if what.subject.kind == "watch":
         raise CompilescopeError(
             "A watch has no call of its own.",

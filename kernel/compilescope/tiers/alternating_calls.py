@@ -17,7 +17,7 @@ _LEAST = 5
 """Calls of a follower, which may have fewer."""
 
 
-class Turns(Stage):
+class AlternatingCalls(Stage):
     """Alternates calls between both tiers and times them, until there are enough.
 
     Each call runs once, as it would anyway: both return the same results. Alternating exposes both
@@ -43,7 +43,7 @@ class Turns(Stage):
         *,
         is_host_time: bool,
         settle: Callable[[SwapGain | None], None],
-        leader: Turns | None = None,
+        leader: AlternatingCalls | None = None,
     ) -> None:
         super().__init__(second)
         self.second = second

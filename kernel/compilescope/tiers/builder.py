@@ -207,7 +207,7 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
         return
     if answer.error:
         detail = f"{answer.error}\n{answer.detail}"
-        graph.fail_to_build(_line(answer.error), detail, may_pass=answer.may_pass)
+        graph.fail_to_build(_line(answer.error), detail, is_transient=answer.is_transient)
         return
     try:
         graph.files.note_built(answer.seconds)

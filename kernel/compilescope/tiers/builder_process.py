@@ -34,7 +34,7 @@ class Answer(msgspec.Struct):
     seconds: float
     error: str = ""
     detail: str = ""
-    may_pass: bool = True
+    is_transient: bool = True
     """Whether a retry on the same machine may succeed."""
 
 
@@ -67,7 +67,7 @@ def _build(order: Order) -> Answer:
             partial.unlink(missing_ok=True)
         seconds = time.perf_counter() - start
         text = f"{type(error).__name__}: {error}"
-        return Answer(seconds, text, traceback.format_exc(), transient_errors.may_pass(error))
+        return Answer(seconds, text, traceback.format_exc(), transient_errors.is_transient(error))
     return Answer(time.perf_counter() - start)
 
 

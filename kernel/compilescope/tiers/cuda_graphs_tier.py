@@ -9,7 +9,7 @@ from ..analysis.settings.cuda_graph_reasons import read_skip
 from ..report.problem import Problem, message_of
 from ..report.tiers import SwapGain, Tier
 from ..torch_api.inductor.graph_recording import Loaded, pool_bytes
-from .alternating_calls import Turns
+from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck
 from .check import Check, first_line, off
 from .recording import LIMIT, Recorded, Recording, Replays
@@ -138,7 +138,7 @@ class CudaGraphsTier:
             wrappers is not None
             and wrappers.recordable is not None
             and wrappers.graphs is None
-            and not isinstance(wrappers.next, (BackgroundCheck, Check, Turns))
+            and not isinstance(wrappers.next, (BackgroundCheck, Check, AlternatingCalls))
         )
 
     def begin_recording(self) -> None:
@@ -193,7 +193,7 @@ class CudaGraphsTier:
             return
         known = [graph.files.gain("cuda_graphs") for graph in graphs]
         # A forward comes first: it decides for its backward.
-        leader: Turns | None = None
+        leader: AlternatingCalls | None = None
         for graph, gain in zip(graphs, known, strict=True):
             if None in known:
                 leader = graph.cuda_graphs.begin_turns(leader)
@@ -206,11 +206,11 @@ class CudaGraphsTier:
         wrappers = wrappers_of(self._graph.compiled)
         return wrappers is not None and isinstance(wrappers.graphs, Replays)
 
-    def begin_turns(self, leader: Turns | None) -> Turns:
+    def begin_turns(self, leader: AlternatingCalls | None) -> AlternatingCalls:
         """Alternates calls between wrapper and CUDA graphs; returns the turns. The lock is held."""
         compiled = self._graph.compiled
         wrappers = wrappers_of(compiled)
-        turns = Turns(
+        turns = AlternatingCalls(
             wrappers.recordable.plain,
             wrappers.graphs,
             is_host_time=True,
@@ -229,7 +229,11 @@ class CudaGraphsTier:
     def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self._graph.compiled
         wrappers = wrappers_of(compiled)
-        if compiled is None or wrappers is None or not isinstance(wrappers.graphs, Turns):
+        if (
+            compiled is None
+            or wrappers is None
+            or not isinstance(wrappers.graphs, AlternatingCalls)
+        ):
             return
         self.take_gain(gain)
         with self._graph.partners.lock:

@@ -25,7 +25,7 @@ from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
 from . import background, observers
-from .alternating_calls import Turns
+from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck
 from .cached_files import CachedFiles, Rejection
 from .check import Check, UncheckedError, first_line, off
@@ -338,7 +338,7 @@ class TieredGraph:
         if wrappers is None or not isinstance(wrappers.next, (BackgroundCheck, Check)):
             return
         if wrong is None:
-            turns = Turns(
+            turns = AlternatingCalls(
                 wrappers.first,
                 wrappers.next.second,
                 is_host_time=bool(gpus(compiled)),
@@ -371,7 +371,7 @@ class TieredGraph:
     def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self.compiled
         wrappers = wrappers_of(compiled)
-        if compiled is None or wrappers is None or not isinstance(wrappers.next, Turns):
+        if compiled is None or wrappers is None or not isinstance(wrappers.next, AlternatingCalls):
             return
         self._second.gain = gain
         self._serve(compiled, wrappers, wrappers.next.second)
@@ -414,9 +414,9 @@ class TieredGraph:
         remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
         self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
 
-    def fail_to_build(self, why: str, detail: str = "", *, may_pass: bool = True) -> None:
+    def fail_to_build(self, why: str, detail: str = "", *, is_transient: bool = True) -> None:
         """Reports that the build failed; if the error is not transient, also to later processes."""
-        if may_pass:
+        if is_transient:
             self.fail(self._what(_NOT_BUILT), why, remedy=_DOCTOR, detail=detail)
         else:
             self.reject(_NOT_BUILT, why, remedy=_DOCTOR, detail=detail)

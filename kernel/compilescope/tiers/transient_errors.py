@@ -7,7 +7,7 @@ import os
 import subprocess
 
 ENGLISH = {"LC_ALL": "C"}
-"""Environment variables of the build process: `may_pass` parses the output of compilers."""
+"""Environment variables of the build process: `is_transient` parses the output of compilers."""
 _TYPES = (OSError, MemoryError, ImportError, subprocess.TimeoutExpired)
 _TORCH_TYPES = ("InvalidCxxCompiler",)
 """By name: torch may not have been imported yet."""
@@ -29,7 +29,7 @@ _WORDS = (
 """Messages of compilers, linkers and the system under `ENGLISH`."""
 
 
-def may_pass(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Whether a retry may succeed with the same code and the same versions.
 
     Parameters

@@ -15,7 +15,7 @@ from ..analysis.phases.cold import add_words
 from ..analysis.problems.distinct_breaks import complete_breaks
 from ..analysis.settings.cuda_graph_words import add_graph_words
 from ..report import completing, concluding, renderers
-from ..report.checkup import faces
+from ..report.checkup import checkup_renderers
 from . import cell, saved_page
 from .html import checkup
 from .html import report as html
@@ -41,6 +41,6 @@ completing.update(
     trace=complete_trace,
 )
 renderers.update(text=text.render, html=cell.render, page=saved_page.render)
-faces.update(text=checkup.text, html=checkup.html)
+checkup_renderers.update(text=checkup.text, html=checkup.html)
 renderers.update({"tiers text": tiers.render})
 renderers.update({"sweep html": html.render_sweep, "sweep text": text_sweep.render})

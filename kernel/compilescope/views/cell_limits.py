@@ -7,7 +7,7 @@ from typing import NamedTuple
 NO_LIMIT = 1_000_000_000
 
 
-class Limits(NamedTuple):
+class CellLimits(NamedTuple):
     """The maximum number of each item that is shown."""
 
     pairs: int = NO_LIMIT
@@ -32,8 +32,8 @@ class Limits(NamedTuple):
     """The graphs shown; empty: all."""
 
 
-FULL = Limits()
-CELL = Limits(
+FULL = CellLimits()
+CELL = CellLimits(
     pairs=2,
     wrapper_lines=160,
     folds=False,

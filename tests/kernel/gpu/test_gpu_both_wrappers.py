@@ -82,8 +82,8 @@ def test_both_wrappers_come_from_one_lowering(
     assert captured is not None
     alone = sources.generate(captured, "cpp", cpp)
     first = sources.generate(captured, "python", python)
-    assert not sources.is_ahead(captured, cpp), "nobody has asked for it"
+    assert not sources.is_pregenerated(captured, cpp), "nobody has asked for it"
     both = sources.generate(captured, "python", python, coming=(cpp,))
     assert shown(both) == shown(first)
-    assert sources.is_ahead(captured, cpp) == (make.__name__ not in TEMPLATES)
+    assert sources.is_pregenerated(captured, cpp) == (make.__name__ not in TEMPLATES)
     assert shown(sources.generate(captured, "cpp", cpp)) == shown(alone)

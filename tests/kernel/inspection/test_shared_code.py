@@ -183,7 +183,7 @@ def test_nothing_is_generated_ahead_where_it_may_not_or_cannot_be(
 
 
 def test_what_is_kept_ahead_stays_within_its_limit() -> None:
-    captures = [pregenerated_code.Ahead() for _ in range(4)]
+    captures = [pregenerated_code.PregeneratedCode() for _ in range(4)]
     before = pregenerated_code.kept_bytes()
     texts = [random.Random(seed).randbytes(300_000).hex() for seed in range(4)]
     try:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from compilescope.report.tiers import SwapGain
 from compilescope.tiers import alternating_calls
-from compilescope.tiers.alternating_calls import CALLS, Turns
+from compilescope.tiers.alternating_calls import CALLS, AlternatingCalls
 
 
 class Clock:
@@ -41,7 +41,7 @@ def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
 
         return call
 
-    timed = Turns(
+    timed = AlternatingCalls(
         wrapper("python", 118), wrapper("cpp", 96), is_host_time=False, settle=gains.append
     )
     for _ in range(CALLS + 1):
@@ -67,7 +67,9 @@ def test_an_exception_is_the_users_and_does_not_count(clock: Clock) -> None:
             raise KeyboardInterrupt
         return "python"
 
-    timed = Turns(interrupted, lambda inputs: "cpp", is_host_time=True, settle=lambda gain: None)
+    timed = AlternatingCalls(
+        interrupted, lambda inputs: "cpp", is_host_time=True, settle=lambda gain: None
+    )
     with pytest.raises(KeyboardInterrupt):
         timed([])
     assert [timed([]), timed([])] == ["python", "cpp"]
@@ -82,7 +84,9 @@ def test_other_threads_are_not_timed_and_do_not_wait() -> None:
         assert leave.wait(600)
         return "python"
 
-    timed = Turns(slow, lambda inputs: "cpp", is_host_time=False, settle=lambda gain: None)
+    timed = AlternatingCalls(
+        slow, lambda inputs: "cpp", is_host_time=False, settle=lambda gain: None
+    )
     thread = threading.Thread(target=lambda: answers.append(timed([])))
     thread.start()
     assert entered.wait(600)

@@ -70,7 +70,7 @@ class Costs(msgspec.Struct, kw_only=True):
     """On a GPU, the driver's calls in a C++ wrapper."""
 
 
-class Parts:
+class LayerTimes:
     """The layers of a recorded call.
 
     Parameters

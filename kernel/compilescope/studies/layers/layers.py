@@ -31,7 +31,7 @@ from ..builds import build_for
 from ..context import StudyContext
 from . import calls as at
 from .calls import Calls
-from .layer_times import KERNELS_GPU, Costs, Parts, merged
+from .layer_times import KERNELS_GPU, Costs, LayerTimes, merged
 from .recording import Recording, Unit, backwards_of, record
 
 _PROFILED = 40
@@ -245,7 +245,7 @@ class _Looking:
         samples = self._samples(calls)
         if len(self._frames) > compiled:
             missing = f"{missing} {RECOMPILED}".strip()
-        parts = Parts(
+        parts = LayerTimes(
             samples,
             recording,
             breaks=self._broken(),

@@ -141,8 +141,8 @@ def test_a_compiler_that_fails_in_the_builder(
 def test_what_may_pass_by_itself_is_not_remembered(error: Exception, expected: bool) -> None:
     wrapped = RuntimeError("InductorError")
     wrapped.__cause__ = error
-    assert transient_errors.may_pass(error) is expected
-    assert transient_errors.may_pass(wrapped) is expected
+    assert transient_errors.is_transient(error) is expected
+    assert transient_errors.is_transient(wrapped) is expected
 
 
 def test_a_cache_folder_that_cannot_be_written(own_caches: Path) -> None:
