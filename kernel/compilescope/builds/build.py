@@ -31,11 +31,11 @@ from ..torch_api.dynamo.process_state import begin
 from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
-from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.autotuning import logging_autotuning
 from ..torch_api.inductor.backward_provenance import backward_mapped
 from ..torch_api.inductor.buffer_nodes import buffers_noted
-from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
-from ..torch_api.inductor.inductor_warnings import hearing
+from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, collecting_skips
+from ..torch_api.inductor.inductor_warnings import collecting_warnings
 from ..torch_api.inductor.retained_backwards import retaining
 from ..torch_api.kernels import loading
 from ..torch_api.process import caches
@@ -44,7 +44,7 @@ from ..torch_api.trace.artifact_names import KERNEL_LOAD
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.spans import timed
 from .call_result import Outcome, outcome_of
-from .cuda_graph_counts import foresee
+from .cuda_graph_counts import predict_outcome
 from .requested_effective import effects_of
 from .sources import PASSES
 from .subject_error import CALL_ERRORS
@@ -135,14 +135,14 @@ def build(
         caches.only(folder),
         recording(records, on_event=follow),
         timed(),
-        tuned(),
+        logging_autotuning(),
         buffers_noted(),
         backward_mapped(),
         retaining(retained),
         loading.watched(built.modules),
         collecting(nodes),
-        hearing(complaints),
-        noting(skips),
+        collecting_warnings(complaints),
+        collecting_skips(skips),
         built.layers.recording(),
         keep,
         quiet(),
@@ -176,7 +176,7 @@ def build(
         )
     else:
         place(built.problem, built.compilations)
-    built.cuda_graphs = foresee(variant, built.compilations, skips, ids, records)
+    built.cuda_graphs = predict_outcome(variant, built.compilations, skips, ids, records)
     built.effective = effects_of(
         variant,
         built.compilations,

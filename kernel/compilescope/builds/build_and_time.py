@@ -69,7 +69,11 @@ def build_variants(
     try:
         reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
-        problem = failures.own(error.error) if isinstance(error, SubjectError) else fault(error)
+        problem = (
+            failures.subject_failure(error.error)
+            if isinstance(error, SubjectError)
+            else fault(error)
+        )
         for name, variant in variants.items():
             yield _failed(name, variant, problem)
         together.all(False)

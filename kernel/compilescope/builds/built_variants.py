@@ -232,7 +232,7 @@ class BuiltVariants:
         self._shared = None
         self.recompiling.clear()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forgets all builds, unless they are in use; from any thread."""
         if not self._is_open:
             self.clear()
@@ -243,4 +243,4 @@ class BuiltVariants:
         If they are in use, this waits until they are not.
         """
         self._is_closed = True
-        self.let_go()
+        self.release()

@@ -12,7 +12,12 @@ from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..isolation.user_state import Snapshot
 from ..measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
-from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
+from ..measure.rounding_errors import (
+    Truth,
+    accept_rounding_errors,
+    compare_with_truth,
+    why_unreliable,
+)
 from ..report import OutputError
 from ..report.problem import GENERATOR, Problem, in_short
 from ..report.references import is_reference
@@ -141,7 +146,7 @@ class Reference:
         for seed in range(_ROUNDINGS):
             if not self._together.any(any(not error.ok for error in output_errors)):
                 break
-            pardon(output_errors, expected, actual, self._rounded_otherwise(seed))
+            accept_rounding_errors(output_errors, expected, actual, self._rounded_otherwise(seed))
         return output_errors
 
     def _comparable(self, outcome: Outcome) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -241,7 +246,7 @@ class Reference:
         }
         truth = Truth(values, f"eager in float64{lone_operators}")
         floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
-        self.why = distrust(floats or self.outcome.values(), truth)
+        self.why = why_unreliable(floats or self.outcome.values(), truth)
         return None if self.why else truth
 
 

@@ -19,7 +19,7 @@ MORE_CALLS = 3
 """Calls after the warm-up call: one records, the others replay or record again."""
 
 
-def foresee(
+def predict_outcome(
     variant: Variant,
     compilations: Sequence[Compilation],
     skips: Sequence[CudaGraphSkip],

@@ -120,7 +120,7 @@ class Measurement:
         except CALL_ERRORS as error:
             self.progress.problem = failures.of_later_call(error)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forgets the builds, unless they are being measured; from any thread."""
         if self.progress.state in ("none", "paused", "done"):
             self._sampler, self._builds = None, {}

@@ -23,16 +23,16 @@ from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import AOTI, settings_of
 from ..torch_api.failures import failures
 from ..torch_api.inductor import codegen, workers
-from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.autotuning import logging_autotuning
 from ..torch_api.inductor.buffer_nodes import buffers_noted
-from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
+from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, collecting_skips
 from ..torch_api.inductor.equal_kernels import EqualKernels
-from ..torch_api.inductor.inductor_warnings import hearing
+from ..torch_api.inductor.inductor_warnings import collecting_warnings
 from ..torch_api.inductor.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.shown_ids import shown
 from .capture_graphs import Captured
-from .cuda_graph_counts import foresee
+from .cuda_graph_counts import predict_outcome
 from .pregenerated_code import Generated, is_on, key_of_settings
 from .requested_effective import effects_of
 
@@ -125,7 +125,7 @@ def _generate(
     if absent:
         for compilation in compilations:
             compilation.absent["code"] = absent
-    graphs = foresee(variant, compilations, generated.skips, ids, records)
+    graphs = predict_outcome(variant, compilations, generated.skips, ids, records)
     effective = effects_of(
         variant, compilations, records, generated.complaints, built=False, cuda_graphs=graphs
     )
@@ -241,11 +241,11 @@ def _lowered(
             with (
                 workers.temporary(),
                 recording(records, on_event=functools.partial(follow, number)),
-                tuned(),
+                logging_autotuning(),
                 buffers_noted(),
                 collecting(nodes),
-                hearing(complaints),
-                noting(skips),
+                collecting_warnings(complaints),
+                collecting_skips(skips),
             ):
                 try:
                     codegen.generate(graph, dict(settings), kernels, other)

@@ -33,7 +33,7 @@ extern "C" int answer() { return sum(std::array<int, 4>{10, 11, 12, 9}); }
 _CALL = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
 
 
-def which(ground: Ground) -> Check:
+def inductor_compiler(ground: Ground) -> Check:
     """The compiler that Inductor takes."""
     try:
         command = toolchain.compiler()
@@ -80,4 +80,4 @@ def vectors(ground: Ground) -> Check:
     return ok("vector instructions", instructions)
 
 
-CHECKS: tuple[Look, ...] = (which, compiles, vectors)
+CHECKS: tuple[Look, ...] = (inductor_compiler, compiles, vectors)

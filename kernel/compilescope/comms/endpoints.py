@@ -114,7 +114,7 @@ class Endpoints:
                 "job_changed", messages.JobChanged(job=report_without_texts.job(job))
             )
         elif kind == "sweep":
-            for news in sweeps.news(self._session, subject):
+            for news in sweeps.changed_cells(self._session, subject):
                 self._clients.tell("sweep_changed", news)
         elif kind == "watch":
             state = self._session.watcher.state()

@@ -137,7 +137,7 @@ def search(report: Report, text: str) -> SearchResult:
     for variant in report.variants:
         for compilation in variant.compilations:
             for stored in texts.listed(compilation):
-                content = texts.at(compilation, stored.text)
+                content = texts.text_at(compilation, stored.text)
                 if not text or text not in content:
                     continue
                 for number, line in enumerate(content.split("\n"), 1):
@@ -160,8 +160,8 @@ def search(report: Report, text: str) -> SearchResult:
 def _result(holder: Compilation | VariantReport, stored: StoredText) -> ArtifactResult:
     return ArtifactResult(
         artifact=stored.artifact(),
-        text=texts.at(holder, stored.text),
-        regions=texts.at(holder, stored.regions) if stored.regions else [],
-        lines=texts.at(holder, stored.text_lines) if stored.text_lines else [],
-        source=texts.at(holder, stored.source) if stored.source else "",
+        text=texts.text_at(holder, stored.text),
+        regions=texts.text_at(holder, stored.regions) if stored.regions else [],
+        lines=texts.text_at(holder, stored.text_lines) if stored.text_lines else [],
+        source=texts.text_at(holder, stored.source) if stored.source else "",
     )

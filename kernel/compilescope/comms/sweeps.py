@@ -63,7 +63,7 @@ def get(session: Session, request: messages.GetSweep) -> messages.SweepResult:
     )
 
 
-def news(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
+def changed_cells(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
     """The cells of a subject's sweep that changed since the last call."""
     changed = session.sweeps.news(subject)
     if changed is None or subject not in session.inspections:

@@ -197,5 +197,5 @@ class CodeGeneration:
             with quiet():
                 self._fn(*self._args, **self._kwargs)
         except CALL_ERRORS as error:
-            return failures.own(error)
+            return failures.subject_failure(error)
         return problem

@@ -97,8 +97,8 @@ class Inspection:
         """Adds to the report."""
         self.asked: Mapping[str, Variant] = {}
         """The variants that the inspection was requested for."""
-        self.likeness: tuple[object, ...] | None = None
-        """The result of `same_call.likeness`; None if no other call is compared with it."""
+        self.call_key: tuple[object, ...] | None = None
+        """The result of `same_call.call_key`; None if no other call is compared with it."""
         self.size = len(walk(self.fn, self.args, self.kwargs).objects)
         """How many objects with state the call reaches: modules, parameters, containers."""
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
@@ -381,10 +381,10 @@ class Inspection:
         """The state of the measurement; any thread may read it."""
         return self._measurement.progress
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Drops the builds, unless they are in use; they are built again when needed."""
-        self._builds.let_go()
-        self._measurement.let_go()
+        self._builds.release()
+        self._measurement.release()
 
     def close(self) -> None:
         """Drops the builds once they are no longer in use; from any thread."""

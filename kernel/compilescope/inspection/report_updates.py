@@ -193,7 +193,7 @@ def conclude(report: Report, variant: VariantReport) -> None:
     add_words(variant)
 
 
-def adopt(
+def add_earlier_variants(
     report: Report, before: Report, but: Collection[str], requested: Collection[Variant]
 ) -> None:
     """Adds the variants of an earlier report, except those named and those requested anew."""

@@ -112,7 +112,7 @@ class Results:
         """
         with self._lock:
             self._order = [variant.name for variant in before.variants]
-            report_updates.adopt(self._report, before, but, list(requested))
+            report_updates.add_earlier_variants(self._report, before, but, list(requested))
 
     def fault(self, error: Exception) -> None:
         """Notes an error of compilescope, which ends the work on this report."""

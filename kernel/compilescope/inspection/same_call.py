@@ -16,7 +16,7 @@ from ..torch_api.operators.tensors import sizes
 from ..torch_api.trace import compiled_callable
 
 
-def likeness(
+def call_key(
     fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[object, ...]:
     """A key that is equal for calls that torch compiles to the same code.

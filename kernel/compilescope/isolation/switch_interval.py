@@ -16,7 +16,7 @@ _set_s = 0.0
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
+def switch_interval_at_most(seconds: float) -> Iterator[None]:
     """Threads that wait for the GIL get it sooner in the block.
 
     Such blocks may overlap, in any threads: the shortest interval counts. The last one to end

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 from ..progress.progress import Monitor
 from ..torch_api.inductor.codegen import free_to_compile
-from .switch_interval import at_most
+from .switch_interval import switch_interval_at_most
 
 SWITCH_S = 0.0005
 """Python's switch interval while requests are answered. With the default of 5 ms, a request waits
@@ -24,7 +24,7 @@ _CANCEL_S = 0.1
 @contextmanager
 def responsive() -> Iterator[None]:
     """Makes Python switch threads more often in the block. Such blocks may overlap."""
-    with at_most(SWITCH_S):
+    with switch_interval_at_most(SWITCH_S):
         yield
 
 

@@ -65,7 +65,7 @@ def learn_patterns(measured: Measured) -> Patterns:
             keys = [key or "" for key in graph.keys]
             patterns[frozenset(keys)] = [
                 (name, keys[site] if site >= 0 else "")
-                for name, site in kernel_times.learn(graph.sites, run)
+                for name, site in kernel_times.kernels_of_run(graph.sites, run)
             ]
     return patterns
 

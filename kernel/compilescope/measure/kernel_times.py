@@ -143,7 +143,7 @@ def _ns(span: Span, empty_ns: float) -> float:
     return max(span.ns - empty_ns, 0.0)
 
 
-def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
+def kernels_of_run(sites: Sequence[Site], run: GraphRun) -> Pattern:
     """The kernels that a run starts on the device, in order, with their launches."""
     spans, _ = assign(sites, run, (), True)
     owners = {

@@ -124,7 +124,7 @@ def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Ten
     )
 
 
-def pardon(
+def accept_rounding_errors(
     errors: Sequence[OutputError],
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
@@ -155,7 +155,7 @@ def pardon(
             error.ok = is_rounding(ours, theirs, other)
 
 
-def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
+def why_unreliable(expected: Mapping[str, Any], truth: Truth) -> str:
     """Why the reference is not trusted, judged by eager's own error against it; empty if it is.
 
     Parameters

@@ -32,7 +32,7 @@ def precompile() -> list[Path]:
 
     from ..torch_api.inductor import headers
 
-    with headers.noting() as header_files:
+    with headers.recording_headers() as header_files:
         for cpp_wrapper in (False, True):
             torch.compiler.reset()
             torch.compile(torch.sin, options={"cpp_wrapper": cpp_wrapper})(torch.ones(8))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..distributed.remote_report import Elsewhere
 from ..inspection.inspection import Inspection
-from ..inspection.same_call import likeness
+from ..inspection.same_call import call_key
 from ..jobs.jobs import Jobs
 from ..report import AS_WRITTEN, IN_CELL, Subject, VariantReport
 from ..report.errors import CompilescopeError
@@ -97,10 +97,10 @@ class Subjects:
     def adopt(self, inspection: Inspection, requested: Mapping[str, Variant]) -> None:
         """Add the results of earlier runs of the same call to a report."""
         new = inspection.report.subject
-        inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
+        inspection.call_key = call_key(inspection.fn, inspection.args, inspection.kwargs)
         for other in dict.fromkeys([new.id, *_replaced(inspection, self.inspections)]):
             before = self.inspections.get(other)
-            if isinstance(before, Inspection) and before.likeness == inspection.likeness:
+            if isinstance(before, Inspection) and before.call_key == inspection.call_key:
                 but = (AS_WRITTEN, IN_CELL, *requested)
                 inspection.results.adopt(before.report, but, requested.values())
 
@@ -140,7 +140,7 @@ def _lighten(inspected: Mapping[str, Inspected]) -> None:
     """Drops the builds of all but the latest subjects."""
     for subject in list(inspected.values())[:-BUILT]:
         if isinstance(subject, Inspection):
-            subject.let_go()
+            subject.release()
 
 
 def _replaced(new: Inspected, inspected: Mapping[str, Inspected]) -> list[str]:

@@ -117,7 +117,7 @@ def pack(
 def unpack(data: bytes, world: Any) -> Call:
     """The call, its tensors on the target's device and without data.
 
-    torch's modes and settings are those that it came with, until `let_go`.
+    torch's modes and settings are those that it came with, until `leave_inference_mode`.
 
     Raises
     ------
@@ -173,9 +173,12 @@ def _load(library: str) -> None:
 
 
 def put_in_force(data: bytes) -> _Packed:
-    """Puts a call's modes and settings in force, until `let_go`; makes nothing of the call."""
+    """Puts a call's modes and settings in force, until `leave_inference_mode`.
+
+    It makes nothing of the call.
+    """
     packed = msgspec.msgpack.decode(data, type=_Packed)
-    let_go()
+    leave_inference_mode()
     portable_settings.apply(pickle.loads(packed.settings))
     SavedModes().put(pickle.loads(packed.modes))
     if packed.inference:
@@ -183,7 +186,7 @@ def put_in_force(data: bytes) -> _Packed:
     return packed
 
 
-def let_go() -> None:
+def leave_inference_mode() -> None:
     """Leaves inference mode, if a call was made in it."""
     _in_force.close()
 

@@ -153,7 +153,7 @@ def tiers_of(compiled: Any = None) -> Tiers:
             "Tiers belong to what torch.compile returned.",
             'Give what compilescope.tiered or torch.compile(…, backend="compilescope") returned.',
         )
-    return Tiers(graphs=[graph.report() for graph in graphs.of(context)])
+    return Tiers(graphs=[graph.report() for graph in graphs.graphs_of(context)])
 
 
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
@@ -173,7 +173,7 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
         )
     check_function("compiled", compiled)
     tiers_of(compiled)
-    for graph in graphs.of(compile_calls.context_of(compiled)):
+    for graph in graphs.graphs_of(compile_calls.context_of(compiled)):
         graph.pin(tier)
     return tiers_of(compiled)
 

@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from ..isolation.switch_interval import at_most
+from ..isolation.switch_interval import switch_interval_at_most
 
 _IDLE_S = 30.0
 _SWITCH_S = 0.0002
@@ -134,7 +134,7 @@ atexit.register(_stop)
 
 
 @contextlib.contextmanager
-def giving_way() -> Iterator[None]:
+def releasing_gil_sooner() -> Iterator[None]:
     """Threads release the GIL sooner within the block."""
-    with at_most(_SWITCH_S):
+    with switch_interval_at_most(_SWITCH_S):
         yield

@@ -208,7 +208,7 @@ class BackgroundCheck(ComparingStage):
             _copies.remove(_bytes_of(kept))
 
     def _compare(self, samples: list[_Sample]) -> None:
-        with background.giving_way():
+        with background.releasing_gil_sooner():
             sample = samples.pop()
             copied = sample.copied
             try:
@@ -227,7 +227,10 @@ class BackgroundCheck(ComparingStage):
     def _outcome(self, sample: _Sample) -> Outcome:
         shared = sum(bytes_of(held.value) for held in sample.inputs if held.version is not None)
         try:
-            with torch.no_grad(), background_runs.beside(self._device, sample.event):
+            with (
+                torch.no_grad(),
+                background_runs.running_in_background(self._device, sample.event),
+            ):
                 if not background_runs.has_room(self._device, shared):
                     return "unknown"
                 values = [held.value for held in sample.inputs]

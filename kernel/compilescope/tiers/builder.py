@@ -155,7 +155,7 @@ class Builder:
             self._begun.add(name)
             graph.begin()
         elif what == END:
-            with background.giving_way():
+            with background.releasing_gil_sooner():
                 self._hear_end(name, graph, folder)
 
     def _hear_end(self, name: str, graph: TieredGraph, folder: Path) -> None:

@@ -150,7 +150,7 @@ _DISTURBED = (
 _QUIET = "Start the process again with one thread that calls it until the C++ wrapper serves."
 
 
-def off(wrong: list[OutputError], other: str) -> str:
+def deviation_text(wrong: list[OutputError], other: str) -> str:
     """The deviation of results from another tier's, in words."""
     worst = max(wrong, key=lambda error: error.max_abs)
     return (

@@ -11,7 +11,7 @@ from ..report.tiers import SwapGain, Tier
 from ..torch_api.inductor.graph_recording import Loaded, pool_bytes
 from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck
-from .check import Check, first_line, off
+from .check import Check, deviation_text, first_line
 from .recording import LIMIT, Recorded, Recording, Replays
 from .tier_warning import warn_once
 from .wrappers import Wrappers, gpus, wrappers_of
@@ -165,7 +165,9 @@ class CudaGraphsTier:
         third.seconds = recorded.seconds
         if wrong is not None:
             self.fail(
-                first_line(wrong) if isinstance(wrong, Exception) else off(wrong, "C++ wrapper"),
+                first_line(wrong)
+                if isinstance(wrong, Exception)
+                else deviation_text(wrong, "C++ wrapper"),
                 detail=message_of(wrong) if isinstance(wrong, Exception) else "",
             )
             return

@@ -23,7 +23,7 @@ def add(context: Any, graph: TieredGraph) -> None:
         graphs.append(graph)
 
 
-def of(context: Any) -> list[TieredGraph]:
+def graphs_of(context: Any) -> list[TieredGraph]:
     """The graphs of one call of ``torch.compile`` that can still be called."""
     with _lock:
         return [graph for graph in _graphs.get(context, ()) if graph.is_alive]

@@ -28,7 +28,7 @@ from . import background, observers
 from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck
 from .cached_files import CachedFiles, Rejection
-from .check import Check, UncheckedError, first_line, off
+from .check import Check, UncheckedError, deviation_text, first_line
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
 from .recording import Recording
@@ -226,7 +226,7 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            with background.giving_way():
+            with background.releasing_gil_sooner():
                 loaded = self._load(compiled, gives_way=True)
         except UnlikeError as error:
             self.files.forget_result()
@@ -366,7 +366,7 @@ class TieredGraph:
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
             self.fail(self._what(_ANOTHER_RESULT), why, remedy=_REPORT)
         else:
-            self.reject(_ANOTHER_RESULT, off(wrong, "Python wrapper"), remedy=_REPORT)
+            self.reject(_ANOTHER_RESULT, deviation_text(wrong, "Python wrapper"), remedy=_REPORT)
 
     def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self.compiled

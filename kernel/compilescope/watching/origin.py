@@ -33,6 +33,6 @@ class Origin(NamedTuple):
             compilation.cell_file = self.cell.file
 
 
-def here() -> Origin:
+def current_origin() -> Origin:
     """The origin of this thread's current compilation."""
     return Origin(current(), notebook_cells.running())

@@ -25,13 +25,13 @@ from ..report.variant import Variant
 from ..torch_api.dynamo.compiled_code import note_code
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment
-from ..torch_api.trace.compile_calls import noting
+from ..torch_api.trace.compile_calls import recording_compile_calls
 from ..torch_api.trace.graphs import collecting_everywhere
-from ..torch_api.trace.process_trace import overhear
+from ..torch_api.trace.process_trace import forward_trace_events
 from ..torch_api.trace.trace import Event
 from .live_report import LiveReport
 from .log import PATIENCE_S, WatchLog
-from .origin import here
+from .origin import current_origin
 
 MEMORY_MB = 256.0
 """The default memory limit of a watch."""
@@ -110,9 +110,9 @@ class Watch:
             self._others = frozenset(graph.number for graph in current()) - self._tiers.keys()
             with contextlib.ExitStack() as hooks:
                 hooks.enter_context(collecting_everywhere(ledger.printed, self._failed))
-                hooks.enter_context(noting())
+                hooks.enter_context(recording_compile_calls())
                 hooks.callback(note_code(self._on_code, self._failed))
-                hooks.callback(overhear(self._on_event, self._failed))
+                hooks.callback(forward_trace_events(self._on_event, self._failed))
                 self._stopping.clear()
                 self._thread = threading.Thread(
                     target=self._run, name="compilescope-watch", daemon=True
@@ -225,7 +225,7 @@ class Watch:
             self._ledger.stream.put(event)
             return
         name = name_of(event.metadata)
-        self._ledger.stream.put(event, here() if name in _TELLING else None)
+        self._ledger.stream.put(event, current_origin() if name in _TELLING else None)
         if name in _ENDINGS or name == "dynamo_start":
             self._news.set()
 

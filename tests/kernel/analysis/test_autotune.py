@@ -12,7 +12,7 @@ import torch
 from compilescope.analysis.settings.autotune import add_compile_times, read_autotunings
 from compilescope.capture.records import Record
 from compilescope.report import Kernel
-from compilescope.torch_api.inductor.autotuning import tuned
+from compilescope.torch_api.inductor.autotuning import logging_autotuning
 from compilescope.torch_api.trace.artifact_names import AUTOTUNING
 from compilescope.torch_api.trace.trace import Event, listening
 from torch._inductor.select_algorithm import AlgorithmSelectorCache, get_algorithm_selector_cache
@@ -214,7 +214,7 @@ def test_the_kernels_autotuner_is_heard(monkeypatch):
         heuristics.CachingAutotuner, "coordinate_descent_tuning", lambda self, launcher: big
     )
     events: list[Event] = []
-    with listening(events.append), tuned():
+    with listening(events.append), logging_autotuning():
         heuristics.CachingAutotuner.benchmark_all_configs(Tuner())
         heuristics.CachingAutotuner.coordinate_descent_tuning(Tuner(), small)
     records = [Record(event="artifact", metadata=e.metadata, payload=e.payload) for e in events]
@@ -237,8 +237,8 @@ def selector() -> tuple[object, object]:
 def test_two_blocks_at_once_hear_of_each_choice_once():
     savers = get_algorithm_selector_cache().feedback_saver_fns
     before = len(savers)
-    with tuned():
-        with tuned():
+    with logging_autotuning():
+        with logging_autotuning():
             assert len(savers) == before + 1
         assert len(savers) == before + 1
     assert len(savers) == before

@@ -13,7 +13,7 @@ from compilescope.analysis.settings.cuda_graphs import Said, add_counts, cuda_gr
 from compilescope.analysis.settings.effective import cuda_graphs_row
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, CudaGraphs, Graph, Node, Report
-from compilescope.torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip, noting
+from compilescope.torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip, collecting_skips
 from torch import Tensor
 
 AROUND_CPP = not torch.__version__.startswith("2.11.")
@@ -212,7 +212,7 @@ def test_skips_are_heard_and_the_loggers_stay_as_they_are() -> None:
     before = (logger.level, list(logger.handlers))
     cuda_graph_skips: list[CudaGraphSkip] = []
     own = logging.getLogger("torch._inductor.cudagraph_utils.__cudagraphs")
-    with noting(cuda_graph_skips):
+    with collecting_skips(cuda_graph_skips):
         own.warning("skipping cudagraphs due to %s", "x")
         own.warning("skipping cudagraphs due to %s", "x")
         own.warning("CUDAGraph supports dynamic shapes")

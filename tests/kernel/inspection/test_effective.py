@@ -210,7 +210,7 @@ def test_complaints_are_heard_and_the_loggers_stay_as_they_are() -> None:
     logger = logging.getLogger("torch._inductor")
     before = (logger.level, list(logger.handlers), logger.propagate)
     texts: list[str] = []
-    with inductor_warnings.hearing(texts):
+    with inductor_warnings.collecting_warnings(texts):
         logging.getLogger("torch._inductor.utils").warning("Not enough SMs (%d)", 4)
         logging.getLogger("torch._inductor.utils").warning("Not enough SMs (%d)", 4)
         logging.getLogger("torch._inductor.utils").info("nothing to hear")

@@ -15,10 +15,10 @@ from compilescope.builds.call_result import outcome_of
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
 from compilescope.measure.rounding_errors import (
     Truth,
+    accept_rounding_errors,
     as_good,
     compare_with_truth,
-    distrust,
-    pardon,
+    why_unreliable,
 )
 from compilescope.report import OutputError
 
@@ -182,7 +182,7 @@ def test_a_float_may_be_as_wrong_as_eagers_is() -> None:
     assert error.ok
     assert error.eager_reference_abs == pytest.approx(2.53125 - 2.5235)
     errors = compare(expected, actual)
-    pardon(errors, expected, actual, {"output": 2.5078125})
+    accept_rounding_errors(errors, expected, actual, {"output": 2.5078125})
     assert only(errors).ok
 
 
@@ -316,6 +316,6 @@ def test_what_has_no_higher_precision_has_no_reference() -> None:
 
 def test_a_truth_that_is_another_computation_is_not_believed() -> None:
     values = torch.rand(100) + 1
-    assert distrust({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
-    assert "random numbers" in distrust({"a": values}, Truth({"a": values.double() * 1.1}))
-    assert distrust({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""
+    assert why_unreliable({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
+    assert "random numbers" in why_unreliable({"a": values}, Truth({"a": values.double() * 1.1}))
+    assert why_unreliable({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""

@@ -131,7 +131,7 @@ def test_without_a_compiler(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> 
     import torch._inductor.config as config
 
     with config.patch({"cpp.cxx": ("/nowhere/g++",)}):
-        check = compiler.which(ground)
+        check = compiler.inductor_compiler(ground)
     assert check.state == "problem"
     assert "CXX" in check.remedy or "xcode" in check.remedy
 

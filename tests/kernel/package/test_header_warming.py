@@ -96,7 +96,7 @@ def test_what_builds_take_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     header.write_text("")
     header.with_suffix(".h.gch").write_text("")
     monkeypatch.setattr(headers.codecache, "_precompile_header", lambda name: str(header))
-    with headers.noting() as result:
+    with headers.recording_headers() as result:
         assert headers.codecache._precompile_header("wrapper.h") == str(header)
     assert result == [tmp_path / "a.h.gch"]
     warm_headers_child.note(result, tmp_path / "marker.txt")

@@ -480,7 +480,7 @@ def test_a_measurement_keeps_no_state_and_no_build(monkeypatch: pytest.MonkeyPat
     compiled = weakref.ref(inspection._builds.build("quick").compiled)
     gc.collect()
     assert not restored
-    inspection.let_go()
+    inspection.release()
     gc.collect()
     assert compiled() is None
 

@@ -21,7 +21,7 @@ from compilescope.report.measurements.deployment import (
 )
 from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
-from compilescope.studies.deploy.way_process import _is_accurate, blame
+from compilescope.studies.deploy.way_process import _is_accurate, why_no_result
 from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
 from compilescope.views.html import report as html
@@ -278,7 +278,7 @@ def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
         (scaled, "torch failed with NotImplementedError: no such cache"),
         (fails, "The subject raised ValueError: no row"),
     ):
-        problem = blame(
+        problem = why_no_result(
             NotImplementedError("no such cache"),
             Call(fn, *arguments),
             ModuleCode(fn),

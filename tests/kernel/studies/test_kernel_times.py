@@ -8,7 +8,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.comms import report_parts
-from compilescope.measure.kernel_times import Site, learn, measure
+from compilescope.measure.kernel_times import Site, kernels_of_run, measure
 from compilescope.report import Kernel, Launch, Report, VariantReport
 from compilescope.torch_api.kernels import timers
 from compilescope.torch_api.kernels.profiler_events import (
@@ -258,7 +258,7 @@ def replay() -> GraphRun:
 
 
 def test_library_calls_in_a_cuda_graph_are_known_by_what_was_seen_without_one() -> None:
-    times, reasons = measure(SITES, [[replay()]], pattern=learn(SITES, python_wrapper()))
+    times, reasons = measure(SITES, [[replay()]], pattern=kernels_of_run(SITES, python_wrapper()))
     assert [times[place].samples_us for place in range(4)] == [[0.01], [0.023], [0.013], [0.014]]
     assert all(time.replayed for time in times.values())
     assert not reasons

@@ -177,7 +177,7 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
 
     def observe(kind: str, about: str, job: Any) -> None:
         if kind == "sweep":
-            changes.extend(sweeps.news(session, about))
+            changes.extend(sweeps.changed_cells(session, about))
 
     session.observe(observe)
 

@@ -99,7 +99,7 @@ def _value(switch: str, value: Any) -> str:
     return str(value) if value is not None else "default"
 
 
-def in_vain(variant: VariantReport, switches: Sequence[str]) -> list[str]:
+def unapplied_settings(variant: VariantReport, switches: Sequence[str]) -> list[str]:
     """The settings of these switches that torch did not apply as requested."""
     settings = [name for switch in switches for name in _EFFECTS.get(switch, ())]
     return [

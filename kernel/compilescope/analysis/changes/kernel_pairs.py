@@ -34,7 +34,7 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
                 partners[index] = candidates.popleft()
 
     both = baseline, kernels
-    codes = [[what(kernel) for kernel in side] for side in both]
+    codes = [[computation_of(kernel) for kernel in side] for side in both]
     nodes = [[_nodes(kernel) for kernel in side] for side in both]
     match(*(list(zip(*keys, strict=True)) for keys in zip(codes, nodes, strict=True)))
     match(*codes)
@@ -48,7 +48,7 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
     return pairs + [(baseline[index], None) for index in sorted(left)]
 
 
-def what(kernel: Kernel) -> str:
+def computation_of(kernel: Kernel) -> str:
     """What a kernel computes: its code without its name, or the operator of a library call."""
     return operator(kernel.name) if kernel.language == "extern" else body(kernel) or kernel.name
 

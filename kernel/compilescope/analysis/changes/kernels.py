@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...report import Compilation, Direction, Effective, Kernel, KernelChange, VariantReport
 from ..wrapper.kernel_bodies import body_lines
-from .kernel_pairs import Pair, pair_kernels, what
+from .kernel_pairs import Pair, computation_of, pair_kernels
 from .launches import launch_settings, launching
 
 _LANGUAGES = {
@@ -90,7 +90,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
     if ours.language != theirs.language:
         change.outcome, change.lines = "differs", len(body_lines(ours))
         change.why = f"It is {_called(ours)} here, and {_called(theirs)} there."
-    elif what(ours) == what(theirs):
+    elif computation_of(ours) == computation_of(theirs):
         change.outcome = "identical" if ours.name == theirs.name else "renamed"
         change.why = launching(theirs, ours)
     else:
@@ -160,7 +160,9 @@ def _where_work_went(
 
 def _is_same(pair: Pair) -> bool:
     theirs, ours = pair
-    return theirs is not None and ours is not None and what(theirs) == what(ours)
+    return (
+        theirs is not None and ours is not None and computation_of(theirs) == computation_of(ours)
+    )
 
 
 def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ...report import Change, Changes, KernelChange, Report, VariantReport, is_record
 from ..wrapper.launches import codes_of
-from .beside_kernels import count_of, in_vain, other_changes, switches
+from .beside_kernels import count_of, other_changes, switches, unapplied_settings
 from .kernels import kernel_changes
 
 _AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
@@ -128,7 +128,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) 
             f"{baseline.requested.backend} generates neither."
         )
     parts = [_kernels(changes.kernels), _wrapper(baseline, variant), *_rest(changes.changes)]
-    if useless := in_vain(variant, changes.switches):
+    if useless := unapplied_settings(variant, changes.switches):
         parts.append(f"not as requested: {', '.join(useless)}")
     return start + "; ".join(part for part in parts if part) + "."
 

@@ -56,7 +56,7 @@ def find(texts: Iterable[StoredText], name: str) -> StoredText | None:
     return next((text for text in texts if text.name == name), None)
 
 
-def at(struct: Any, place: str) -> Any:
+def text_at(struct: Any, place: str) -> Any:
     """What stands at a place, as `StoredText` names places."""
     value = struct
     for step in place.split("/"):
@@ -80,7 +80,7 @@ def reason(compilation: Compilation, name: str) -> str:
     if name.startswith("kernel."):
         return compiled.reason(compilation, name)
     place = reason_place(compilation, name)
-    return str(at(compilation, place)) if place else ""
+    return str(text_at(compilation, place)) if place else ""
 
 
 def reason_place(compilation: Compilation, name: str) -> str:

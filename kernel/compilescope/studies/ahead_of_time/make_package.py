@@ -20,7 +20,7 @@ from ..context import StudyContext
 from ..first_calls.processes import (
     AFTER_DEATH,
     AFTER_TIMEOUT,
-    how_it_ended,
+    describe_ending,
     last_words,
     packed,
     task,
@@ -86,7 +86,7 @@ def _package(ended: Ended, result_file: Path) -> Package:
     problem = Problem(
         severity="error",
         what="The package was not made.",
-        why=how_it_ended(ended, TIMEOUT_S),
+        why=describe_ending(ended, TIMEOUT_S),
         remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
         detail=last_words(ended),
     )

@@ -119,7 +119,7 @@ class _Making:
         try:
             fn(*args, **kwargs)
         except Exception as eager_error:  # noqa: BLE001 - it is the subject's problem
-            return failures.own(eager_error)
+            return failures.subject_failure(eager_error)
         finally:
             self._snapshot.restore()
         return ahead_of_time.refusal(error)

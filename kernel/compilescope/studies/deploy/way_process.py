@@ -76,7 +76,7 @@ def _work(inside: ChildProcess) -> WayResult:
             _wait(header["device"])
         except Exception as error:  # noqa: BLE001 - it is the way's problem
             module_code.note_compiled()
-            result.problem = blame(error, call, module_code, snapshot.restore)
+            result.problem = why_no_result(error, call, module_code, snapshot.restore)
             return result
         result.first_s = time.perf_counter() - start
         module_code.note_compiled()
@@ -92,7 +92,7 @@ def _work(inside: ChildProcess) -> WayResult:
     return result
 
 
-def blame(
+def why_no_result(
     error: Exception, call: Call, module_code: ModuleCode, restore: Callable[[], None]
 ) -> Problem:
     """Why a way to deploy has no result: the subject's exception if the call as written fails."""
@@ -103,7 +103,7 @@ def blame(
         with module_code.original():
             call.fn(*call.args, **call.kwargs)
     except Exception as eager_error:  # noqa: BLE001 - it is the subject's
-        return failures.own(eager_error)
+        return failures.subject_failure(eager_error)
     finally:
         restore()
     return failures.of_way(error)

@@ -89,13 +89,13 @@ def first_call(
         return ended.result
     return Problem(
         severity="error",
-        what=how_it_ended(ended, TIMEOUT_S),
+        what=describe_ending(ended, TIMEOUT_S),
         remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
         detail=last_words(ended),
     )
 
 
-def how_it_ended(ended: Ended, timeout_s: float) -> str:
+def describe_ending(ended: Ended, timeout_s: float) -> str:
     """What became of a process that gave nothing, in a sentence."""
     if ended.how == "timeout":
         return f"It was ended after {timeout_s:g} s."

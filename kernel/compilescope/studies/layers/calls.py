@@ -10,7 +10,12 @@ import msgspec
 import torch
 
 from ...torch_api.dynamo.compiled_graphs import KeptGraph
-from ...torch_api.dynamo.frames import BackwardCall, backward_alone, hooked, nothing
+from ...torch_api.dynamo.frames import (
+    BackwardCall,
+    backward_alone,
+    skipped_function,
+    without_new_compilations,
+)
 from ...torch_api.inductor.wrapper_launches import LaunchCall, again, is_python_wrapper, launches_of
 from .recording import Frame, Recording, Unit
 
@@ -110,7 +115,7 @@ class Calls:
         backward: Callable[[Any], Any] | None,
         synchronize: Callable[[], None] | None,
     ) -> None:
-        self.timed[NOTHING] = Timed(call=hooked(nothing, self._compiled))
+        self.timed[NOTHING] = Timed(call=without_new_compilations(skipped_function, self._compiled))
         self.timed[WHOLE] = Timed(call=_then(call, synchronize), stubs="none", restores=True)
         self.timed[STUBBED] = Timed(call=call, restores=True)
         if synchronize is not None:
@@ -157,7 +162,7 @@ class Calls:
         if self.recording.sole is frame:
             del codes[GUARDED]  # that is the whole call
         for name, code in codes.items():
-            call = hooked(frame.call.bound(code), self._compiled)
+            call = without_new_compilations(frame.call.bound(code), self._compiled)
             modes = [self._grad, not self._grad]
             mode = next((mode for mode in modes if self._reaches(frame, call, mode)), None)
             if mode is not None:

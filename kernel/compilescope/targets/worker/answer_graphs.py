@@ -16,7 +16,7 @@ from ...measure.garbage_collection import gc_disabled
 from ...report.variant import Variant
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.inductor import codegen, workers
-from ...torch_api.inductor.autotuning import tuned
+from ...torch_api.inductor.autotuning import logging_autotuning
 from ...torch_api.targets.lowered import LoweredGraph, collecting
 from .. import packed_call
 from ..check_request import GraphsAsked, GraphsGiven
@@ -52,7 +52,7 @@ def _attempt(
 ) -> Exception | None:
     """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
     lowered_graphs: list[LoweredGraph] = []
-    with workers.temporary(), tuned(), collecting(lowered_graphs):
+    with workers.temporary(), logging_autotuning(), collecting(lowered_graphs):
         try:
             codegen.generate(graph, settings)
         except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason

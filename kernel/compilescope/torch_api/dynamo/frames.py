@@ -124,7 +124,7 @@ def _call_of(frame: types.FrameType, parent: FrameCall | None) -> FrameCall:
     )
 
 
-def hooked(call: Callable[[], Any], compiled: Any) -> Callable[[], Any]:
+def without_new_compilations(call: Callable[[], Any], compiled: Any) -> Callable[[], Any]:
     """``call`` as under ``torch.compile``, which uses its compilations but adds none.
 
     Parameters
@@ -153,11 +153,11 @@ def _isolation(compiled: Any) -> int:
     return int(getattr(context, "_isolate_recompiles_id", -1))
 
 
-def nothing() -> None:
+def skipped_function() -> None:
     """A function that Dynamo never compiles."""
 
 
-skip(nothing)
+skip(skipped_function)
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ def explain(error: BaseException) -> Problem | None:
     problem = cpp_messages.explain(text, cause)
     called = _called(frames)
     if problem is None and called and type(error) is RuntimeError and not text:
-        problem = cpp_messages.silent()
+        problem = cpp_messages.problem_without_message()
     if problem is None:
         return None
     line = generated_line(problem.facts.get("file", ""), problem.facts.get("line", ""))

@@ -89,7 +89,7 @@ def explain(text: str, cause: str = "") -> Problem | None:
     return None
 
 
-def silent() -> Problem:
+def problem_without_message() -> Problem:
     """The problem of an exception that came out of the generated C++ without a message."""
     return _problem(
         "The generated C++ raised an exception without a message.",

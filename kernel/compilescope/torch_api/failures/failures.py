@@ -38,7 +38,7 @@ from . import backend, cpp, cpp_compiler, disk
 
 def explain(error: BaseException) -> Problem:
     """The problem for an exception that was raised while a subject was compiled or run."""
-    return of_torch(error) or _ours(error) or own(error)
+    return of_torch(error) or _ours(error) or subject_failure(error)
 
 
 def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
@@ -98,7 +98,7 @@ def of_later_call(error: BaseException) -> Problem:
         of_torch(error)
         or _ours(error)
         or msgspec.structs.replace(
-            own(error),
+            subject_failure(error),
             why="The call went well at first. To be timed and studied it is made many times, and a "
             "later one raised this.",
             remedy="Inspect a call that can be made again and again: one that does not use up or "
@@ -168,7 +168,7 @@ def _internal(error: BaseException, detail: str) -> Problem:
     )
 
 
-def own(error: BaseException) -> Problem:
+def subject_failure(error: BaseException) -> Problem:
     """The problem for an exception that the subject raises with or without torch.compile."""
     if isinstance(error, dynamo.UncapturedHigherOrderOpError):
         # In eager torch.cond compiles its branches by itself.

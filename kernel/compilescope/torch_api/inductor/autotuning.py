@@ -37,7 +37,7 @@ _MS = 1e3
 
 
 @contextlib.contextmanager
-def tuned() -> Iterator[None]:
+def logging_autotuning() -> Iterator[None]:
     """Logs what torch measures in the block to this context's trace."""
     # This imports Inductor's lowerings, so it waits until something is compiled.
     from torch._inductor.select_algorithm import (

@@ -116,7 +116,7 @@ def mark(device: int | None) -> Any:
 
 
 @contextlib.contextmanager
-def beside(device: int | None, event: Any) -> Iterator[None]:
+def running_in_background(device: int | None, event: Any) -> Iterator[None]:
     """For the rest of this thread, the calls of other threads come first.
 
     On a GPU the block has a stream of its own, which waits for the event; the block ends when the

@@ -37,7 +37,7 @@ _noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
 
 
 @contextlib.contextmanager
-def noting(skips: list[CudaGraphSkip]) -> Iterator[None]:
+def collecting_skips(skips: list[CudaGraphSkip]) -> Iterator[None]:
     """Appends the reasons that torch logs in this context for skipping CUDA graphs to ``skips``."""
     token = _noted.set(skips)
     try:

@@ -48,7 +48,7 @@ def precompiles() -> bool:
 
 
 @contextlib.contextmanager
-def noting() -> Iterator[list[Path]]:
+def recording_headers() -> Iterator[list[Path]]:
     """Yields the precompiled headers that builds in the block use, new and existing ones."""
     names: Any = codecache
     precompile_header = names._precompile_header

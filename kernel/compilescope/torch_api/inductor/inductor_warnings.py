@@ -100,7 +100,7 @@ _collected: ContextVar[list[str] | None] = ContextVar(
 
 
 @contextlib.contextmanager
-def hearing(complaints: list[str]) -> Iterator[None]:
+def collecting_warnings(complaints: list[str]) -> Iterator[None]:
     """Appends Inductor's warnings in this context to ``complaints``; changes no log level."""
     handler = _Handler(logging.WARNING)
     logger = logging.getLogger("torch._inductor")

@@ -34,7 +34,7 @@ from ..process.patching import patched
 from ..trace.artifact_names import AUTOTUNING, OUTPUT_CODE
 from ..trace.trace import Event, listening
 from .equal_kernels import EqualKernels, is_proven
-from .inductor_warnings import hearing
+from .inductor_warnings import collecting_warnings
 from .output_code import log_output_code
 
 RENEWED = (
@@ -127,7 +127,11 @@ class OtherWrapper:
             self.missing = self.missing or "graphs in the graph"
             return
         try:
-            with state.afterwards(), listening(self.events.append), hearing(self.complaints):
+            with (
+                state.afterwards(),
+                listening(self.events.append),
+                collecting_warnings(self.complaints),
+            ):
                 self._generate(graph)
         except Exception as error:  # noqa: BLE001 - whatever it is comes again, from the start
             self.missing = f"{type(error).__name__}: {error}"

@@ -47,13 +47,13 @@ class Call(NamedTuple):
     """The ``torch.compile`` call behind a compilation, as far as it is known."""
 
     where: SourceLine | None
-    """Its line; None for a call before `noting` began."""
+    """Its line; None for a call before `recording_compile_calls` began."""
     wrapped: str = ""
     """What it compiled: ``f (model.py:12)``."""
 
 
 @contextlib.contextmanager
-def noting() -> Iterator[None]:
+def recording_compile_calls() -> Iterator[None]:
     """Records where ``torch.compile`` is called in the block."""
     with patched(_BASE, "__call__", _note):
         skip(_BASE.__call__, _note, _caller)

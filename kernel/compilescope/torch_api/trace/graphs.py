@@ -20,7 +20,7 @@ from torch.fx import Node as FxNode
 
 from ...report import Node, SourceLine
 from ..process.patching import patched
-from .node_origins import NotedNodes, trail
+from .node_origins import NotedNodes, recorded_origins
 from .printed_graphs import LastText
 from .trace import is_users_own
 
@@ -45,7 +45,7 @@ class Collected(NotedNodes):
                 node.inputs = [prefix + name for name in node.inputs]
                 node.users = [prefix + name for name in node.users]
             self.append(node)
-            self.trails[node.name] = trail(fx_node)
+            self.trails[node.name] = recorded_origins(fx_node)
         for name, child in _graphs_in(graph):
             self._add(child, f"{prefix}{name}.")
 

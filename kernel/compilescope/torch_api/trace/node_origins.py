@@ -50,7 +50,7 @@ class NotedNodes(list[Node]):
         self.trails: dict[str, Trail] = {}
 
 
-def trail(node: FxNode) -> Trail:
+def recorded_origins(node: FxNode) -> Trail:
     """Read the origins that torch recorded on a node."""
     meta = node.meta
     calls = meta.get("source_fn_stack") or meta.get("fwd_source_fn_stack") or ()

@@ -49,7 +49,7 @@ _UNREAD_ENDS = ("_ORIGINAL_BYTECODE", "_MODIFIED_BYTECODE")
 _METRICS = frozenset(("compilation_metrics", "bwd_compilation_metrics"))
 
 
-def overhear(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], None]:
+def forward_trace_events(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], None]:
     """Sends the user's trace events of all threads to ``sink``; returns a function that stops it.
 
     Events of inspections and unread events are left out. ``sink`` runs within the user's

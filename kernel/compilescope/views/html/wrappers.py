@@ -75,7 +75,7 @@ def shown(pair: Pair, most: int) -> Shown:
     return Shown(columns, rows, 0)
 
 
-def tint(launch: int) -> str:
+def launch_colour(launch: int) -> str:
     """Return the CSS of a launch's cells: one hue for the launch in both columns.
 
     From teal to violet: red and yellow would read as "wrong". The tint is an image over the

@@ -282,7 +282,7 @@ def test_a_result_that_comes_during_an_inspection_is_loaded_after_it(
     monkeypatch.setattr(TieredGraph, "begin", lambda self: begun.set())
     compiled = cs.tiered(subject)
     compiled(X)
-    (graph,) = graphs.of(compile_calls.context_of(compiled))
+    (graph,) = graphs.graphs_of(compile_calls.context_of(compiled))
     assert begun.wait(600)
     with caches.only(tmp_path / "an inspection's"):
         while not graph.files.result.exists():
