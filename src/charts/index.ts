@@ -2,5 +2,5 @@ export { Chart } from './chart';
 export type { MakeFigure } from './plot';
 export { asText } from './plotly';
 export type { IFigure, ITrace } from './plotly';
-export { fade, onThemeChange } from './theme';
+export { withOpacity, onThemeChange } from './theme';
 export type { IChartTheme } from './theme';

@@ -1,6 +1,6 @@
 import type { IFigure } from './plotly';
 import type { IChartTheme } from './theme';
-import { fade } from './theme';
+import { withOpacity } from './theme';
 
 /**
  * What Plotly is told once: no tools, no logo, nothing from outside.
@@ -61,7 +61,7 @@ function axis(
     automargin: true,
     color: theme.muted,
     fixedrange: true,
-    gridcolor: fade(theme.line, 0.4),
+    gridcolor: withOpacity(theme.line, 0.4),
     linecolor: theme.line,
     tickangle: 0,
     tickcolor: theme.line,

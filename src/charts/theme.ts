@@ -79,7 +79,7 @@ export function readChartTheme(host: HTMLElement): IChartTheme {
  *
  * @param opacity - Between 0 and 1.
  */
-export function fade(colour: string, opacity: number): string {
+export function withOpacity(colour: string, opacity: number): string {
   const [r, g, b] = channelsOf(colour);
   return `rgba(${r}, ${g}, ${b}, ${opacity})`;
 }

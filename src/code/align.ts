@@ -12,7 +12,7 @@ export interface IAnchor {
 /**
  * The heights (in pixels, without any spacers) at which an anchor's lines begin.
  */
-export interface ITops {
+export interface IAnchorTops {
   left: number;
   right: number;
 }
@@ -69,7 +69,10 @@ export function matchRegions(
  * @returns For each anchor, the height of the spacer above its line on either side; of the two at
  * most one is above zero.
  */
-export function spacerHeights(tops: readonly ITops[], slack = 0.75): ITops[] {
+export function spacerHeights(
+  tops: readonly IAnchorTops[],
+  slack = 0.75
+): IAnchorTops[] {
   let left = 0;
   let right = 0;
   return tops.map(top => {

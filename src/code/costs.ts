@@ -51,7 +51,7 @@ export function costsOf(
 /**
  * What the cursor's step, or the selected one, costs on either side.
  */
-export interface ITold {
+export interface ICursorCosts {
   readonly kind: Step['kind'];
   readonly left: Step | null;
   readonly right: Step | null;
@@ -60,11 +60,11 @@ export interface ITold {
 /**
  * The step of a line and its partner on the other side; null where the line has none.
  */
-export function tell(
+export function costsAtLine(
   costs: Readonly<Record<Side, ICosts | null>>,
   side: Side,
   line: number
-): ITold | null {
+): ICursorCosts | null {
   const step = costs[side]?.byLine.get(line) ?? null;
   return step && { kind: step.kind, ...pair(costs, step.key), [side]: step };
 }
@@ -72,10 +72,10 @@ export function tell(
 /**
  * The steps of a key on both sides; null where neither has one.
  */
-export function tellKey(
+export function costsOfKey(
   costs: Readonly<Record<Side, ICosts | null>>,
   key: string | null
-): ITold | null {
+): ICursorCosts | null {
   const steps = pair(costs, key ?? '');
   const first = steps.left ?? steps.right;
   return first && { kind: first.kind, ...steps };

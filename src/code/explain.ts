@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { problem } from '../protocol/client';
-import { goOnRemedy } from '../words/jobs';
+import { resumeRemedy } from '../words/jobs';
 import type { IChoice } from './artifacts';
 import type { ConnectionKind, Problem, ReportSummary } from './types';
 
@@ -84,7 +84,7 @@ function whyNoVariants(
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
       trans.__('Code generation was cancelled.'),
-      goOnRemedy(isLive, trans)
+      resumeRemedy(isLive, trans)
     )
   );
 }

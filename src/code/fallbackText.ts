@@ -15,7 +15,7 @@ const BESIDE = ['graph.post_grad', 'graph.dynamo'];
  * @returns What the right side is to show; `right` itself where the sides differ, or where there
  * is nothing better.
  */
-export function besides(
+export function otherText(
   left: IChoice,
   right: IChoice,
   keepsCompilation: boolean

@@ -11,7 +11,7 @@ import {
 } from './artifacts';
 import { whyEmpty, whyNothing } from './explain';
 import { SideLoader } from './loader';
-import { besides } from './fallbackText';
+import { otherText } from './fallbackText';
 import type { ISubjectModel, ReportSummary } from './types';
 
 export const SIDES: readonly Side[] = ['left', 'right'];
@@ -162,7 +162,7 @@ export class Sides implements IDisposable {
     );
     const right =
       this._artifacts.right === null
-        ? besides(left, rightOwn, this._compilations.right !== null)
+        ? otherText(left, rightOwn, this._compilations.right !== null)
         : rightOwn;
     this._isBeside = right !== rightOwn;
     return { left, right };

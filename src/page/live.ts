@@ -5,10 +5,10 @@ import { SubjectModel } from '../model/subject';
 import { PortConnection } from '../protocol/port';
 import type { ILook, ToPanel } from '../protocol/portMessages';
 import { Sidebar } from '../panels/sidebar';
-import { FillSwitch } from './fill';
+import { FillSwitch } from './fillSwitch';
 import { fillPage } from './frame';
 import { Header } from './header';
-import { setDark } from './look';
+import { setDark } from './setTheme';
 import { whenConnected } from './port';
 import { shellOf } from './shell';
 

@@ -7,7 +7,7 @@ import { Header } from './header';
 import type { ViewTarget } from '../panels/views';
 import { named } from './address';
 import { shellOf } from './shell';
-import { ThemeSwitch } from './switch';
+import { ThemeSwitch } from './themeSwitch';
 
 /**
  * Fill the page with the views of what is looked at, and not changed.

@@ -1,5 +1,5 @@
 import type { ToPanel } from '../protocol/portMessages';
-import { setDark } from './look';
+import { setDark } from './setTheme';
 import { whenConnected } from './port';
 
 /**

@@ -3,7 +3,7 @@ import { RequestError } from '../protocol/errors';
 import { problem } from '../protocol/client';
 import { named } from './address';
 import { refuse } from './loading';
-import { setDark } from './look';
+import { setDark } from './setTheme';
 import { unpackReport } from '../model/file/packed';
 import { showSaved } from './saved';
 

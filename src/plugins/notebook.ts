@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandIDs, NO_ARGUMENTS } from './modelCommands';
-import { cellOf, runAgain } from '../notebook/again';
+import { cellOf, runAgain } from '../notebook/runAgain';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
 import { onOpen, selectSubject } from '../notebook/outputs';

@@ -18,7 +18,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
 import { addKernelUser } from './kernelMenu';
 import { CommandIDs } from './modelCommands';
-import { cellOf, runAgain } from '../notebook/again';
+import { cellOf, runAgain } from '../notebook/runAgain';
 import { keepInView } from '../notebook/anchor';
 import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';

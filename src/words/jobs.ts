@@ -48,7 +48,7 @@ export function stoppedText(
 /**
  * Whether a cancelled job can be resumed.
  */
-export function canGoOn(job: JobState, subject: string | null): boolean {
+export function canResume(job: JobState, subject: string | null): boolean {
   return (
     job.state === 'cancelled' && job.kind === 'build' && job.subject === subject
   );
@@ -59,7 +59,10 @@ export function canGoOn(job: JobState, subject: string | null): boolean {
  *
  * @param isLive - Whether a kernel can take it up again.
  */
-export function goOnRemedy(isLive: boolean, trans: TranslationBundle): string {
+export function resumeRemedy(
+  isLive: boolean,
+  trans: TranslationBundle
+): string {
   return isLive
     ? trans.__('Press “Resume” above, or run the cell again.')
     : trans.__('Run the cell again.');

@@ -1,4 +1,8 @@
-import { matchRegions, spacerHeights, type ITops } from '../../src/code/align';
+import {
+  matchRegions,
+  spacerHeights,
+  type IAnchorTops
+} from '../../src/code/align';
 import type { Region } from '../../src/protocol/types';
 import { random, region } from './codeSupport';
 
@@ -152,7 +156,7 @@ describe('spacerHeights', () => {
 
   it.each([...Array(30).keys()])('holds for random tops (seed %i)', seed => {
     const next = random(seed);
-    const tops: ITops[] = [];
+    const tops: IAnchorTops[] = [];
     let top = { left: 0, right: 0 };
     for (let i = 0; i < 30; i++) {
       tops.push(top);
@@ -171,7 +175,7 @@ describe('spacerHeights', () => {
   });
 });
 
-function sum(tops: ITops[], side: keyof ITops): number {
+function sum(tops: IAnchorTops[], side: keyof IAnchorTops): number {
   return tops.reduce((total, top) => total + top[side], 0);
 }
 

@@ -7,14 +7,14 @@ import {
 } from '../../src/panels/compile-time/timeline/gestures';
 import { waterfall } from '../../src/panels/compile-time/timeline/lanes';
 import {
-  hit,
+  spanAtPoint,
   layOutLanes
 } from '../../src/panels/compile-time/timeline/layout';
 import { kernelPhases } from '../../src/panels/compile-time/timeline/loadPhases';
 import {
   figuresOf,
   laneTitle,
-  spoken
+  figuresAsSentence
 } from '../../src/panels/compile-time/phrases';
 import type { ITrace } from '../../src/panels/compile-time/chromeTrace';
 import { CompileTimeView } from '../../src/panels/compile-time/view';
@@ -115,7 +115,8 @@ describe('hit', () => {
   const chart = waterfall([ONE], ['cold', 'warm'], 'time');
   const layout = layOutLanes(chart);
   const [cold, warm] = layout.boxes;
-  const at = (moment: number, y: number) => hit(chart, layout, moment, y, 1e3);
+  const at = (moment: number, y: number) =>
+    spanAtPoint(chart, layout, moment, y, 1e3);
 
   it('finds the span of a row', () => {
     expect(at(1e5, cold.rows + 1)).toEqual({ lane: 0, span: 0 });
@@ -139,7 +140,13 @@ describe('hit', () => {
     const layout = layOutLanes(big);
     const begin = process.cpuUsage();
     for (let n = 0; n < 1000; n++) {
-      const target = hit(big, layout, n * 100 + 4, layout.boxes[0].rows, 0.1);
+      const target = spanAtPoint(
+        big,
+        layout,
+        n * 100 + 4,
+        layout.boxes[0].rows,
+        0.1
+      );
       expect(target?.span).toBe(n * 10);
     }
     // Microseconds of the processor, however busy the machine is.
@@ -373,7 +380,7 @@ describe('CompileTimeBody', () => {
       'kernels, first call'
     ]);
     const said = (lane: number) =>
-      spoken(figuresOf(chart, { lane, span: 0 }, trans)!);
+      figuresAsSentence(figuresOf(chart, { lane, span: 0 }, trans)!);
     expect(said(1)).toBe(
       'k, run; first run of a kernel; Duration 120 µs; Starts at 2.10 s; Compilation 0/0, cold'
     );

@@ -2,7 +2,7 @@ import { splitModule } from '../../src/graph/grouping/paths';
 import { groupNodes } from '../../src/graph/grouping/tree';
 import type { IIndexed } from '../../src/graph/indexed';
 import { indexGraph } from '../../src/graph/indexed';
-import { openAtFirst } from '../../src/graph/opening';
+import { initiallyOpenGroups } from '../../src/graph/initiallyOpen';
 import { roleOf } from '../../src/graph/roles';
 import { groupsAround, searchNodes } from '../../src/graph/search';
 import { realCompilation } from './graphReports';
@@ -180,13 +180,15 @@ describe('openAtFirst', () => {
       ...Array.from({ length: 20 }, (_, i) => layer(i)).flat()
     ];
     const large = groupNodes(indexGraph(nodes), 'dynamo', 'module');
-    expect([...openAtFirst(large)].some(id => id.includes('mlp'))).toBe(false);
+    expect([...initiallyOpenGroups(large)].some(id => id.includes('mlp'))).toBe(
+      false
+    );
     const small = groupNodes(
       indexGraph(nodes.slice(0, 21)),
       'dynamo',
       'module'
     );
-    expect(openAtFirst(small).size).toBe(small.groups.length - 1);
+    expect(initiallyOpenGroups(small).size).toBe(small.groups.length - 1);
   });
 });
 

@@ -6,7 +6,7 @@ import { paint } from '../../src/graph/paint/painter';
 import { Scene } from '../../src/graph/paint/scene';
 import { SvgPen } from '../../src/graph/paint/svgPen';
 import type { ITheme } from '../../src/graph/paint/theme';
-import { channels, mixer } from '../../src/graph/paint/theme';
+import { channels, colourMixer } from '../../src/graph/paint/theme';
 import type { IPrepared } from '../../src/graph/prepare';
 import { prepareStage } from '../../src/graph/prepare';
 import { groupShares } from '../../src/graph/shares';
@@ -249,7 +249,7 @@ const THEME: ITheme = {
   colours: ['#111', '#222', '#333', '#444', '#555', '#666'],
   font: 'sans-serif',
   mono: '"Mono" monospace',
-  mix: mixer()
+  mix: colourMixer()
 };
 
 describe('SvgPen', () => {
@@ -340,6 +340,6 @@ describe('mixer', () => {
     expect(channels('#fff')).toEqual([255, 255, 255]);
     expect(channels('rgba(0, 0, 0, 0.87)')).toEqual([0, 0, 0]);
     expect(channels('var(--x)')).toBeNull();
-    expect(mixer()('#ffffff', '#000000', 0.5)).toBe('rgb(128, 128, 128)');
+    expect(colourMixer()('#ffffff', '#000000', 0.5)).toBe('rgb(128, 128, 128)');
   });
 });

@@ -6,7 +6,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import { OutputAreaModel } from '@jupyterlab/outputarea';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
-import { runAgain } from '../../src/notebook/again';
+import { runAgain } from '../../src/notebook/runAgain';
 import { cellsWith, fileOf } from '../../src/notebook/cells';
 import { isLinked } from '../../src/notebook/lines';
 import { selectSubject } from '../../src/notebook/outputs';

@@ -1,4 +1,4 @@
-import { opening } from '../../src/panels/overview/suggestions';
+import { firstSentences } from '../../src/panels/overview/suggestions';
 import { FULL, overviewStage } from './overviewSupport';
 
 describe('What the Overview suggests to change', () => {
@@ -68,9 +68,11 @@ describe('What the Overview suggests to change', () => {
   it('cuts no reason within a sentence', () => {
     const hint =
       'Set `a.b = True`, e.g. before. Write it. Or report it to torch.';
-    expect(opening(hint, 500)).toBe(hint);
-    expect(opening(hint, 45)).toBe('Set `a.b = True`, e.g. before. Write it.');
-    expect(opening(hint, 3)).toBe('Set `a.b = True`, e.g. before.');
-    expect(opening('', 3)).toBe('');
+    expect(firstSentences(hint, 500)).toBe(hint);
+    expect(firstSentences(hint, 45)).toBe(
+      'Set `a.b = True`, e.g. before. Write it.'
+    );
+    expect(firstSentences(hint, 3)).toBe('Set `a.b = True`, e.g. before.');
+    expect(firstSentences('', 3)).toBe('');
   });
 });

@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view';
 import type { IDisposable } from '@lumino/disposable';
-import { spacerHeights, type IAnchor, type ITops } from '../align';
+import { spacerHeights, type IAnchor, type IAnchorTops } from '../align';
 import type { Side } from '../artifacts';
 import { currentSpacers, setSpacers, type ISpacer } from './spacers';
 
@@ -181,7 +181,7 @@ export class Alignment implements IDisposable {
 
 interface IMeasured {
   lines: Record<Side, number[]>;
-  tops: ITops[];
+  tops: IAnchorTops[];
 }
 
 /**
@@ -256,7 +256,7 @@ function isReached(view: EditorView, line: number): boolean {
 function update(
   view: EditorView,
   lines: readonly number[],
-  heights: readonly ITops[],
+  heights: readonly IAnchorTops[],
   side: Side,
   isWhole: boolean
 ): boolean {

@@ -25,8 +25,8 @@ export const NO_DECISIONS: Decisions = new Map();
 
 export const setDecisions = StateEffect.define<Decisions>();
 
-/** The line whose decisions are told; null for none. */
-const tell = StateEffect.define<number | null>();
+/** The line whose decisions are shown; null for none. */
+const openDecisions = StateEffect.define<number | null>();
 
 interface IDecided {
   readonly decisions: Decisions;
@@ -44,7 +44,7 @@ export function decisionMarks(trans: TranslationBundle): Extension {
       for (const effect of transaction.effects) {
         if (effect.is(setDecisions)) {
           value = { decisions: effect.value, openLine: null };
-        } else if (effect.is(tell)) {
+        } else if (effect.is(openDecisions)) {
           value = { ...value, openLine: effect.value };
         }
       }
@@ -57,7 +57,7 @@ export function decisionMarks(trans: TranslationBundle): Extension {
       return false;
     }
     const isNew = decisions.has(line) && openLine !== line;
-    view.dispatch({ effects: tell.of(isNew ? line : null) });
+    view.dispatch({ effects: openDecisions.of(isNew ? line : null) });
     return true;
   };
   const atCursor: Command = view =>
@@ -65,7 +65,7 @@ export function decisionMarks(trans: TranslationBundle): Extension {
   const close: Command = view => {
     const { openLine } = view.state.field(field);
     if (openLine !== null) {
-      view.dispatch({ effects: tell.of(null) });
+      view.dispatch({ effects: openDecisions.of(null) });
     }
     return openLine !== null;
   };

@@ -46,7 +46,7 @@ export function readTheme(element: HTMLElement): ITheme {
   const read = (name: string, otherwise: string) =>
     style.getPropertyValue(name).trim() || otherwise;
   const background = read('--jp-layout-color1', '#ffffff');
-  const mix = mixer();
+  const mix = colourMixer();
   // Lines that lie on each other must not add up: nothing shows through.
   const solid = (name: string, otherwise: string, share = 1) => {
     const colour = read(name, otherwise);
@@ -78,7 +78,7 @@ export function readTheme(element: HTMLElement): ITheme {
  * Makes mixtures of colours; remembers them. What it cannot read it leaves as it
  * is.
  */
-export function mixer(): ITheme['mix'] {
+export function colourMixer(): ITheme['mix'] {
   const known = new Map<string, string>();
   return (a, b, share) => {
     const key = `${a}|${b}|${share}`;

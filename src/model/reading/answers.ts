@@ -3,7 +3,7 @@ import type { Commands } from '../../protocol/types';
 /**
  * The requests whose answers stay the same for as long as a report does.
  */
-export type Lasting =
+export type CachedRequest =
   'get_artifact' | 'get_variant' | 'get_compilation' | 'get_graph';
 
 /**
@@ -14,7 +14,7 @@ export class AnswerCache {
    * @param ask - Asks the kernel.
    */
   constructor(
-    private _ask: <K extends Lasting>(
+    private _ask: <K extends CachedRequest>(
       command: K,
       args: Commands[K]['arguments']
     ) => Promise<Commands[K]['result']>
@@ -23,7 +23,7 @@ export class AnswerCache {
   /**
    * Get an answer; requests for the same share one.
    */
-  get<K extends Lasting>(
+  get<K extends CachedRequest>(
     command: K,
     args: Commands[K]['arguments']
   ): Promise<Commands[K]['result']> {

@@ -8,7 +8,7 @@ import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 import type { Extension } from '@codemirror/state';
 import { sameAddress, type Side } from '../../code/artifacts';
 import { compare, type IComparison } from '../../code/comparison';
-import { CostTeller } from './costTeller';
+import { CostStatus } from './costStatus';
 import { mainSource } from '../../code/describe';
 import { embeddedKernels } from '../../code/editor/embedded';
 import { Languages } from '../../code/editor/languages';
@@ -74,7 +74,7 @@ export class CodePanel extends Panel {
       source => this._selectSource(source),
       this._trans
     );
-    this._costs = new CostTeller(() => this._notes.costs, this._trans);
+    this._costs = new CostStatus(() => this._notes.costs, this._trans);
     for (const widget of [
       this._toolbar,
       this._costs.legend,
@@ -356,7 +356,7 @@ export class CodePanel extends Panel {
   private _sides: Sides;
   private _notes: SideNotes;
   private _toolbar: CompareToolbar;
-  private _costs: CostTeller;
+  private _costs: CostStatus;
   private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
   private _observer = new ResizeObserver(() =>
     MessageLoop.postMessage(this._split, Widget.ResizeMessage.UnknownSize)

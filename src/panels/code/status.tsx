@@ -4,7 +4,7 @@ import * as React from 'react';
 import { formatMicroseconds, formatPlace } from '../../words/format';
 import { kindTitle } from '../../words/steps';
 import type { Side } from '../../code/artifacts';
-import type { ITold } from '../../code/costs';
+import type { ICursorCosts } from '../../code/costs';
 import { kindLabel, shortList, title } from '../../code/describe';
 import type { IHighlight } from '../../code/selectionMarks';
 import type { ISubjectModel, Region, SourceLine } from '../../code/types';
@@ -20,7 +20,7 @@ export interface IStatusState {
   /** The region that stands for the selection; null when nothing is selected. */
   region: Region | null;
   /** What the step at the cursor, or the selected one, costs; null where that is not known. */
-  costs: ITold | null;
+  costs: ICursorCosts | null;
   /** How many regions are marked on either side. */
   left: number;
   right: number;
@@ -35,7 +35,7 @@ export interface IStatusState {
 export function statusOf(
   { report, selection }: Pick<ISubjectModel, 'report' | 'selection'>,
   { left, right }: Readonly<Record<Side, IHighlight>>,
-  costs: ITold | null,
+  costs: ICursorCosts | null,
   trans: TranslationBundle
 ): IStatusState {
   const files = report?.files ?? {};
@@ -175,7 +175,7 @@ function announcement(props: IStatusProps, nodes: string): string {
 
 /** What a step costs: `Host time of the step “kernel launch”: 12.0 µs left`. */
 function costText(
-  { kind, left, right }: ITold,
+  { kind, left, right }: ICursorCosts,
   trans: TranslationBundle
 ): string {
   const figure = (us: number | null) =>

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
-import { asText, fade } from '../../charts';
+import { asText, withOpacity } from '../../charts';
 import { shorten } from '../../words/format';
 
 /**
@@ -143,7 +143,7 @@ function frontOf(points: readonly IPoint[], colour: string): ITrace {
     x: front.map(({ x }) => x),
     y: front.map(({ y }) => y),
     // What is as good as a step says: in between there is nothing to be had.
-    line: { color: fade(colour, 0.55), width: 2, shape: 'hv' },
+    line: { color: withOpacity(colour, 0.55), width: 2, shape: 'hv' },
     hoverinfo: 'skip'
   };
 }
@@ -210,7 +210,7 @@ function namesOf(
     size.height - MARGIN.t - MARGIN.b
   );
   const taken: IBox[] = points.map(point =>
-    around(x(point.x), y(point.y), 12, 8)
+    boxAround(x(point.x), y(point.y), 12, 8)
   );
   const front = points
     .filter(({ isFront, isBest }) => isFront || isBest)
@@ -224,7 +224,7 @@ function namesOf(
     const middle = x(point.x) + (isLeft ? wide / 2 + 4 : -wide / 2 - 4);
     // Above the point, or else below it.
     const side = [1, -1].find(sign => {
-      const box = around(middle, y(point.y) + sign * 15, wide / 2 + 4, 7);
+      const box = boxAround(middle, y(point.y) + sign * 15, wide / 2 + 4, 7);
       return (
         middle - wide / 2 > -MARGIN.l / 2 &&
         taken.every(other => !overlap(box, other))
@@ -233,7 +233,7 @@ function namesOf(
     if (side === undefined) {
       return [];
     }
-    taken.push(around(middle, y(point.y) + side * 15, wide / 2, 7));
+    taken.push(boxAround(middle, y(point.y) + side * 15, wide / 2, 7));
     return [
       {
         x: isLog(points.map(({ x }) => x)) ? Math.log10(point.x) : point.x,
@@ -260,7 +260,7 @@ interface IBox {
   readonly high: number;
 }
 
-function around(x: number, y: number, wide: number, high: number): IBox {
+function boxAround(x: number, y: number, wide: number, high: number): IBox {
   return { left: x - wide, right: x + wide, low: y - high, high: y + high };
 }
 
@@ -312,7 +312,7 @@ function axisOf(values: readonly number[], nticks: number): object {
 }
 
 /**
- * 1, 2 and 5 times the powers of ten around; where these are too many, the powers
+ * 1, 2 and 5 times the powers of ten boxAround; where these are too many, the powers
  * alone.
  */
 function ticksOf(low: number, high: number, nticks: number): number[] {

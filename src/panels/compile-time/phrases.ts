@@ -125,7 +125,12 @@ export function figuresOf(
 /**
  * The figures in one sentence, for those who hear them.
  */
-export function spoken({ name, detail, kind, lines }: IFigures): string {
+export function figuresAsSentence({
+  name,
+  detail,
+  kind,
+  lines
+}: IFigures): string {
   return [
     detail ? `${name}, ${detail}` : name,
     kind,

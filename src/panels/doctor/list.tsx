@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Check, Checkup } from '../../protocol/types';
 import { Badge } from '../common';
-import { bySubject, KINDS, stateText } from './words';
+import { checksBySubject, KINDS, stateText } from './words';
 
 /**
  * The checks, by subject.
@@ -15,7 +15,7 @@ export function CheckList(props: {
   return (
     <>
       <p className="jp-Compilescope-doctor-where">{checkup.environment}</p>
-      {bySubject(checkup.checks).map(([subject, checks]) => (
+      {checksBySubject(checkup.checks).map(([subject, checks]) => (
         <section key={subject} aria-label={subject}>
           <h3>{subject}</h3>
           <ul>

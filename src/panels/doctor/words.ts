@@ -36,7 +36,7 @@ export function stateText(state: CheckState, trans: TranslationBundle): string {
 /**
  * The checks by subject, as they stand.
  */
-export function bySubject(checks: readonly Check[]): [string, Check[]][] {
+export function checksBySubject(checks: readonly Check[]): [string, Check[]][] {
   const groups = new Map<string, Check[]>();
   for (const check of checks) {
     const group = groups.get(check.subject);

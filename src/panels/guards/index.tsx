@@ -13,7 +13,7 @@ import { GuardList } from './list';
 import { Summary } from './summary';
 import { summarize } from './totals';
 import { Tries } from './tries';
-import { WhatIf } from './whatif';
+import { WhatIf } from './whatIf';
 
 /**
  * The guards of a compilation, and which of them other arguments would fail.

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
-import { asText, fade } from '../../charts';
+import { asText, withOpacity } from '../../charts';
 import type { Memory } from '../../protocol/types';
 import { formatBytes } from '../../words/format';
 import type { IRow } from './rows';
@@ -117,7 +117,7 @@ function curve(
     customdata: launches,
     line: { shape: 'hvh', color: theme.accent, width: 1.5 },
     fill: 'tozeroy',
-    fillcolor: fade(theme.accent, 0.18),
+    fillcolor: withOpacity(theme.accent, 0.18),
     text: launches.map(
       launch =>
         `${asText(memory.steps[launch] ?? '')}<br>` +
@@ -150,7 +150,7 @@ function bar(
     customdata: [buffer.born],
     width: 0.75,
     marker: {
-      color: fade(colour, turn % 2 === 0 ? 0.75 : 0.4),
+      color: withOpacity(colour, turn % 2 === 0 ? 0.75 : 0.4),
       line: { color: theme.background, width: 1 }
     },
     text: [`${asText(buffer.name)}: ${size}${taken}`],

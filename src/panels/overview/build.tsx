@@ -8,7 +8,7 @@ import type { IViewContext } from '../views';
  * How far the work on the report is, for a card that waits for it; the strip above
  * all views cancels it.
  */
-export function Awaited({
+export function BuildProgress({
   context
 }: {
   context: IViewContext;

@@ -5,9 +5,9 @@ import { layerClass } from '../../words/layers';
 import { Prose } from '../common/prose';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
-import { Awaited } from './build';
+import { BuildProgress } from './build';
 import { joined, ViewLink } from '../common/viewLink';
-import { TryButton } from './try';
+import { TryButton } from './tryButton';
 
 /**
  * Whether the C++ wrapper is worth it.
@@ -32,7 +32,7 @@ export function WrapperCard(props: {
         </ViewLink>
       </p>
       <Remedy text={answer.remedy} context={context} />
-      {answer.unbuilt && <Awaited context={context} />}
+      {answer.unbuilt && <BuildProgress context={context} />}
       {requested && (
         <p className="jp-Compilescope-cardAction">
           <TryButton
@@ -122,7 +122,7 @@ export function LimitCard(props: {
         </p>
       )}
       <Remedy text={limit.remedy} context={context} />
-      {limit.unbuilt && <Awaited context={context} />}
+      {limit.unbuilt && <BuildProgress context={context} />}
     </Card>
   );
 }

@@ -10,7 +10,7 @@ import type { IViewContext } from '../views';
 import { CopyCode } from '../common/copy';
 import { Prose } from '../common/prose';
 import { joined, ViewLink } from '../common/viewLink';
-import { TryButton } from './try';
+import { TryButton } from './tryButton';
 
 /**
  * What to change, the largest gain first.
@@ -54,7 +54,7 @@ const MANY = 4;
  * The sentences that a text begins with, as many as there is room for, and at
  * least one.
  */
-export function opening(text: string, most: number): string {
+export function firstSentences(text: string, most: number): string {
   const sentences = text.split(/(?<=[.!?])\s+(?=[A-Z`])/);
   let shown = sentences[0];
   for (const sentence of sentences.slice(1)) {
@@ -87,7 +87,7 @@ function Item(props: {
         </span>
         {why && (
           <small title={why}>
-            <Prose text={opening(why, props.most)} />
+            <Prose text={firstSentences(why, props.most)} />
           </small>
         )}
         {place && (

@@ -13,7 +13,7 @@ const MOST_COMPILATIONS = 50;
 /**
  * Something of a compilation.
  */
-export interface IFound<T> {
+export interface ICompilationItem<T> {
   readonly variant: string;
   readonly compilation: string;
   readonly item: T;
@@ -23,7 +23,7 @@ export interface IFound<T> {
  * What was found, and how many compilations were not looked at.
  */
 export interface IFindings<T> {
-  readonly rows: readonly IFound<T>[];
+  readonly rows: readonly ICompilationItem<T>[];
   readonly omitted: number;
 }
 

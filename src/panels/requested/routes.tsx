@@ -8,7 +8,11 @@ import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
-import { findEverywhere, type IFindings, type IFound } from './everywhere';
+import {
+  findEverywhere,
+  type IFindings,
+  type ICompilationItem
+} from './everywhere';
 import { WrapperLines } from './lines';
 import { Prose } from './prose';
 
@@ -94,7 +98,7 @@ export function Routes(props: {
 }
 
 function RoutesTable(props: {
-  rows: readonly IFound<Route>[];
+  rows: readonly ICompilationItem<Route>[];
   context: IViewContext;
 }): JSX.Element {
   const { trans } = props.context;
@@ -116,8 +120,10 @@ function RoutesTable(props: {
  * The rows that differ in nothing but the compilation and its lines, put
  * together.
  */
-function alike(rows: readonly IFound<Route>[]): IFound<Route>[][] {
-  const groups = new Map<string, IFound<Route>[]>();
+function alike(
+  rows: readonly ICompilationItem<Route>[]
+): ICompilationItem<Route>[][] {
+  const groups = new Map<string, ICompilationItem<Route>[]>();
   for (const row of rows) {
     const key = JSON.stringify([row.variant, { ...row.item, lines: [] }]);
     const group = groups.get(key);
@@ -134,7 +140,7 @@ function alike(rows: readonly IFound<Route>[]): IFound<Route>[][] {
  * @param props.rows - The same call in several compilations of a variant.
  */
 function RouteRow(props: {
-  rows: readonly IFound<Route>[];
+  rows: readonly ICompilationItem<Route>[];
   context: IViewContext;
 }): JSX.Element {
   const { rows, context } = props;
@@ -275,7 +281,8 @@ async function find(
           kernels.filter(({ language }) => language === 'extern')
         );
   // What somebody wrote comes before what torch has.
-  const rank = ({ item }: IFound<Route>) => Number(item.registered === 'torch');
+  const rank = ({ item }: ICompilationItem<Route>) =>
+    Number(item.registered === 'torch');
   return {
     rows: [...rows].sort(
       (a, b) =>

@@ -5,7 +5,11 @@ import { DECISIONS_TITLE } from '../../protocol/types';
 import { DecisionList, useLoaded, ViewFrame } from '../common';
 import { formatBytes, formatQuantity } from '../../words/format';
 import type { IViewContext } from '../views';
-import { findEverywhere, type IFindings, type IFound } from './everywhere';
+import {
+  findEverywhere,
+  type IFindings,
+  type ICompilationItem
+} from './everywhere';
 import { VariantTable } from './variants';
 import type { IVariantRow } from './variants';
 
@@ -116,7 +120,7 @@ function Found(
  * Where a decision shows in the wrappers.
  */
 function Lines(
-  props: Omit<IFound<Decided>, 'item'> & {
+  props: Omit<ICompilationItem<Decided>, 'item'> & {
     decision: Decision;
     context: IViewContext;
   }

@@ -7,7 +7,7 @@ import type { IView, ViewId } from '../views';
  * The views that have nothing to show of the model's report, and why; of no
  * view where there is no report yet.
  */
-export function nothingIn(
+export function emptyViewsOf(
   views: readonly IView[],
   model: ISubjectModel,
   trans: TranslationBundle

@@ -14,7 +14,7 @@ import type {
 import { resolve } from '../views';
 import { countsOf } from './counts';
 import { ViewHost } from './host';
-import { nothingIn, tabsOf } from './emptyViews';
+import { emptyViewsOf, tabsOf } from './emptyViews';
 import { Pickers } from './pickers';
 import { Tabs } from './tabs';
 import { WorkStrip } from './work';
@@ -154,7 +154,7 @@ export class ReportShell extends Panel {
       current: this._current,
       tabs: tabsOf(views, this._current, context.model),
       counts: countsOf(context.model),
-      nothing: nothingIn(views, context.model, this._trans)
+      nothing: emptyViewsOf(views, context.model, this._trans)
     };
   }
 

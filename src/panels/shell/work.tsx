@@ -5,7 +5,7 @@ import { isActive } from '../../model/jobs';
 import type { JobState } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { Elapsed } from '../common/states/elapsed';
-import { canGoOn, stepText, stoppedText } from '../../words/jobs';
+import { canResume, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 
 /**
@@ -113,7 +113,7 @@ export class WorkStrip extends ReactWidget {
         </Line>
       );
     }
-    return canGoOn(job, model.subject) ? (
+    return canResume(job, model.subject) ? (
       <Line>
         <span>{stoppedText(job, report, trans)}</span>
         <Action label={trans.__('Resume')} onClick={() => void model.goOn()} />

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/states/elapsed';
-import { canGoOn, stepText, stoppedText } from '../../words/jobs';
+import { canResume, stepText, stoppedText } from '../../words/jobs';
 import type { IPartProps } from './types';
 
 /**
@@ -60,7 +60,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
     return job.state === 'cancelled' ? (
       <p className="jp-Compilescope-hint" role="status">
         {stoppedText(job, state.report, trans)}{' '}
-        {canGoOn(job, state.subject) && (
+        {canResume(job, state.subject) && (
           <button
             type="button"
             className="jp-Compilescope-link"

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
-import { asText, fade } from '../../charts';
+import { asText, withOpacity } from '../../charts';
 import {
   formatInterval,
   formatMicroseconds,
@@ -108,7 +108,7 @@ export function distributionOf(
           x1: 1,
           y0: -place - 0.4,
           y1: -place - 0.4,
-          line: { color: fade(theme.line, 0.5), width: 1 }
+          line: { color: withOpacity(theme.line, 0.5), width: 1 }
         })),
         annotations: sorted.flatMap((series, place) =>
           beyond(series.sorted, -place, scale, theme, trans)
@@ -203,7 +203,7 @@ function tracesOf(
       x: [x[0], ...x, x[x.length - 1]],
       y: [floor, ...density.y.map(value => floor + 0.5 * value), floor],
       fill: 'toself',
-      fillcolor: fade(colour, 0.22),
+      fillcolor: withOpacity(colour, 0.22),
       line: { color: colour, width: 1.2 },
       hoverinfo: 'skip'
     });
@@ -226,7 +226,7 @@ function tracesOf(
     }),
     text: texts.flatMap(text => [text, text, '']),
     hoverinfo: 'text',
-    line: { color: fade(colour, 0.5), width: 3.6, simplify: false }
+    line: { color: withOpacity(colour, 0.5), width: 3.6, simplify: false }
   });
   const { median, interval } = row;
   if (median !== null && interval) {

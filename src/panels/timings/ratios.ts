@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
-import { asText, fade } from '../../charts';
+import { asText, withOpacity } from '../../charts';
 import { formatCount, formatRatio, shorten } from '../../words/format';
 import type { RatioAtRound } from '../../protocol/types';
 import { colourOf } from './distribution';
@@ -105,7 +105,7 @@ function tracesOf(
         ...points.map(({ interval }) => interval[0]).reverse()
       ],
       fill: 'toself',
-      fillcolor: fade(colour, 0.16),
+      fillcolor: withOpacity(colour, 0.16),
       line: { width: 0 },
       hoverinfo: 'skip'
     },

@@ -8,7 +8,7 @@ import { CompilationLink } from './link';
 /**
  * What a search came to.
  */
-interface IFound {
+interface ISearchOutcome {
   readonly text: string;
   readonly result: SearchResult | null;
   readonly error: string;
@@ -21,10 +21,10 @@ export function Search(props: { context: IViewContext }): JSX.Element {
   const { context } = props;
   const { model, trans } = context;
   const [text, setText] = React.useState('');
-  const [answer, setFound] = React.useState<IFound | null>(null);
+  const [answer, setFound] = React.useState<ISearchOutcome | null>(null);
   const search = async () => {
     setFound({ text, result: null, error: '' });
-    let done: IFound;
+    let done: ISearchOutcome;
     try {
       done = { text, result: await model.search(text), error: '' };
     } catch (error) {
@@ -79,7 +79,7 @@ export function Search(props: { context: IViewContext }): JSX.Element {
 }
 
 function words(
-  { text, result, error }: IFound,
+  { text, result, error }: ISearchOutcome,
   { trans }: IViewContext
 ): string {
   if (error) {

@@ -10,7 +10,7 @@ const TICK = 1000;
 /**
  * How long work of a kind took before.
  */
-export type IUsual = Pick<JobState, 'about_s' | 'longest_s'>;
+export type IUsualDuration = Pick<JobState, 'about_s' | 'longest_s'>;
 
 /**
  * How long something has been going on, once that is over a second, and how
@@ -22,7 +22,7 @@ export type IUsual = Pick<JobState, 'about_s' | 'longest_s'>;
  */
 export function Elapsed(props: {
   since?: number;
-  usual?: IUsual;
+  usual?: IUsualDuration;
   trans: TranslationBundle;
 }): JSX.Element | null {
   const [shown] = React.useState(() => Date.now());
@@ -46,7 +46,7 @@ export function Elapsed(props: {
  */
 export function formatWaiting(
   seconds: number,
-  usual: IUsual | undefined,
+  usual: IUsualDuration | undefined,
   trans: TranslationBundle
 ): string {
   const elapsed = seconds < 1 ? '' : formatElapsed(seconds, trans);

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
 import type { ISubjectModel } from '../../../interfaces/subject';
-import { goOnRemedy } from '../../../words/jobs';
+import { resumeRemedy } from '../../../words/jobs';
 import type { ViewState } from './frame';
 
 /**
@@ -38,7 +38,7 @@ export function whyNothing(
         kind: 'empty',
         what: trans.__('No code was generated'),
         why: trans.__('Code generation was cancelled.'),
-        remedy: goOnRemedy(model.isLive, trans)
+        remedy: resumeRemedy(model.isLive, trans)
       };
     }
     const problems = variant?.problems ?? report.problems;

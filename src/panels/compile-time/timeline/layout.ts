@@ -91,7 +91,7 @@ export function inSight(
  * @param y - From the top of all lanes, in pixels.
  * @param perPixel - How many µs a pixel is.
  */
-export function hit(
+export function spanAtPoint(
   { lanes }: IWaterfall,
   { boxes }: ILayout,
   at: number,

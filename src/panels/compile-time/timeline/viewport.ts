@@ -44,7 +44,7 @@ export function pan(
 }
 
 /**
- * A window around a span, with some air; the same window if the span is in
+ * A window windowAround a span, with some air; the same window if the span is in
  * sight and not too small to see.
  *
  * @param smallest - The shortest that counts as visible, as part of the window.
@@ -62,7 +62,7 @@ export function reveal(
     return window;
   }
   if (duration > length || duration < smallest * length) {
-    return around(start, duration, total);
+    return windowAround(start, duration, total);
   }
   return clamp(start + duration / 2 - length / 2, length, total);
 }
@@ -70,7 +70,7 @@ export function reveal(
 /**
  * The window that a span fills, with some air.
  */
-export function around(
+export function windowAround(
   start: number,
   duration: number,
   total: number

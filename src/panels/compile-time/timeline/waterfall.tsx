@@ -6,12 +6,12 @@ import { Palette } from './colours';
 import { DRAG_FROM, onKey, onWheel } from './gestures';
 import type { IPlace, IWaterfall, Step } from './lanes';
 import { rank, spanAt, walk } from './lanes';
-import { AXIS_HEIGHT, hit, layOutLanes, ROW_HEIGHT } from './layout';
+import { AXIS_HEIGHT, spanAtPoint, layOutLanes, ROW_HEIGHT } from './layout';
 import { paint } from './paint';
-import { figuresOf, laneTitle, spoken } from '../phrases';
+import { figuresOf, laneTitle, figuresAsSentence } from '../phrases';
 import { Tip } from './tip';
 import type { IWindow } from './viewport';
-import { around, pan, reveal } from './viewport';
+import { windowAround, pan, reveal } from './viewport';
 
 /**
  * A span is made visible if it is smaller than this part of the window.
@@ -65,7 +65,13 @@ export function Chart(props: {
     const below = y - AXIS_HEIGHT + (scroller.current?.scrollTop ?? 0);
     return y < AXIS_HEIGHT || width === 0
       ? null
-      : hit(chart, layout, window.start + x * perPixel, below, perPixel);
+      : spanAtPoint(
+          chart,
+          layout,
+          window.start + x * perPixel,
+          below,
+          perPixel
+        );
   };
   // Asked for again at every drawing: a zoom puts another span under a pointer
   // that rests.
@@ -181,7 +187,7 @@ export function Chart(props: {
           } else if (next) {
             props.onWindow(next);
           } else if (event.key === 'Enter' && span) {
-            props.onWindow(around(span.start, span.duration, total));
+            props.onWindow(windowAround(span.start, span.duration, total));
           } else if (event.key === 'Escape' && place) {
             props.onPlace(null);
           } else {
@@ -233,7 +239,7 @@ export function Chart(props: {
           const target = spanAt(chart, spanUnder(pointOf(event)));
           props.onWindow(
             target
-              ? around(target.start, target.duration, total)
+              ? windowAround(target.start, target.duration, total)
               : { start: 0, end: total }
           );
         }}
@@ -252,7 +258,7 @@ export function Chart(props: {
             aria-selected={true}
             aria-expanded={span!.children.length ? true : undefined}
           >
-            {spoken(figures)}
+            {figuresAsSentence(figures)}
           </span>
         )}
       </div>

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { colourNodes } from '../../../graph/colour/colouring';
-import { openAtFirst } from '../../../graph/opening';
+import { initiallyOpenGroups } from '../../../graph/initiallyOpen';
 import { readTheme } from '../../../graph/paint/theme';
 import type { IPrepared } from '../../../graph/prepare';
 import { groupsAround, searchNodes } from '../../../graph/search';
@@ -64,7 +64,11 @@ export function Drawing(props: {
   const [hit, setHit] = React.useState(-1);
   const [unsaved, setUnsaved] = React.useState<string | null>(null);
   const sizeText = (size: number) => countNodes(size, trans);
-  const layout = useLayout(prepared, () => openAtFirst(grouping), sizeText);
+  const layout = useLayout(
+    prepared,
+    () => initiallyOpenGroups(grouping),
+    sizeText
+  );
   const { scene, open } = layout;
   const tick = useThemeTick();
   // A stage that cannot be coloured as asked is coloured all the same.

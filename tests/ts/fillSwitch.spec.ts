@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { FillSwitch } from '../../src/page/fill';
+import { FillSwitch } from '../../src/page/fillSwitch';
 
 /**
  * A port that notes what is sent through it.

@@ -1,13 +1,18 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Side } from '../../code/artifacts';
-import { tell, tellKey, type ICosts, type ITold } from '../../code/costs';
+import {
+  costsAtLine,
+  costsOfKey,
+  type ICosts,
+  type ICursorCosts
+} from '../../code/costs';
 import { CostLegend } from './legend';
 
 /**
  * Says what steps cost: those of each kind in a legend, and the one at the cursor, or else the
  * selected one, to who asks.
  */
-export class CostTeller {
+export class CostStatus {
   /**
    * @param _costs What the steps of each side cost, now.
    */
@@ -36,11 +41,11 @@ export class CostTeller {
   }
 
   /** What the step at the cursor, or that of the selected key, costs. */
-  current(key: string | null): ITold | null {
+  current(key: string | null): ICursorCosts | null {
     const { _cursor: cursor } = this;
     return cursor
-      ? tell(this._costs(), cursor.side, cursor.line)
-      : tellKey(this._costs(), key);
+      ? costsAtLine(this._costs(), cursor.side, cursor.line)
+      : costsOfKey(this._costs(), key);
   }
 
   private _cursor: { side: Side; line: number } | null = null;

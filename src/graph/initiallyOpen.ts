@@ -11,7 +11,7 @@ const AT_FIRST = 44;
  *
  * @returns Ids of groups.
  */
-export function openAtFirst(
+export function initiallyOpenGroups(
   { groups }: IGrouping,
   most: number = AT_FIRST
 ): Set<string> {
