@@ -89,7 +89,7 @@ def test_a_failing_handler_is_a_problem_and_nothing_more(monkeypatch: pytest.Mon
     def fails() -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr("compilescope.watching.watch.here", fails)
+    monkeypatch.setattr("compilescope.watching.watch.current_origin", fails)
     with cs.watch() as report:
         assert torch.equal(torch.compile(plain, **EAGER)(torch.ones(2)), plain(torch.ones(2)))
     (problem,) = report.problems
