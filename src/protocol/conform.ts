@@ -768,6 +768,14 @@ export function conformLayer(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation', '');
   o.how = text(o.how, 'how', '');
   o.device_us = field(o.device_us, 'device_us', check4, none);
+  o.share = field(o.share, 'share', check4, none);
+}
+
+export function conformLayerSum(value: unknown): void {
+  const o = record(value);
+  o.kind = text(o.kind, 'kind');
+  o.us = number(o.us, 'us');
+  o.share = field(o.share, 'share', check4, none);
 }
 
 export function conformLayers(value: unknown): void {
@@ -780,6 +788,8 @@ export function conformLayers(value: unknown): void {
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
   o.device = text(o.device, 'device', 'cpu');
+  o.kinds = field(o.kinds, 'kinds', check66, emptyList);
+  o.sum_share = field(o.sum_share, 'sum_share', check4, none);
 }
 
 export function conformLayoutChange(value: unknown): void {
@@ -803,7 +813,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check66, emptyList);
+  o.parts = field(o.parts, 'parts', check67, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -843,7 +853,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check67, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check68, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -889,17 +899,17 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
-  o.results = field(o.results, 'results', check68, emptyList);
-  o.targets = field(o.targets, 'targets', check69, emptyList);
+  o.results = field(o.results, 'results', check69, emptyList);
+  o.targets = field(o.targets, 'targets', check70, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check70, none);
-  o.limit = field(o.limit, 'limit', check71, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check72, emptyList);
-  o.counts = field(o.counts, 'counts', check73, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check71, none);
+  o.limit = field(o.limit, 'limit', check72, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check73, emptyList);
+  o.counts = field(o.counts, 'counts', check74, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check74, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check75, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -907,8 +917,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check75, emptyList);
-  o.constants = field(o.constants, 'constants', check76, emptyList);
+  o.files = field(o.files, 'files', check76, emptyList);
+  o.constants = field(o.constants, 'constants', check77, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -919,7 +929,7 @@ export function conformPackage(value: unknown): void {
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.accurate = field(o.accurate, 'accurate', check49, none);
-  o.entries = field(o.entries, 'entries', check77, emptyList);
+  o.entries = field(o.entries, 'entries', check78, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -998,14 +1008,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check78, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check78, emptyList);
+  o.figures = field(o.figures, 'figures', check79, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check79, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check79, emptyList);
-  o.new = field(o.new, 'new', check79, emptyList);
-  o.changed = field(o.changed, 'changed', check80, emptyList);
-  o.slower = field(o.slower, 'slower', check81, emptyList);
-  o.faster = field(o.faster, 'faster', check81, emptyList);
+  o.gone = field(o.gone, 'gone', check80, emptyList);
+  o.new = field(o.new, 'new', check80, emptyList);
+  o.changed = field(o.changed, 'changed', check81, emptyList);
+  o.slower = field(o.slower, 'slower', check82, emptyList);
+  o.faster = field(o.faster, 'faster', check82, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1019,8 +1029,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check82, emptyMap);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.caches = field(o.caches, 'caches', check83, emptyMap);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
   o.counts = field(o.counts, 'counts', check2, emptyList);
 }
 
@@ -1030,16 +1040,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check84, emptyList);
-  o.differences = field(o.differences, 'differences', check85, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check85, emptyList);
+  o.differences = field(o.differences, 'differences', check86, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check86);
-  o.divergences = field(o.divergences, 'divergences', check87, emptyList);
+  o.times = field(o.times, 'times', check87);
+  o.divergences = field(o.divergences, 'divergences', check88, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1095,15 +1105,15 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check88, emptyList);
-  o.causes = field(o.causes, 'causes', check89, emptyList);
+  o.failures = field(o.failures, 'failures', check89, emptyList);
+  o.causes = field(o.causes, 'causes', check90, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check90, emptyList);
+  o.advice = field(o.advice, 'advice', check91, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1135,16 +1145,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check91, emptyList);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.variants = field(o.variants, 'variants', check92, emptyList);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check92, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check93, none);
-  o.rank = field(o.rank, 'rank', check94, none);
-  o.overview = field(o.overview, 'overview', check95, none);
-  o.trace = field(o.trace, 'trace', check96, none);
-  o.tiers = field(o.tiers, 'tiers', check97, emptyList);
-  o.contents = field(o.contents, 'contents', check98, none);
+  o.peaks = field(o.peaks, 'peaks', check93, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check94, none);
+  o.rank = field(o.rank, 'rank', check95, none);
+  o.overview = field(o.overview, 'overview', check96, none);
+  o.trace = field(o.trace, 'trace', check97, none);
+  o.tiers = field(o.tiers, 'tiers', check98, emptyList);
+  o.contents = field(o.contents, 'contents', check99, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1260,7 +1270,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check99, emptyList);
+  o.lines = field(o.lines, 'lines', check100, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1296,14 +1306,15 @@ export function conformStepSum(value: unknown): void {
   o.kind = text(o.kind, 'kind');
   o.count = number(o.count, 'count');
   o.us = field(o.us, 'us', check4, none);
+  o.share = field(o.share, 'share', check4, none);
 }
 
 export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check100, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check101, emptyList);
+  o.steps = field(o.steps, 'steps', check101, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check102, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1312,7 +1323,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check102, emptyList);
+  o.texts = field(o.texts, 'texts', check103, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1335,8 +1346,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check103, emptyList);
-  o.package = field(o.package, 'package', check102, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check104, emptyList);
+  o.package = field(o.package, 'package', check103, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1382,7 +1393,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check104, emptyList);
+  o.cells = field(o.cells, 'cells', check105, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1403,7 +1414,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1417,12 +1428,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check51, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check105, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check106, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check106, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check107, emptyList);
   o.accurate = field(o.accurate, 'accurate', check49, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check107, emptyList);
+  o.effective = field(o.effective, 'effective', check108, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1445,7 +1456,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check108, none);
+  o.estimate = field(o.estimate, 'estimate', check109, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1464,7 +1475,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check108, none);
+  o.estimate = field(o.estimate, 'estimate', check109, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1483,7 +1494,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check109, none);
+  o.gain = field(o.gain, 'gain', check110, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1530,7 +1541,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check48, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check110, emptyList);
+  o.running = field(o.running, 'running', check111, emptyList);
   o.few = flag(o.few, 'few', false);
 }
 
@@ -1539,7 +1550,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check111, emptyList);
+  o.processes = field(o.processes, 'processes', check112, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1548,15 +1559,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check112);
-  o.slowest = field(o.slowest, 'slowest', check79, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check113, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check114, none);
-  o.difference = field(o.difference, 'difference', check115, none);
-  o.stacks = field(o.stacks, 'stacks', check116, emptyList);
+  o.processes = field(o.processes, 'processes', check113);
+  o.slowest = field(o.slowest, 'slowest', check80, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check114, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check115, none);
+  o.difference = field(o.difference, 'difference', check116, none);
+  o.stacks = field(o.stacks, 'stacks', check117, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1575,31 +1586,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check107, emptyList);
+  o.effective = field(o.effective, 'effective', check108, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check117, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check105, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check105, none);
-  o.breaks = field(o.breaks, 'breaks', check118, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check118, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check106, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check106, none);
+  o.breaks = field(o.breaks, 'breaks', check119, emptyList);
   o.timing = field(o.timing, 'timing', check51, none);
-  o.layers = field(o.layers, 'layers', check119, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check120, none);
-  o.startups = field(o.startups, 'startups', check121, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check122, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check106, emptyList);
-  o.departure = field(o.departure, 'departure', check123, none);
+  o.layers = field(o.layers, 'layers', check120, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check121, none);
+  o.startups = field(o.startups, 'startups', check122, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check123, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check107, emptyList);
+  o.departure = field(o.departure, 'departure', check124, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check124, none);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
+  o.target = field(o.target, 'target', check125, none);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check125, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check126, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check127, emptyList);
-  o.cold = field(o.cold, 'cold', check128, emptyList);
+  o.changes = field(o.changes, 'changes', check126, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check127, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check128, emptyList);
+  o.cold = field(o.cold, 'cold', check129, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check129, emptyList);
+  o.ways = field(o.ways, 'ways', check130, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check130, none);
+  o.package = field(o.package, 'package', check131, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1615,17 +1626,17 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check48, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check49, none);
-  o.compilations = field(o.compilations, 'compilations', check131, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check132, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check132, none);
-  o.break_count = field(o.break_count, 'break_count', check132, none);
-  o.problems = field(o.problems, 'problems', check83, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check120, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check133, none);
+  o.break_count = field(o.break_count, 'break_count', check133, none);
+  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check121, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check133, none);
+  o.target = field(o.target, 'target', check134, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check134, none);
+  o.changed = field(o.changed, 'changed', check135, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1634,7 +1645,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check135, emptyList);
+  o.helps = field(o.helps, 'helps', check136, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1707,73 +1718,74 @@ const check62 = nullable(conformKernelTime);
 const check63 = listOf(conformLoadSpan);
 const check64 = nullable(conformLaunchTime);
 const check65 = listOf(conformLayer);
-const check66 = listOf(conformPart);
-const check67 = listOf(conformBuffer);
-const check68 = listOf(conformResult);
-const check69 = listOf(conformTargetResult);
-const check70 = nullable(conformAnswer);
-const check71 = nullable(conformLimit);
-const check72 = listOf(conformSuggestion);
-const check73 = listOf(conformCount);
-const check74 = listOf(conformKernelTimeConflict);
-const check75 = listOf(conformPackageFile);
-const check76 = listOf(conformConstant);
-const check77 = listOf(conformEntry);
-const check78 = listOf(conformFigureChange);
-const check79 = listOf(conformCompilationLine);
-const check80 = listOf(conformCompilationChange);
-const check81 = listOf(conformTimeChange);
-const check82 = mappingOf(check14);
-const check83 = listOf(conformProblem);
-const check84 = listOf(conformCollective);
-const check85 = listOf(conformRankDifference);
-const check86 = listOf(conformRankTime);
-const check87 = listOf(conformRankDivergence);
-const check88 = listOf(conformFailure);
-const check89 = listOf(conformRecompileCause);
-const check90 = listOf(conformAdvice);
-const check91 = listOf(conformVariantReport);
-const check92 = listOf(conformPeaks);
-const check93 = nullable(conformSweep);
-const check94 = nullable(conformRank);
-const check95 = nullable(conformOverview);
-const check96 = nullable(conformTraceSummary);
-const check97 = listOf(conformGraphTiers);
-const check98 = nullable(conformContents);
-const check99 = listOf(conformStackLine);
-const check100 = listOf(conformStep);
-const check101 = listOf(conformStepSum);
-const check102 = listOf(conformStoredText);
-const check103 = listOf(conformStoredCompilation);
-const check104 = listOf(conformSweepCell);
-const check105 = nullable(conformCompileTime);
-const check106 = listOf(conformOutputError);
-const check107 = listOf(conformEffective);
-const check108 = nullable(conformEstimate);
-const check109 = nullable(conformSwapGain);
-const check110 = listOf(conformRatioAtRound);
-const check111 = listOf(conformProcessDifference);
-const check112 = listOf(conformProcessSummary);
-const check113 = listOf(conformLostTime);
-const check114 = nullable(conformRankComparison);
-const check115 = nullable(conformTraceDifference);
-const check116 = listOf(conformStacks);
-const check117 = listOf(conformCompilation);
-const check118 = listOf(conformDistinctBreak);
-const check119 = listOf(conformLayers);
-const check120 = nullable(conformVerdict);
-const check121 = listOf(conformStartup);
-const check122 = listOf(conformPayback);
-const check123 = nullable(conformDeparture);
-const check124 = nullable(conformTargetReport);
-const check125 = nullable(conformChanges);
-const check126 = nullable(conformCudaGraphs);
-const check127 = listOf(conformKernelLoad);
-const check128 = listOf(conformColdSwitch);
-const check129 = listOf(conformDeployWay);
-const check130 = nullable(conformPackage);
-const check131 = listOf(conformCompilationSummary);
-const check132 = nullable(conformCount);
-const check133 = nullable(conformTargetSummary);
-const check134 = nullable(conformChangedSummary);
-const check135 = listOf(conformHelp);
+const check66 = listOf(conformLayerSum);
+const check67 = listOf(conformPart);
+const check68 = listOf(conformBuffer);
+const check69 = listOf(conformResult);
+const check70 = listOf(conformTargetResult);
+const check71 = nullable(conformAnswer);
+const check72 = nullable(conformLimit);
+const check73 = listOf(conformSuggestion);
+const check74 = listOf(conformCount);
+const check75 = listOf(conformKernelTimeConflict);
+const check76 = listOf(conformPackageFile);
+const check77 = listOf(conformConstant);
+const check78 = listOf(conformEntry);
+const check79 = listOf(conformFigureChange);
+const check80 = listOf(conformCompilationLine);
+const check81 = listOf(conformCompilationChange);
+const check82 = listOf(conformTimeChange);
+const check83 = mappingOf(check14);
+const check84 = listOf(conformProblem);
+const check85 = listOf(conformCollective);
+const check86 = listOf(conformRankDifference);
+const check87 = listOf(conformRankTime);
+const check88 = listOf(conformRankDivergence);
+const check89 = listOf(conformFailure);
+const check90 = listOf(conformRecompileCause);
+const check91 = listOf(conformAdvice);
+const check92 = listOf(conformVariantReport);
+const check93 = listOf(conformPeaks);
+const check94 = nullable(conformSweep);
+const check95 = nullable(conformRank);
+const check96 = nullable(conformOverview);
+const check97 = nullable(conformTraceSummary);
+const check98 = listOf(conformGraphTiers);
+const check99 = nullable(conformContents);
+const check100 = listOf(conformStackLine);
+const check101 = listOf(conformStep);
+const check102 = listOf(conformStepSum);
+const check103 = listOf(conformStoredText);
+const check104 = listOf(conformStoredCompilation);
+const check105 = listOf(conformSweepCell);
+const check106 = nullable(conformCompileTime);
+const check107 = listOf(conformOutputError);
+const check108 = listOf(conformEffective);
+const check109 = nullable(conformEstimate);
+const check110 = nullable(conformSwapGain);
+const check111 = listOf(conformRatioAtRound);
+const check112 = listOf(conformProcessDifference);
+const check113 = listOf(conformProcessSummary);
+const check114 = listOf(conformLostTime);
+const check115 = nullable(conformRankComparison);
+const check116 = nullable(conformTraceDifference);
+const check117 = listOf(conformStacks);
+const check118 = listOf(conformCompilation);
+const check119 = listOf(conformDistinctBreak);
+const check120 = listOf(conformLayers);
+const check121 = nullable(conformVerdict);
+const check122 = listOf(conformStartup);
+const check123 = listOf(conformPayback);
+const check124 = nullable(conformDeparture);
+const check125 = nullable(conformTargetReport);
+const check126 = nullable(conformChanges);
+const check127 = nullable(conformCudaGraphs);
+const check128 = listOf(conformKernelLoad);
+const check129 = listOf(conformColdSwitch);
+const check130 = listOf(conformDeployWay);
+const check131 = nullable(conformPackage);
+const check132 = listOf(conformCompilationSummary);
+const check133 = nullable(conformCount);
+const check134 = nullable(conformTargetSummary);
+const check135 = nullable(conformChangedSummary);
+const check136 = listOf(conformHelp);

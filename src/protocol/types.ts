@@ -1507,6 +1507,27 @@ export interface Layer {
   compilation: string;
   how: string;
   device_us: number | null;
+  share: number | null;
+}
+
+/**
+ * The layers of one kind in one call.
+ */
+export interface LayerSum {
+  kind:
+    | 'aot'
+    | 'bytecode'
+    | 'compiled'
+    | 'eager'
+    | 'guards'
+    | 'idle'
+    | 'inductor'
+    | 'kernels'
+    | 'launches'
+    | 'other'
+    | 'wrapper';
+  us: number;
+  share: number | null;
 }
 
 /**
@@ -1521,6 +1542,8 @@ export interface Layers {
   agrees: boolean;
   why: string;
   device: string;
+  kinds: LayerSum[];
+  sum_share: number | null;
 }
 
 /**
@@ -2450,6 +2473,7 @@ export interface StepSum {
     | 'view';
   count: number;
   us: number | null;
+  share: number | null;
 }
 
 /**

@@ -188,7 +188,12 @@ describe('CodePanel', () => {
     });
     const wrapper = (artifact: Steps['artifact'], steps: Step[]): Steps => ({
       ...{ artifact, direction: 'inference', steps, whole_us: 30, sum_us: 25 },
-      kinds: steps.map(({ kind, us }) => ({ kind, count: 1, us })),
+      kinds: steps.map(({ kind, us }) => ({
+        kind,
+        count: 1,
+        us,
+        share: us! / 25
+      })),
       ...{ agrees: true, why: '' }
     });
     const costs = () =>

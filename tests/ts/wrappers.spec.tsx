@@ -40,7 +40,10 @@ function steps(
     artifact,
     direction: 'inference',
     steps: own,
-    kinds: own.map(({ kind, us }) => ({ kind, count: 1, us })),
+    kinds: own.map(({ kind, us }) => ({
+      ...{ kind, count: 1, us },
+      share: us === null ? null : us / (change.sum_us ?? us)
+    })),
     whole_us: null,
     sum_us: null,
     agrees: true,

@@ -75,6 +75,7 @@ from .measurements.timings import KernelTime as KernelTime
 from .measurements.timings import LaunchTime as LaunchTime
 from .measurements.timings import Layer as Layer
 from .measurements.timings import Layers as Layers
+from .measurements.timings import LayerSum as LayerSum
 from .measurements.timings import OutputError as OutputError
 from .measurements.timings import Payback as Payback
 from .measurements.timings import Peaks as Peaks

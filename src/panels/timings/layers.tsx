@@ -79,7 +79,7 @@ function Stack(props: {
             key={index}
             className={layerClass(layer.kind)}
             style={{ width: part(layer.us) }}
-            title={hover(layer, layers, trans)}
+            title={hover(layer, trans)}
           />
         ))}
         <span
@@ -100,18 +100,7 @@ function Stack(props: {
           formatMicroseconds(layers.whole_us)
         )}
       </span>
-      {(!layers.agrees || layers.why) && (
-        <p className="jp-Compilescope-stackWhy">
-          {!layers.agrees && (
-            <strong>
-              {trans.__(
-                'The sum differs from the call by more than 10 %.'
-              )}{' '}
-            </strong>
-          )}
-          {layers.why}
-        </p>
-      )}
+      {layers.why && <p className="jp-Compilescope-stackWhy">{layers.why}</p>}
     </div>
   );
 }
@@ -122,9 +111,7 @@ function LayersTable(props: {
 }): JSX.Element {
   const { stacks, trans } = props;
   const kinds = LAYER_ORDER.filter(kind =>
-    stacks.some(({ layers }) =>
-      layers.layers.some(layer => layer.kind === kind)
-    )
+    stacks.some(({ layers }) => layers.kinds.some(sum => sum.kind === kind))
   );
   return (
     <Figures
@@ -147,9 +134,7 @@ function LayersTable(props: {
                 <td className="jp-mod-number">
                   {formatMicroseconds(layers.sum_us)}
                 </td>
-                <td className="jp-mod-number">
-                  {share(layers.sum_us, layers)}
-                </td>
+                <td className="jp-mod-number">{shareText(layers.sum_share)}</td>
               </React.Fragment>
             ))}
           </tr>
@@ -187,19 +172,17 @@ function LayersTable(props: {
             const ofKind = stack.layers.layers.filter(
               layer => layer.kind === kind
             );
-            const us = ofKind.reduce((sum, layer) => sum + layer.us, 0);
+            const sum = stack.layers.kinds.find(sum => sum.kind === kind);
             return (
               <React.Fragment key={titleOf(stack, trans)}>
                 <td
                   className="jp-mod-number"
-                  title={ofKind
-                    .map(layer => hover(layer, stack.layers, trans))
-                    .join('\n')}
+                  title={ofKind.map(layer => hover(layer, trans)).join('\n')}
                 >
-                  {ofKind.length > 0 ? formatMicroseconds(us) : '–'}
+                  {sum ? formatMicroseconds(sum.us) : '–'}
                 </td>
                 <td className="jp-mod-number jp-Compilescope-muted">
-                  {ofKind.length > 0 ? share(us, stack.layers) : ''}
+                  {sum && shareText(sum.share)}
                 </td>
               </React.Fragment>
             );
@@ -248,25 +231,18 @@ function titleOf(
     : `${name} · ${directionTitle(direction, trans)}`;
 }
 
-/**
- * A part's share of the call, as in the Overview: layers are timed one by one, and
- * where noise leaves their sum longer than the call, they share the sum.
- */
-function share(us: number, layers: Layers): string {
-  const sum = layers.layers.reduce(
-    (sum, layer) => sum + Math.max(layer.us, 0),
-    0
-  );
-  const whole = Math.max(layers.whole_us, sum);
-  return whole > 0 ? formatShare(Math.max(us, 0) / whole) : '';
+function shareText(share: number | null): string {
+  return share === null ? '' : formatShare(share);
 }
 
-function hover(layer: Layer, layers: Layers, trans: TranslationBundle): string {
+function hover(layer: Layer, trans: TranslationBundle): string {
   const { kind, us, interval_us: interval, compilation, how } = layer;
   const title = layerTitle(kind);
   return [
     compilation ? `${title} (${compilation})` : title,
-    [formatMicroseconds(us), share(us, layers)].filter(Boolean).join(' · '),
+    [formatMicroseconds(us), shareText(layer.share)]
+      .filter(Boolean)
+      .join(' · '),
     interval ? trans.__('95 % interval %1', formatInterval(interval)) : '',
     layer.device_us === null
       ? ''

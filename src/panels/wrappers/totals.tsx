@@ -87,7 +87,7 @@ export function Totals(props: {
                     {isTimed(side) && (
                       <Figures
                         us={kind[side]?.us ?? null}
-                        whole={graph[side]?.sum_us ?? 0}
+                        share={kind[side]?.share ?? null}
                       />
                     )}
                   </React.Fragment>
@@ -105,7 +105,7 @@ export function Totals(props: {
                       {graph[side]?.steps.length}
                     </td>
                     {isTimed(side) && (
-                      <Figures us={graph[side]?.sum_us ?? null} whole={0} />
+                      <Figures us={graph[side]?.sum_us ?? null} />
                     )}
                   </React.Fragment>
                 ))}
@@ -116,7 +116,7 @@ export function Totals(props: {
                   <React.Fragment key={side}>
                     <td />
                     {isTimed(side) && (
-                      <Figures us={graph[side]?.whole_us ?? null} whole={0} />
+                      <Figures us={graph[side]?.whole_us ?? null} />
                     )}
                   </React.Fragment>
                 ))}
@@ -228,15 +228,18 @@ function Stack(props: {
   );
 }
 
-function Figures(props: { us: number | null; whole: number }): JSX.Element {
-  const { us, whole } = props;
+function Figures(props: {
+  us: number | null;
+  share?: number | null;
+}): JSX.Element {
+  const { us, share = null } = props;
   return (
     <>
       <td className="jp-mod-number">
         {us === null ? '–' : formatMicroseconds(us)}
       </td>
       <td className="jp-mod-number jp-Compilescope-muted">
-        {us !== null && whole > 0 ? formatShare(us / whole) : ''}
+        {share === null ? '' : formatShare(share)}
       </td>
     </>
   );

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...report import Launch, LaunchTime, Layer, VariantReport
-from ...report.measurements.timings import LayerKind
+from ...report.measurements.timings import LayerKind, shares_of_call
 from .variants import trains
 
 GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
@@ -47,17 +47,13 @@ class Spent(NamedTuple):
 def parts_of_call(variant: VariantReport) -> list[Layer]:
     """The layers of a variant's call, scaled so that they take no longer than the call.
 
-    Each layer is timed separately, so noise can make their sum a little longer than the call, or a
-    layer negative. All shares of a call are computed from this result.
+    None is negative either, as in `shares_of_call`.
     """
-    parts: list[Layer] = []
-    for layers in variant.layers:
-        total = sum(max(layer.us, 0.0) for layer in layers.layers)
-        scale = min(layers.whole_us / total, 1.0) if total > 0 else 1.0
-        parts += [
-            msgspec.structs.replace(layer, us=max(layer.us, 0.0) * scale) for layer in layers.layers
-        ]
-    return parts
+    return [
+        msgspec.structs.replace(layer, us=(share or 0.0) * layers.whole_us)
+        for layers in variant.layers
+        for layer, share in zip(layers.layers, shares_of_call(layers), strict=True)
+    ]
 
 
 def sums(variant: VariantReport) -> dict[LayerKind, float]:

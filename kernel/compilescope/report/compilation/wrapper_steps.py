@@ -73,6 +73,8 @@ class StepSum(Struct):
     count: int
     us: float | None = None
     """The sum of their times; None if none of them was measured."""
+    share: float | None = None
+    """Of the sum of all steps; None if none of the kind was measured."""
 
 
 def sum_kinds(steps: Sequence[Step]) -> list[StepSum]:
@@ -83,6 +85,9 @@ def sum_kinds(steps: Sequence[Step]) -> list[StepSum]:
         kind.count += 1
         if step.us is not None:
             kind.us = (kind.us or 0.0) + step.us
+    whole = sum(kind.us or 0.0 for kind in sums.values())
+    for kind in sums.values():
+        kind.share = None if kind.us is None or whole <= 0 else kind.us / whole
     return [kind for kind in sums.values() if kind.count]
 
 

@@ -6,7 +6,7 @@ text says otherwise, and intervals are 95 % confidence intervals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from ..problem import Problem, Struct
@@ -176,6 +176,17 @@ class Layer(Struct):
     device_us: float | None = None
     """For kernels on a GPU: their total time. ``us`` is the part that the host waits for; the rest
     overlaps with the host's work."""
+    share: float | None = None
+    """Of the call, as in `shares_of_call`; None if the call took no time."""
+
+
+class LayerSum(Struct):
+    """The layers of one kind in one call."""
+
+    kind: LayerKind
+    us: float
+    share: float | None = None
+    """As in `Layer`."""
 
 
 class Layers(Struct):
@@ -193,6 +204,45 @@ class Layers(Struct):
     why: str = ""
     """If the sum does not agree, the possible reason; and what was not measured."""
     device: str = "cpu"
+    kinds: list[LayerSum] = []
+    """The layers added up by kind, from the outside in."""
+    sum_share: float | None = None
+    """The share of all layers together."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold them.
+        if self.layers and not self.kinds:
+            self.add_up()
+
+    def add_up(self) -> None:
+        """Compute the sums and shares again, after a change of the layers."""
+        shares = shares_of_call(self)
+        for layer, share in zip(self.layers, shares, strict=True):
+            layer.share = share
+        self.sum_us = sum(layer.us for layer in self.layers)
+        self.sum_share = _added(shares)
+        self.kinds = []
+        for kind in LAYER_KINDS:
+            alike = [layer for layer in self.layers if layer.kind == kind]
+            if alike:
+                us, share = sum(layer.us for layer in alike), _added(layer.share for layer in alike)
+                self.kinds.append(LayerSum(kind=kind, us=us, share=share))
+
+
+def shares_of_call(layers: Layers) -> list[float | None]:
+    """Return the share of the call that each layer takes.
+
+    Each layer is timed separately, so noise can make their sum a little longer than the call, or a
+    layer negative. The shares are then of that sum, and a negative layer has none of it.
+    """
+    own_us = [max(layer.us, 0.0) for layer in layers.layers]
+    whole_us = max(layers.whole_us, sum(own_us))
+    return [us / whole_us if whole_us > 0 else None for us in own_us]
+
+
+def _added(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return sum(known) if known else None
 
 
 Peak = Literal["", "memory", "compute", "cache"]

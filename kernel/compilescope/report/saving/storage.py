@@ -138,7 +138,7 @@ def complete(report: Report) -> None:
         if compilation.recompile is not None and not compilation.recompile.causes:
             completing["causes"](compilation)
         for steps in compilation.steps:
-            steps.kinds = steps.kinds or sum_kinds(steps.steps)
+            steps.kinds = sum_kinds(steps.steps)
     for variant in report.variants:
         completing["backends"](variant)
         completing["breaks"](variant)

@@ -387,7 +387,7 @@ class _Looking:
             sum_us = sum(layer.us for layer in layers if layer.kind not in ("kernels", "idle"))
         else:
             sum_us = sum(layer.us for layer in layers)
-        result.sum_us = sum(layer.us for layer in result.layers)
+        result.add_up()
         result.agrees = abs(sum_us - expected) <= _AGREES * expected
         if not result.agrees:
             result.why = " ".join(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...report import STEP_KINDS, Report, Steps
+from ...report.units import percent
 from .. import wording
 from ..wrapper_pairs import compared
 from .table import Column, Table
@@ -77,12 +78,12 @@ def rows(graph: Graph) -> list[tuple[str, ...]]:
             if same_kind is None:
                 cells += ["", "", ""]
             else:
-                cells += _cells(same_kind.count, same_kind.us or 0.0, steps.sum_us)
+                cells += _cells(same_kind.count, same_kind.us, same_kind.share)
         if any(cells[1:]):
             table.append(tuple(cells))
     sums = ["sum"]
     for _, steps in graph.wrappers:
-        sums += _cells(len(steps.steps), steps.sum_us or 0.0, None)
+        sums += _cells(len(steps.steps), steps.sum_us, None)
     return [*table, tuple(sums)]
 
 
@@ -97,6 +98,9 @@ def remarks(graph: Graph) -> list[str]:
     return [*reasons, *ways]
 
 
-def _cells(count: int, us: float, whole: float | None) -> list[str]:
-    share = f"{us / whole:.0%}" if whole else ""
-    return [str(count), wording.duration(us), share]
+def _cells(count: int, us: float | None, share: float | None) -> list[str]:
+    return [
+        str(count),
+        "" if us is None else wording.duration(us),
+        "" if share is None else percent(share),
+    ]
