@@ -1543,6 +1543,7 @@ export function conformTiming(value: unknown): void {
   o.first_round = number(o.first_round, 'first_round', 0);
   o.running = field(o.running, 'running', check111, emptyList);
   o.few = flag(o.few, 'few', false);
+  o.interval = text(o.interval, 'interval', '');
 }
 
 export function conformTraceDifference(value: unknown): void {

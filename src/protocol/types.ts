@@ -2253,6 +2253,7 @@ export interface Series {
   device_us: number | null;
   running: RatioAtRound[];
   few: boolean;
+  interval: string;
 }
 
 /**
@@ -2824,6 +2825,7 @@ export interface Timing {
   first_round: number;
   running: RatioAtRound[];
   few: boolean;
+  interval: string;
 }
 
 /**

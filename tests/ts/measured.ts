@@ -36,6 +36,7 @@ export function series(name: string, change: Partial<Series> = {}): Series {
     device_us: null,
     running: [],
     few: false,
+    interval: '',
     ...change
   } as Series;
 }
@@ -80,6 +81,7 @@ export function timing(change: Partial<Timing> = {}): Timing {
     first_round: 0,
     running: [],
     few: false,
+    interval: '',
     ...change
   } as Timing;
 }

@@ -183,7 +183,11 @@ describe('PackageBody', () => {
           { name: 'eager', timing: timing({ median_us: 30 }), why: '' },
           {
             name: 'standalone',
-            timing: timing({ median_us: 10, ratio: 3 }),
+            timing: timing({
+              median_us: 10,
+              ratio: 3,
+              interval: '3 samples: min–max 9.00–11.0 µs'
+            }),
             why: ''
           },
           { name: 'in process', timing: null, why: 'It does not build.' }
@@ -193,6 +197,7 @@ describe('PackageBody', () => {
     expect(page.text()).toContain('✓ same results as eager');
     const rows = page.all('tbody tr').map(element => element.textContent);
     expect(rows[1]).toContain('10.0 µs');
+    expect(rows[1]).toContain('3 samples: min–max 9.00–11.0 µs');
     expect(rows[1]).toContain('3.00×');
     expect(rows[2]).toContain('It does not build.');
   });

@@ -39,7 +39,7 @@ def _series(name: str, series: Series, since: int, rounds: int) -> messages.Seri
         sent.calls_per_sample, sent.warmup_calls = timing.calls_per_sample, timing.warmup_calls
         sent.settled, sent.device = timing.settled, timing.device
         sent.host_us, sent.device_us = timing.host_us, timing.device_us
-        sent.running, sent.few = timing.running, timing.few
+        sent.running, sent.few, sent.interval = timing.running, timing.few, timing.interval
     return sent
 
 

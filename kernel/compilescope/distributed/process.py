@@ -26,7 +26,7 @@ from ..isolation.object_walk import walk
 from ..isolation.own_backward import Backward
 from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
-from ..report import Report, Timing, too_few
+from ..report import Report, Timing
 from ..report.problem import Problem
 from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
@@ -188,7 +188,6 @@ def _in_step(
             median_us=statistics.median(taken),
             interval_us=median_interval(taken),
             samples_us=taken,
-            few=too_few(taken),
             warmup_calls=WARM_UP,
             device="cuda" if on_gpu else "cpu",
             threads=torch.get_num_threads(),

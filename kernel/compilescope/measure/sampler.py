@@ -32,7 +32,7 @@ import torch
 
 from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
-from ..report import RatioAtRound, Timing, too_few
+from ..report import RatioAtRound, Timing
 from ..report.measurements.timings import Keeping
 from .garbage_collection import gc_disabled
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
@@ -289,7 +289,6 @@ class Sampler:
             median_us=statistics.median(wall),
             interval_us=median_interval(wall),
             samples_us=wall,
-            few=too_few(wall),
             calls_per_sample=series.batch,
             warmup_calls=series.warmup_calls,
             device=self._watch.device,

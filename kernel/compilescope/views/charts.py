@@ -166,7 +166,7 @@ def _figure(bars: list[object], title: str, rows: int) -> Figure:
 
 
 def _time_text(timing: Timing) -> str:
-    return f"{wording.duration(timing.median_us)} ({wording.interval(timing)})"
+    return f"{wording.duration(timing.median_us)} ({timing.interval})"
 
 
 def _label(name: str, timing: Timing) -> str:

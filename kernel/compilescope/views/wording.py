@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from ..analysis.figures.intervals import interval_title
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import count as count
 from ..analysis.figures.wording import place as place
 from ..report import AS_WRITTEN, Report, Timing, VariantReport
 from ..report.references import is_reference
-from ..report.units import difference, duration_range
+from ..report.units import difference
 from ..report.units import duration as duration
 from ..report.units import size as size
 from ..report.variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
 """Severity → the word shown for it."""
-
-
-def interval(timing: Timing) -> str:
-    """Return the 95 % interval of the median, low to high; any other range is labelled."""
-    bounds = duration_range(*timing.interval_us)
-    if len(timing.samples_us) == 1:
-        return interval_title(timing)
-    return f"{interval_title(timing)} {bounds}" if timing.few else bounds
 
 
 def speedup(timing: Timing) -> str:

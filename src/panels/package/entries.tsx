@@ -2,8 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Entry } from '../../protocol/types';
 import { Absent, Bar } from '../common';
-import { formatMicroseconds } from '../../words/format';
-import { formatInterval, formatRatio } from '../../words/format';
+import { formatMicroseconds, formatRatio } from '../../words/format';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
@@ -46,10 +45,7 @@ export function Entries(props: {
                     </td>
                   ),
                   interval: (
-                    <td className="jp-mod-number">
-                      {formatInterval(timing.interval_us)}
-                      {timing.few && <small> {trans.__('(min–max)')}</small>}
-                    </td>
+                    <td className="jp-mod-number">{timing.interval}</td>
                   ),
                   speedup: (
                     <td className="jp-mod-number">

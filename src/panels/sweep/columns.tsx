@@ -9,7 +9,6 @@ import {
   formatQuantity,
   formatSeconds
 } from '../../words/format';
-import { formatInterval } from '../../words/format';
 import { speedupClass } from '../common/speedup';
 import { TABLES } from '../../words/tables';
 import { declaredColumns } from '../common/tables/declared';
@@ -77,7 +76,7 @@ export function columnsOf(
       width: '108px',
       from: 950 + more,
       render: ({ cell: { timing } }) =>
-        timing && !timing.few ? formatInterval(timing.interval_us) : ''
+        timing && <span title={timing.interval}>{timing.interval}</span>
     },
     speedup: {
       width: '136px',

@@ -5,7 +5,6 @@ import { Badge, Fact, Prose } from '../common';
 import {
   formatBytes,
   formatDifference,
-  formatInterval,
   formatMicroseconds,
   formatSeconds
 } from '../../words/format';
@@ -71,7 +70,7 @@ export function Details(props: {
         {timing && (
           <>
             <Fact label={trans.__('Latency')}>
-              {`${formatMicroseconds(timing.median_us)} (${formatInterval(timing.interval_us)})`}
+              {`${formatMicroseconds(timing.median_us)} (${timing.interval})`}
             </Fact>
             {timing.ratio !== null && cell.variant.backend !== null && (
               <Fact label={trans.__('Against eager')}>

@@ -2,7 +2,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MakeFigure } from '../../charts';
 import { asText } from '../../charts';
 import { formatMicroseconds, formatSeconds } from '../../words/format';
-import { formatInterval } from '../../words/format';
 import { firstCallAgainstLatency } from '../common/tradeOffs';
 import { againstEager, nameOf } from './phrases';
 import type { IRow } from './rows';
@@ -43,13 +42,12 @@ export function paretoOf(
 
 function hoverOf(row: IRow, trans: TranslationBundle): string {
   const { cell, latency, compile } = row;
-  const interval = cell.timing!.interval_us;
   return [
     `<b>${asText(nameOf(cell))}</b>`,
     trans.__(
       'latency %1 (%2)',
       formatMicroseconds(latency!),
-      formatInterval(interval)
+      cell.timing!.interval
     ),
     againstEager(cell, trans),
     compile === null

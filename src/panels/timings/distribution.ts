@@ -1,11 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, withOpacity } from '../../charts';
-import {
-  formatInterval,
-  formatMicroseconds,
-  shorten
-} from '../../words/format';
+import { formatMicroseconds, shorten } from '../../words/format';
 import { densityOf } from './density';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
@@ -234,10 +230,10 @@ function tracesOf(
     const text = [
       name,
       trans.__('median %1', formatMicroseconds(median)),
-      hasInterval && trans.__('95 % interval %1', formatInterval(interval))
-    ]
-      .filter(Boolean)
-      .join('<br>');
+      hasInterval
+        ? trans.__('95 % interval %1', row.intervalText)
+        : row.intervalText
+    ].join('<br>');
     if (hasInterval) {
       traces.push({
         type: 'scatter',

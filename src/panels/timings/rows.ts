@@ -33,6 +33,11 @@ export interface ITimed {
    * Whether its samples are too few for an interval: it is all that was seen.
    */
   readonly few: boolean;
+
+  /**
+   * The interval as all views show it; empty until there is one.
+   */
+  readonly intervalText: string;
   readonly ratio: number | null;
   readonly ratioInterval: readonly [number, number] | null;
 
@@ -90,6 +95,7 @@ export function rowsOf(
     median: series.median_us,
     interval: series.interval_us,
     few: series.few,
+    intervalText: series.interval,
     ratio: series.ratio,
     ratioInterval: series.ratio_interval,
     running: runningOf(series, series.first + series.samples_us.length),
@@ -119,6 +125,7 @@ export function rowsOf(
         median: timing.median_us,
         interval: timing.interval_us,
         few: timing.few,
+        intervalText: timing.interval,
         ratio: timing.ratio,
         ratioInterval: timing.ratio_interval,
         running: runningOf(

@@ -1,8 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Absent, Badge } from '../common';
-import { formatCount } from '../../words/format';
-import { formatInterval, formatMicroseconds } from '../../words/format';
+import { formatCount, formatMicroseconds } from '../../words/format';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { speedupClass } from '../common/speedup';
@@ -102,13 +101,8 @@ function Row(props: {
           median: time(row.median),
           interval: (
             <td className="jp-mod-number">
-              {row.few ? (
-                <Absent why={trans.__('Too few samples for an interval')} />
-              ) : row.interval ? (
-                formatInterval(row.interval)
-              ) : (
-                none
-              )}
+              {row.few ? <small>{row.intervalText}</small> : row.intervalText}
+              {row.interval === null && none}
             </td>
           ),
           estimated: false,

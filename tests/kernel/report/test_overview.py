@@ -29,6 +29,7 @@ from compilescope.report import (
     Speedup,
     Sweep,
     SweepCell,
+    Timing,
 )
 from compilescope.report.units import duration_range
 from compilescope.views.html import report as html
@@ -161,10 +162,11 @@ def test_what_is_too_noisy_is_not_judged() -> None:
 
 def test_few_samples_have_no_interval() -> None:
     report = make_report(eager=100.0, python=80.0)
-    timing = report.variant("python").timing
-    assert timing is not None
-    timing.samples_us, timing.few = timing.samples_us[:4], True
-    timing.interval_us = median_interval(timing.samples_us)
+    variant = report.variant("python")
+    assert variant.timing is not None
+    samples = variant.timing.samples_us[:4]
+    timing = Timing(statistics.median(samples), median_interval(samples), samples)
+    variant.timing = timing
     seen = f"4 samples: min\u2013max {duration_range(*timing.interval_us)}"
     eager, python = overview(report).results
     assert (eager.few, eager.interval_title) == (False, "95 % interval")

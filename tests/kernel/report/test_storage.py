@@ -49,18 +49,31 @@ def test_a_report_survives_json_and_a_file(tmp_path: Path) -> None:
     assert json.loads(path.read_text("utf-8"))["schema_version"] == SCHEMA_VERSION
 
 
-@pytest.mark.parametrize(("samples", "few"), [(0, False), (5, True), (6, False)])
-def test_whether_samples_are_few_is_added_to_a_file_of_an_earlier_version(
-    samples: int, few: bool
+@pytest.mark.parametrize(
+    ("samples", "few", "interval"),
+    [
+        ([], False, "1.00\u20133.00 µs"),
+        ([2.0], True, "1 sample"),
+        ([1.0, 1.0, 2.0, 2.0, 3.0], True, "5 samples: min\u2013max 1.00\u20133.00 µs"),
+        ([1.0, 1.0, 2.0, 2.0, 3.0, 3.0], False, "1.00\u20133.00 µs"),
+    ],
+)
+def test_the_interval_in_words_is_added_to_a_file_of_an_earlier_version(
+    samples: list[float], few: bool, interval: str
 ) -> None:
-    timing = Timing(median_us=1.0, interval_us=(1.0, 1.0), samples_us=[1.0] * samples)
+    timing = Timing(median_us=2.0, interval_us=(1.0, 3.0), samples_us=samples)
     variant = VariantReport("python", Variant(), timing=timing)
     sweep = Sweep(cells=[SweepCell(key="1", name="python", variant=Variant(), timing=timing)])
-    written = Report(subject=SMALL.subject, variants=[variant], sweep=sweep).to_json()
-    report = from_json(written)
+    written = json.loads(Report(subject=SMALL.subject, variants=[variant], sweep=sweep).to_json())
+    for written_timing in (
+        written["variants"][0]["timing"],
+        written["sweep"]["cells"][0]["timing"],
+    ):
+        del written_timing["few"], written_timing["interval"]
+    report = from_json(json.dumps(written))
     assert report.sweep is not None
     timings = [report.variants[0].timing, report.sweep.cells[0].timing]
-    assert [timing is not None and timing.few for timing in timings] == [few, few]
+    assert [timing and (timing.few, timing.interval) for timing in timings] == [(few, interval)] * 2
 
 
 def test_breaks_are_told_apart_in_a_file_of_an_earlier_version() -> None:

@@ -38,6 +38,7 @@ def main(source, folder):
         timing, samples = variant.timing, rounds[variant.name]
         timing.samples_us, timing.median_us = samples, statistics.median(samples)
         timing.interval_us, timing.turns, timing.first_round = median_interval(samples), "a", 0
+        timing.fill_interval()
         timing.running = []
         if variant.name != "eager":
             measured = ratio(rounds["eager"], samples)

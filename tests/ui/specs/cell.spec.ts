@@ -31,6 +31,7 @@ whole.variants += cs.load("${REPORTS}/targets.compilescope.json").variants
 timing = whole.variant("cpp").timing
 timing.samples_us, timing.interval_us = [297_000.0, 390_000.0], (297_000.0, 390_000.0)
 timing.median_us, timing.few = 344_000.0, True
+timing.fill_interval()
 whole.variants += [whole.variant("cpp"), whole.variant("cpp")]
 whole.problems.append(cs.report.Problem(severity="error", what="No compiler. " * 20))
 HTML(html.render(whole, panel=True))`;

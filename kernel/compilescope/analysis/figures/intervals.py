@@ -30,7 +30,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...report import Timing
-from .wording import count
 
 _FEWEST_BLOCKS = 16
 _TAILS = 40
@@ -48,17 +47,6 @@ class Ratio(NamedTuple):
     interval: tuple[float, float]
     differs: bool | None
     """Whether the interval excludes 1. None: there are too few rounds for any confidence."""
-
-
-def interval_title(timing: Timing) -> str:
-    """The title of ``Timing.interval_us``: ``95 % interval``, or ``4 samples: min\u2013max``.
-
-    One sample has no range: ``1 sample``.
-    """
-    if not timing.few:
-        return "95 % interval"
-    samples = count(len(timing.samples_us), "sample")
-    return samples if len(timing.samples_us) == 1 else f"{samples}: min\u2013max"
 
 
 def known_interval(timing: Timing | None) -> tuple[float, float] | None:

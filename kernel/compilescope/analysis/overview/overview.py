@@ -15,8 +15,9 @@ from ...report import (
     TargetResult,
     VariantReport,
 )
+from ...report.measurements.timings import interval_title
 from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, GENERATOR, SUBJECT_RAISED
-from ...report.units import duration, duration_range
+from ...report.units import duration
 from ..figures import causes
 from ..figures.counts import (
     always_recompiles,
@@ -25,7 +26,6 @@ from ..figures.counts import (
     has_graph,
     kernel_counts,
 )
-from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
 from ..target.estimate_words import estimated
@@ -129,10 +129,9 @@ def _result(variant: VariantReport) -> Result:
         result.noisy = is_noisy(timing.interval_us)
         result.interval_us = timing.interval_us
         result.interval_title, result.few = interval_title(timing), timing.few
-        bounds = duration_range(*timing.interval_us)
         result.latency = latency(timing)
-        is_one = len(timing.samples_us) == 1
-        result.interval = result.interval_title if is_one else f"{result.interval_title} {bounds}"
+        label = "" if timing.few else f"{result.interval_title} "
+        result.interval = f"{label}{timing.interval}"
         result.speedup = None if variant.requested.backend is None else over_baseline(timing)
     return result
 

@@ -56,6 +56,8 @@ class Series(Message):
     device_us: float | None = None
     running: list[RatioAtRound] = []
     few: bool = False
+    interval: str = ""
+    """As in `Timing`."""
 
 
 class Measurement(Message):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from ..problem import Problem, Struct
+from ..units import duration_range
 from ..variant import Variant
 
 Keeping = Literal["unchanged", "restored", "copied"]
@@ -161,6 +162,36 @@ class Timing(Struct):
     few: bool = False
     """Whether there are too few samples for an interval; ``interval_us`` is then the range of all
     samples."""
+    interval: str = ""
+    """The interval as displayed: ``12.1\u201312.6 µs``. With too few samples for one:
+    ``4 samples: min\u2013max 12.1\u201312.6 µs``, or ``1 sample``."""
+
+    def __post_init__(self) -> None:
+        # A file of an earlier version does not hold them.
+        self.few = self.few or too_few(self.samples_us)
+        if not self.interval:
+            self.fill_interval()
+
+    def fill_interval(self) -> None:
+        """Fill in the interval as displayed, again after a change of the samples."""
+        title, bounds = interval_title(self), duration_range(*self.interval_us)
+        if self.few:
+            self.interval = title if len(self.samples_us) == 1 else f"{title} {bounds}"
+        else:
+            self.interval = bounds
+
+
+def interval_title(timing: Timing) -> str:
+    """The title of `Timing.interval_us`: ``95 % interval``, or ``4 samples: min\u2013max``.
+
+    One sample has no range: ``1 sample``.
+    """
+    if not timing.few:
+        return "95 % interval"
+    samples = len(timing.samples_us)
+    if samples == 1:
+        return "1 sample"
+    return f"{samples} samples: min\u2013max" if samples else "min\u2013max"
 
 
 class Layer(Struct):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import msgspec
 
 from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
-from ..measurements.timings import Timing, too_few
 from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
 from .given_files import given_path, reading
@@ -149,8 +147,6 @@ def complete(report: Report) -> None:
         completing["launches"](variant)
         completing["package"](variant)
         completing["bound"](variant)
-    for timing in _timings(report):
-        timing.few = timing.few or too_few(timing.samples_us)
     for graph in report.tiers:
         if not graph.lines:
             completing["tiers"](graph)
@@ -158,13 +154,3 @@ def complete(report: Report) -> None:
         completing["trace"](report.trace)
     if report.sweep is not None and not report.sweep.status:
         completing["sweep"](report.sweep)
-
-
-def _timings(report: Report) -> Iterator[Timing]:
-    timings = [variant.timing for variant in report.variants]
-    if report.sweep is not None:
-        timings += [cell.timing for cell in report.sweep.cells]
-    for variant in report.variants:
-        if variant.package is not None:
-            timings += [entry.timing for entry in variant.package.entries]
-    return (timing for timing in timings if timing is not None)

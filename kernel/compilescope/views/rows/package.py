@@ -85,7 +85,7 @@ def entries(package: Package) -> list[tuple[str, ...]]:
         else ENTRIES.row(
             entry=entry.name,
             median=wording.duration(entry.timing.median_us),
-            interval=wording.interval(entry.timing),
+            interval=entry.timing.interval,
             speedup=wording.speedup(entry.timing),
         )
         for entry in package.entries

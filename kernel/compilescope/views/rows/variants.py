@@ -73,7 +73,7 @@ def _row(report: Report, variant: VariantReport) -> tuple[str, ...]:
         switches=wording.settings(report, variant),
         stage=stage_words(variant),
         median="" if timing is None else wording.duration(timing.median_us),
-        interval="" if timing is None else wording.interval(timing),
+        interval="" if timing is None else timing.interval,
         estimated="" if variant.target is None else estimated(variant.target),
         speedup=_speedup(variant),
         compile=wording.seconds(variant),
