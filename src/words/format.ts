@@ -116,9 +116,9 @@ function formatterOf(
   let formatter = formatters.get(name);
   if (formatter === undefined) {
     formatter = new Intl.NumberFormat('en', {
-      ...options,
       useGrouping: false,
-      roundingMode: 'halfEven'
+      roundingMode: 'halfEven',
+      ...options
     });
     formatters.set(name, formatter);
   }
@@ -229,10 +229,10 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * A number with its thousands apart: `12,345`.
+ * A whole number with separated thousands: `12,345`.
  */
 export function formatCount(count: number): string {
-  return count.toLocaleString('en');
+  return formatterOf('grouped', { useGrouping: true }).format(count);
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   formatBytes,
+  formatCount,
   formatDifference,
   formatInterval,
   formatMicroseconds,
@@ -36,6 +37,7 @@ describe('figures', () => {
       ),
       shares: cases.shares.map(([share]) => formatShare(share as number)),
       sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
+      counts: cases.counts.map(([count]) => formatCount(count as number)),
       quantities: cases.quantities.map(([value, unit]) =>
         formatQuantity(value as number, unit as string)
       )
@@ -48,6 +50,7 @@ describe('figures', () => {
       differences: cases.differences.map(([, text]) => text),
       shares: cases.shares.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),
+      counts: cases.counts.map(([, text]) => text),
       quantities: cases.quantities.map(([, , text]) => text)
     });
   });

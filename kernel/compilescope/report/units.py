@@ -1,4 +1,4 @@
-"""Formats times and sizes: the unit and the digits of every figure in a sentence or a cell.
+"""Formats times, sizes and counts: unit and digits of every figure in a sentence or a cell.
 
 ``src/words/format.ts`` formats what the panel draws by itself, by the same rules. Both are tested
 with ``tests/data/formats.json``.
@@ -43,6 +43,11 @@ def size(count: float) -> str:
         exponent += 1
     digits = 0 if exponent == 0 or count >= 100 else 1 if count >= 10 else 2
     return f"{count:.{digits}f} {units[exponent]}"
+
+
+def whole_number(value: int) -> str:
+    """Return a whole number with separated thousands: ``12,345``."""
+    return f"{value:,}"
 
 
 def quantity(value: float, unit: str = "") -> str:

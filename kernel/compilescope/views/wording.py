@@ -10,6 +10,7 @@ from ..report.references import is_reference
 from ..report.units import difference
 from ..report.units import duration as duration
 from ..report.units import size as size
+from ..report.units import whole_number as whole_number
 from ..report.variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}

@@ -13,6 +13,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownEmptyIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import type { IKernelFold } from '../folds';
 import { linksField } from './links';
+import { formatCount } from '../../words/format';
 
 interface IRange {
   from: number;
@@ -31,7 +32,13 @@ export function kernelFolding(trans: TranslationBundle): Extension {
         node.type = 'button';
         node.className = 'jp-Compilescope-code-folded';
         node.textContent = fold
-          ? trans._n('%2 · %1 line', '%2 · %1 lines', fold.lines, fold.name)
+          ? trans._n(
+              '%2 · %3 line',
+              '%2 · %3 lines',
+              fold.lines,
+              fold.name,
+              formatCount(fold.lines)
+            )
           : '…';
         node.title = trans.__('Unfold');
         node.setAttribute('aria-expanded', 'false');

@@ -6,6 +6,7 @@ import { Badge, compareNumbers, Prose, sorted, VirtualTable } from '../common';
 import { declaredColumns } from '../common/tables/declared';
 import { TABLES } from '../../words/tables';
 import type { IViewContext } from '../views';
+import { formatCount } from '../../words/format';
 
 type Outcome = KernelChange['outcome'];
 
@@ -109,7 +110,14 @@ function KernelDetails(props: {
         </p>
       )}
       {row.outcome === 'differs' && lines > 0 && (
-        <p>{trans._n('%1 line differs.', '%1 lines differ.', lines)}</p>
+        <p>
+          {trans._n(
+            '%2 line differs.',
+            '%2 lines differ.',
+            lines,
+            formatCount(lines)
+          )}
+        </p>
       )}
       {why && (
         <p className="jp-Compilescope-words">

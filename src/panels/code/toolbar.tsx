@@ -9,6 +9,7 @@ import type { ILaunchCount } from '../../code/comparison';
 import { IconButton } from './header';
 import { swapIcon } from './icons';
 import type { Mode } from '../../code/mode';
+import { formatCount } from '../../words/format';
 
 /**
  * What the toolbar shows.
@@ -167,22 +168,25 @@ function summary(props: IToolbarProps): string {
     return trans.__('Identical: both sides show the same code');
   }
   if (props.mode === 'diff') {
-    return changes === null ? '' : trans._n('%1 change', '%1 changes', changes);
+    return changes === null
+      ? ''
+      : trans._n('%2 change', '%2 changes', changes, formatCount(changes));
   }
   if (!launches.left || !launches.right) {
     return '';
   }
   if (launches.left === launches.right && launches.aligned === launches.left) {
     return trans._n(
-      '%1 launch, on both sides',
-      '%1 launches, all on both sides',
-      launches.left
+      '%2 launch, on both sides',
+      '%2 launches, all on both sides',
+      launches.left,
+      formatCount(launches.left)
     );
   }
   return trans.__(
     '%1 launches matched (%2 left, %3 right)',
-    launches.aligned,
-    launches.left,
-    launches.right
+    formatCount(launches.aligned),
+    formatCount(launches.left),
+    formatCount(launches.right)
   );
 }

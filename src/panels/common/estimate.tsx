@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Absent } from './index';
+import { formatCount } from '../../words/format';
 
 /**
  * A figure that is estimated, not measured; it says so to the eye and to the
@@ -40,10 +41,8 @@ export function Estimate(props: {
     <span
       className="jp-Compilescope-estimate"
       title={
-        trans.__(
-          'Estimated, not measured: %1',
-          exact ? exact(value) : value.toLocaleString('en')
-        ) + (of ? `\n${of}` : '')
+        trans.__('Estimated, not measured: %1', (exact ?? formatCount)(value)) +
+        (of ? `\n${of}` : '')
       }
     >
       <span aria-hidden="true">{isLeast ? '≥ ' : '≈ '}</span>

@@ -123,9 +123,10 @@ function whyBasis(
       if (grouping.inferred > 0) {
         sentences.push(
           trans._n(
-            '%1 node without a module is placed with its neighbours.',
-            '%1 nodes without a module are placed with their neighbours.',
-            grouping.inferred
+            '%2 node without a module is placed with its neighbours.',
+            '%2 nodes without a module are placed with their neighbours.',
+            grouping.inferred,
+            formatCount(grouping.inferred)
           )
         );
       }

@@ -55,12 +55,17 @@ export function Summary(props: {
             'A guard that is checked in Python costs about 1 µs per call, and takes the GIL.'
           )}
         >
-          {trans.__('%1 in Python', python)}
+          {trans.__('%1 in Python', formatCount(python))}
         </Badge>
       )}
       {failing > 0 ? (
         <Badge kind="error" title={noHits}>
-          {trans._n('%1 has failed', '%1 have failed', failing)}
+          {trans._n(
+            '%2 has failed',
+            '%2 have failed',
+            failing,
+            formatCount(failing)
+          )}
         </Badge>
       ) : (
         counted && <span title={noHits}>{trans.__('none failed')}</span>

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { KernelCheck } from '../../protocol/types';
-import { formatDifference } from '../../words/format';
+import { formatCount, formatDifference } from '../../words/format';
 import { Absent, Badge } from '../common';
 import type { BadgeKind } from '../common';
 
@@ -43,7 +43,12 @@ export function checkText(
     why,
     how,
     launches > 0 &&
-      trans._n('%1 launch compared', '%1 launches compared', launches),
+      trans._n(
+        '%2 launch compared',
+        '%2 launches compared',
+        launches,
+        formatCount(launches)
+      ),
     error !== null &&
       (tolerance === null
         ? trans.__('largest error %1', formatDifference(error))

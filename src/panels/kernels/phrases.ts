@@ -3,6 +3,7 @@ import type { Kernel } from '../../protocol/types';
 import { RESOURCES } from '../../protocol/types';
 import {
   formatBytes,
+  formatCount,
   formatMicroseconds,
   formatShare
 } from '../../words/format';
@@ -27,7 +28,7 @@ export function resourceText(
   name: string,
   value: number
 ): readonly [string, string] {
-  const format = FORMATS[name] ?? (count => count.toLocaleString('en'));
+  const format = FORMATS[name] ?? formatCount;
   return [RESOURCES[name] ?? name, format(value)];
 }
 

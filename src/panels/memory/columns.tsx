@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { Buffer, Memory } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers } from '../common';
-import { formatBytes } from '../../words/format';
+import { formatBytes, formatCount } from '../../words/format';
 import type { IRow } from './rows';
 
 /**
@@ -40,7 +40,7 @@ export function columnsOf(
         buffer.bytes === null ? (
           <Absent why={trans.__('The wrapper does not state its size')} />
         ) : (
-          <span title={buffer.bytes.toLocaleString('en')}>
+          <span title={formatCount(buffer.bytes)}>
             {formatBytes(buffer.bytes)}
           </span>
         )

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Constant } from '../../protocol/types';
 import { Absent, useShowAll } from '../common';
-import { formatBytes } from '../../words/format';
+import { formatBytes, formatCount } from '../../words/format';
 import { Figures } from '../common/tables/figures';
 
 /** So many constants are listed at once. */
@@ -25,8 +25,13 @@ export function Constants(props: {
   return (
     <>
       <p className="jp-Compilescope-muted">
-        {trans._n('%1 tensor', '%1 tensors', constants.length)},{' '}
-        {formatBytes(bytes)}
+        {trans._n(
+          '%2 tensor',
+          '%2 tensors',
+          constants.length,
+          formatCount(constants.length)
+        )}
+        , {formatBytes(bytes)}
       </p>
       <Figures
         label={trans.__('Constants as a table')}

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Route, VariantReport } from '../../protocol/types';
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
-import { formatMicroseconds } from '../../words/format';
+import { formatCount, formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
@@ -183,7 +183,7 @@ function RouteRow(props: {
             </td>
           ),
           via: <td>{route.way && columns.via.words[route.way]}</td>,
-          gil: <td className="jp-mod-number">{route.gil}</td>,
+          gil: <td className="jp-mod-number">{formatCount(route.gil)}</td>,
           overhead: (
             <td className="jp-mod-number">
               {route.us === null ? (

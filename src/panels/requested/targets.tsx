@@ -3,7 +3,7 @@ import { wrapperName } from '../../model/wrappers';
 import type { Decision, Device, VariantReport } from '../../protocol/types';
 import { DECISIONS_TITLE } from '../../protocol/types';
 import { DecisionList, useLoaded, ViewFrame } from '../common';
-import { formatBytes, formatQuantity } from '../../words/format';
+import { formatBytes, formatCount, formatQuantity } from '../../words/format';
 import type { IViewContext } from '../views';
 import {
   findEverywhere,
@@ -197,7 +197,7 @@ function rowsOf(
     ),
     build(
       trans.__('registers per multiprocessor'),
-      ({ registers_per_multiprocessor: count }) => count.toLocaleString('en')
+      ({ registers_per_multiprocessor: count }) => formatCount(count)
     ),
     build(
       trans.__('shared memory per multiprocessor, per block'),

@@ -7,7 +7,7 @@ import type {
   WatchState
 } from '../../protocol/types';
 import { IconButton } from '../common/button';
-import { formatPlace, formatSeconds } from '../../words/format';
+import { formatCount, formatPlace, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
@@ -131,7 +131,7 @@ function Row(props: {
         )}
         {breaks > 0 && (
           <span className="jp-Compilescope-tag jp-mod-warn">
-            {trans._n('%1 break', '%1 breaks', breaks)}
+            {trans._n('%2 break', '%2 breaks', breaks, formatCount(breaks))}
           </span>
         )}
         {failed && (

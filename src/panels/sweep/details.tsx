@@ -4,6 +4,7 @@ import type { Effective, OutputError } from '../../protocol/types';
 import { Badge, Fact, Prose } from '../common';
 import {
   formatBytes,
+  formatCount,
   formatDifference,
   formatMicroseconds,
   formatSeconds
@@ -86,7 +87,7 @@ export function Details(props: {
         )}
         {cell.throughput_per_s !== null && (
           <Fact label={trans.__('Throughput')}>
-            {`${Math.round(cell.throughput_per_s).toLocaleString('en')} ${unit}/s`}
+            {`${formatCount(Math.round(cell.throughput_per_s))} ${unit}/s`}
           </Fact>
         )}
         {cell.memory_bytes !== null && (

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, withOpacity } from '../../charts';
-import { formatMicroseconds, shorten } from '../../words/format';
+import { formatCount, formatMicroseconds, shorten } from '../../words/format';
 import { densityOf } from './density';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
@@ -283,10 +283,11 @@ function beyond(
       showarrow: false,
       text: `+${count} ▸`,
       hovertext: trans._n(
-        '%1 sample is slower: %2',
-        '%1 samples are slower, up to %2',
+        '%3 sample is slower: %2',
+        '%3 samples are slower, up to %2',
         count,
-        slowest
+        slowest,
+        formatCount(count)
       ),
       font: { color: theme.muted }
     }

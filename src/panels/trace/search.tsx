@@ -4,6 +4,7 @@ import type { SearchResult } from '../../protocol/types';
 import { SearchField } from '../common';
 import type { IViewContext } from '../views';
 import { CompilationLink } from './link';
+import { formatCount } from '../../words/format';
 
 /**
  * What a search came to.
@@ -88,12 +89,14 @@ function words(
   if (!result) {
     return trans.__('Searching for “%1”…', text);
   }
+  const count = formatCount(result.hits.length);
   return result.is_cut
-    ? trans.__('The first %1 lines with “%2”', result.hits.length, text)
+    ? trans.__('The first %1 lines with “%2”', count, text)
     : trans._n(
-        '%1 line with “%2”',
-        '%1 lines with “%2”',
+        '%3 line with “%2”',
+        '%3 lines with “%2”',
         result.hits.length,
-        text
+        text,
+        count
       );
 }

@@ -3,6 +3,7 @@ import type { Stacks } from '../../protocol/types';
 import { SourceLink } from '../common';
 import type { IViewContext } from '../views';
 import { CompilationLink } from './link';
+import { formatCount } from '../../words/format';
 
 /**
  * Which calls led to which compilations: a tree for processes with the same
@@ -69,9 +70,10 @@ function Tree(props: {
       {tree.left_out > 0 && (
         <p>
           {trans._n(
-            '%1 more compilation is not in the tree',
-            '%1 more compilations are not in the tree',
-            tree.left_out
+            '%2 more compilation is not in the tree',
+            '%2 more compilations are not in the tree',
+            tree.left_out,
+            formatCount(tree.left_out)
           )}
         </p>
       )}

@@ -1,7 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Step, Steps, StepSum } from '../../protocol/types';
-import { formatMicroseconds, formatShare } from '../../words/format';
+import {
+  formatCount,
+  formatMicroseconds,
+  formatShare
+} from '../../words/format';
 import { Wide } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IPair } from './variantPair';
@@ -82,7 +86,7 @@ export function Totals(props: {
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td className="jp-mod-number">
-                      {kind[side]?.count ?? '–'}
+                      {countText(kind[side]?.count)}
                     </td>
                     {isTimed(side) && (
                       <Figures
@@ -102,7 +106,7 @@ export function Totals(props: {
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td className="jp-mod-number">
-                      {graph[side]?.steps.length}
+                      {countText(graph[side]?.steps.length)}
                     </td>
                     {isTimed(side) && (
                       <Figures us={graph[side]?.sum_us ?? null} />
@@ -226,6 +230,10 @@ function Stack(props: {
       </span>
     </div>
   );
+}
+
+function countText(count: number | undefined): string {
+  return count === undefined ? '–' : formatCount(count);
 }
 
 function Figures(props: {

@@ -138,6 +138,9 @@ def test_figures_are_those_of_the_panel() -> None:
         cases["estimates"]
     )
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
+    assert {count: units.whole_number(count) for count, _ in cases["counts"]} == dict(
+        cases["counts"]
+    )
     assert [units.quantity(value, unit) for value, unit, _ in cases["quantities"]] == [
         shown for *_, shown in cases["quantities"]
     ]

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...report import STAGES, Change, Compilation, Effective, Graph, Guard, VariantReport
+from ...report.units import whole_number
 from ...report.variant import Variant
+from ..figures.wording import count
 from ..wrapper.launches import codes_of
 
 _SHOWN = 4
@@ -163,7 +165,7 @@ def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
             what=f"sizes in the graphs of {compilation.id}",
             baseline=first[0],
             here=first[1],
-            why=f"The same operations on different sizes, in {count_of(len(resized), 'stage')}.",
+            why=f"The same operations on different sizes, in {count(len(resized), 'stage')}.",
         )
     yield from _stages(baseline, compilation)
 
@@ -188,7 +190,7 @@ def _operators(graph: Graph) -> Counter[str]:
 
 
 def _nodes(graph: Graph, only: Counter[str]) -> str:
-    text = count_of(len(graph.nodes), "node")
+    text = count(len(graph.nodes), "node")
     if not only:
         return text
     listed = [
@@ -227,7 +229,7 @@ def _wrapper(python: str | None, cpp: str | None) -> str:
     text = cpp or python
     if not text:
         return "none"
-    return f"{'C++' if cpp else 'Python'}, {text.count(chr(10)) + 1} lines"
+    return f"{'C++' if cpp else 'Python'}, {count(text.count(chr(10)) + 1, 'line')}"
 
 
 def _guards(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
@@ -248,7 +250,8 @@ def _expressions(guards: Sequence[Guard]) -> Counter[str]:
 
 
 def _count(number: int, only: Counter[str]) -> str:
-    return f"{number}, only here: {_some(list(only))}" if only else str(number)
+    counted = whole_number(number)
+    return f"{counted}, only here: {_some(list(only))}" if only else counted
 
 
 def _breaks(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
@@ -273,8 +276,3 @@ def _some(texts: Sequence[str]) -> str:
     return (
         ", ".join(textwrap.shorten(text, _LONG, placeholder="…") for text in texts[:_SHOWN]) + more
     )
-
-
-def count_of(number: int, noun: str) -> str:
-    """``1 node`` or ``2 nodes``."""
-    return f"{number} {noun}{'s' * (number != 1)}"

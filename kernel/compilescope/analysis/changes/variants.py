@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...report import Change, Changes, KernelChange, Report, VariantReport, is_record
+from ...report.units import whole_number
+from ..figures.wording import count
 from ..wrapper.launches import codes_of
-from .beside_kernels import count_of, other_changes, switches, unapplied_settings
+from .beside_kernels import other_changes, switches, unapplied_settings
 from .kernels import kernel_changes
 
 _AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
@@ -124,7 +126,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) 
     if only_inductor(baseline):
         kernels = sum(len(compilation.kernels) for compilation in variant.compilations)
         return start + (
-            f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper; the backend "
+            f"Inductor generates {count(kernels, 'kernel')} and the wrapper; the backend "
             f"{baseline.requested.backend} generates neither."
         )
     parts = [_kernels(changes.kernels), _wrapper(baseline, variant), *_rest(changes.changes)]
@@ -141,7 +143,8 @@ def _kernels(kernels: Sequence[KernelChange]) -> str:
     present = len(kernels) - counts["removed"]
     if same == len(kernels):
         return "the one kernel is identical" if same == 1 else f"all {same} kernels are identical"
-    counted = [f"{same} of {count_of(present, 'kernel')} {'is' if same == 1 else 'are'} identical"]
+    verb = "is" if same == 1 else "are"
+    counted = [f"{whole_number(same)} of {count(present, 'kernel')} {verb} identical"]
     if counts["differs"]:
         counted.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
     if counts["added"]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...report import STAGES, WRAPPERS, Code, Compilation
 from ...report.contents import StoredText
+from ..figures.wording import count
 from ..text.lines import line_count
 from . import compiled
 
@@ -43,7 +44,9 @@ def listed(compilation: Compilation) -> Iterator[StoredText]:
     for index, event in enumerate(compilation.raw):
         yield StoredText(
             name=f"raw.{event.name}",
-            label=event.name if event.count == 1 else f"{event.name}: {event.count} records",
+            label=event.name
+            if event.count == 1
+            else f"{event.name}: {count(event.count, 'record')}",
             group="raw",
             language=event.language,
             lines=line_count(event.text),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...report import Compilation, DistinctBreak, VariantReport
+from ...report.units import whole_number
 from .wording import count
 
 FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
@@ -125,7 +126,7 @@ def kernel_counts(compilations: Sequence[Compilation]) -> KernelCounts:
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
     by = [
-        f"{n:,} {_LANGUAGES[language]}"
+        f"{whole_number(n)} {_LANGUAGES[language]}"
         for language, n in languages.items()
         if language in _LANGUAGES
     ]

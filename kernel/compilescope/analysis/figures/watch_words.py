@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...report.subjects.watching import WatchState
+from ...report.units import whole_number
 from .wording import count
 
 
@@ -18,7 +19,7 @@ def watch_counts(state: WatchState) -> list[str]:
     if state.reduced:
         phrases.append(f"{count(state.reduced, 'compilation')} reduced to an outline")
     if state.left_out:
-        phrases.append(f"{state.left_out} only counted")
+        phrases.append(f"{whole_number(state.left_out)} only counted")
     return phrases
 
 

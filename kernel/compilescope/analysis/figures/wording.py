@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...report import SourceLine
-from ...report.units import duration
+from ...report.units import duration, whole_number
 
 
 def of_whole(part_us: float, whole_us: float) -> str:
@@ -19,7 +19,7 @@ def of_whole(part_us: float, whole_us: float) -> str:
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 guard`` or ``2 guards``; pass an irregular plural."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{whole_number(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
 def round_number(value: float) -> str:
@@ -27,7 +27,7 @@ def round_number(value: float) -> str:
     if value < 10:
         return f"{max(value, 1):.0f}"
     digits = len(str(int(value))) - 2
-    return f"{round(value, -digits):,.0f}"
+    return whole_number(int(round(value, -digits)))
 
 
 def place(where: SourceLine | None) -> str:

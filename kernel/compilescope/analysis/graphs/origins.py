@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from ...report import Graph, Node
+from ...report.units import whole_number
 from ...torch_api.trace.node_origins import NotedNodes, Trail
 from .provenance import read_mapping
 
@@ -141,7 +142,9 @@ class _Finder:
         if nodes and missing == len(nodes):
             graph.absent["origins"] = NO_ORIGINS
         elif missing:
-            graph.absent["origins"] = SOME.format(count=missing, total=len(nodes))
+            graph.absent["origins"] = SOME.format(
+                count=whole_number(missing), total=whole_number(len(nodes))
+            )
         for node in graph.nodes:
             if node.module is None and node.origins:
                 owners = [self.first[name] for name in node.origins if name in self.first]

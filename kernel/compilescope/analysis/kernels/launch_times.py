@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...report import Compilation, KernelTime, Launch, LaunchTime, VariantReport
 from ...report.compilation.code import LaunchBound
 from ...report.measurements.timings import Peak
-from ...report.units import duration, duration_range, percent, quantity
+from ...report.units import duration, duration_range, percent, quantity, whole_number
 from ..figures.wording import count
 from ..wrapper.launches import launches_of
 
@@ -89,7 +89,7 @@ def _sum(launches: Sequence[Launch]) -> KernelTime | None:
     peak = _nearest(bandwidth, compute)
     timed = count(len(launches), "launch", "launches")
     if len(times) < len(launches):
-        timed = f"{len(times)} of {timed}"
+        timed = f"{whole_number(len(times))} of {timed}"
     text = (
         f"{duration(sum(all_us))} measured: total of {timed}, "
         f"{duration(min(all_us))} to {duration(max(all_us))} each"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import Sweep, SweepCell
 from ...report.measurements.sweeps import STATE_WORDS, CellState
-from ...report.units import duration
+from ...report.units import duration, whole_number
 from ..figures.wording import count
 from .sweep_verdicts import add_verdicts
 
@@ -30,14 +30,14 @@ def add_status(sweep: Sweep) -> None:
 
 
 def _status(sweep: Sweep, done: int) -> str:
-    cells = count(len(sweep.cells), "cell")
+    cells, so_far = count(len(sweep.cells), "cell"), whole_number(done)
     if sweep.state == "done":
         return "1 cell is done" if len(sweep.cells) == 1 else f"All {cells} are done"
     if sweep.state == "cancelled":
-        return f"Cancelled after {done} of {cells}; you can resume"
+        return f"Cancelled after {so_far} of {cells}; you can resume"
     if sweep.state == "failed":
-        return f"The sweep failed after {done} of {cells}"
-    return f"Sweeping: {done} of {cells}"
+        return f"The sweep failed after {so_far} of {cells}"
+    return f"Sweeping: {so_far} of {cells}"
 
 
 def _details(sweep: Sweep) -> list[str]:
@@ -53,12 +53,14 @@ def _details(sweep: Sweep) -> list[str]:
         details.append(f"in {duration(sweep.took_s * 1e6) if sweep.took_s < 90 else minutes}")
     states = [cell.state for cell in sweep.cells]
     details += [
-        f"{states.count(state)} {STATE_WORDS[state]}" for state in _NO_RESULT if state in states
+        f"{whole_number(states.count(state))} {STATE_WORDS[state]}"
+        for state in _NO_RESULT
+        if state in states
     ]
     reused = sum(cell.reused for cell in sweep.cells)
     if reused:
         are = "is" if reused == 1 else "are"
-        details.append(f"{reused} of {count(len(states), 'cell')} {are} reused")
+        details.append(f"{whole_number(reused)} of {count(len(states), 'cell')} {are} reused")
     return details
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ...report import Estimate, Report, TargetReport, VariantReport, Verdict
+from ...report.units import whole_number
+from ..figures.wording import count
 from ..target.roofline import MOST_UNKNOWN
 from ..wrapper.launches import launches_of
 from .bounds import limit_of
@@ -33,13 +35,14 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 
 def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:
-    launches = f"{estimate.launches} launches" if estimate.launches > 1 else "1 launch"
+    launches = count(estimate.launches, "launch", "launches")
+    unknown = whole_number(estimate.unknown)
     if estimate.unknown > MOST_UNKNOWN * estimate.launches:
         return Verdict(
             bound="unclear",
-            evidence=f"Estimated: of {launches}, {estimate.unknown} have no estimate.",
+            evidence=f"Estimated: of {launches}, {unknown} have no estimate.",
         )
-    uncounted = f", {estimate.unknown} of {launches} not counted" if estimate.unknown else ""
+    uncounted = f", {unknown} of {launches} not counted" if estimate.unknown else ""
     if estimate.launch_us > estimate.kernels_us:
         return Verdict(
             bound="cpu",

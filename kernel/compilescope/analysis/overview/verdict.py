@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
 from ..figures.counts import compiled_nothing, control_flow
+from ..figures.wording import count
 from .bounds import BOUND, disturbance, limit_of
 from .target_verdict import target_verdict
 from .time_breakdown import Spent, launch_times, parts_of_call, spent
@@ -90,7 +91,7 @@ def _around(spent: Spent, variant: VariantReport) -> str:
     takes = "take"
     # A branch is not run, a loop is run often: the launches in the code are not those of a call.
     number = 0 if control_flow(variant.compilations) else spent.launches
-    launches = f"{number} kernels" if number else "the kernels"
+    launches = count(number, "kernel") if number else "the kernels"
     if number == 1:
         launches, takes = "its one kernel", "takes"
     if spent.with_wrapper:

@@ -14,7 +14,7 @@ from ...capture.records import Record
 from ...report import Compilation, Effective
 from ...report.compilation.cuda_graphs import CudaGraphs, Skip
 from ...report.variant import Variant
-from ..figures.wording import place
+from ..figures.wording import count, place
 from ..guards.conditions import as_written
 from ..guards.symbols import read_constants, read_symbols
 from .effective_choices import autotuning, freezing, fusions, launcher
@@ -136,7 +136,7 @@ def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iter
         yield Effective(
             setting="calls through Python",
             requested="none",
-            actual=f"{calls} call{'s' * (calls > 1)} of {', '.join(operators[:_SHOWN])}",
+            actual=f"{count(calls, 'call')} of {', '.join(operators[:_SHOWN])}",
             differs=True,
             why=crossings[0].why,
             remedy=crossings[0].remedy,
@@ -242,7 +242,7 @@ def _graphs(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[E
     yield Effective(
         setting="fullgraph",
         requested="on" if variant.fullgraph else "off",
-        actual=f"{graphs} graph{'s' * (graphs != 1)}",
+        actual=count(graphs, "graph"),
     )
 
 

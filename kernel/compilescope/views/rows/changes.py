@@ -70,7 +70,11 @@ def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
     return [
         *filter(None, [changes.backend_words]),
         *filter(None, (f"{row.what}. {row.why}".strip() for row in rows[:most])),
-        *([f"and {left_out} more: .variant({variant.name!r}).changes"] if left_out > 0 else []),
+        *(
+            [f"and {wording.whole_number(left_out)} more: .variant({variant.name!r}).changes"]
+            if left_out > 0
+            else []
+        ),
     ]
 
 

@@ -100,5 +100,5 @@ def files(package: Package) -> list[tuple[str, ...]]:
             FILES.row(file=file.path, kind=_KINDS[file.kind], size=wording.size(file.bytes))
             for file in package.files[:_FILES]
         ),
-        *([(f"… and {left_out} more", "", "")] if left_out > 0 else []),
+        *([(f"… and {wording.whole_number(left_out)} more", "", "")] if left_out > 0 else []),
     ]

@@ -76,7 +76,7 @@ def routes(report: Report) -> list[tuple[str, ...]]:
             variant=variant.name,
             registered=_REGISTERED[route.registered],
             via=_VIA[route.way],
-            gil=str(route.gil),
+            gil=wording.whole_number(route.gil),
             overhead="" if route.us is None else wording.duration(route.us),
         )
         for variant in report.variants

@@ -100,7 +100,7 @@ def remarks(graph: Graph) -> list[str]:
 
 def _cells(count: int, us: float | None, share: float | None) -> list[str]:
     return [
-        str(count),
+        wording.whole_number(count),
         "" if us is None else wording.duration(us),
         "" if share is None else percent(share),
     ]

@@ -249,8 +249,8 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
     return TABLE.row(
         name=kernel.name,
         language=language(kernel),
-        launches=str(len(launches)) if launches else "",
-        fused=str(fusion.nodes) if fusion is not None else "",
+        launches=wording.whole_number(len(launches)) if launches else "",
+        fused=wording.whole_number(fusion.nodes) if fusion is not None else "",
         saved=f"\u2248 {wording.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
         least=f"\u2265 {wording.duration(sum(estimates))}"
         if complete

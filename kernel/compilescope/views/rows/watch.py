@@ -66,14 +66,14 @@ def causes(report: Report) -> list[tuple[str, str]]:
 
 
 def _recompiled(function: str, recompiles: list[Recompile]) -> str:
-    times = f", {len(recompiles)} times" if len(recompiles) > 1 else ""
+    times = f", {wording.whole_number(len(recompiles))} times" if len(recompiles) > 1 else ""
     latest = recompiles[-1]
     return f"{function}{times}; {'the last time ' if times else ''}because {_cause(latest)}"
 
 
 def _broken(graph_break: DistinctBreak) -> str:
     cause = graph_break.cause
-    times = f", {graph_break.count} times" if graph_break.count > 1 else ""
+    times = f", {wording.whole_number(graph_break.count)} times" if graph_break.count > 1 else ""
     code = cause.where.code.strip().rstrip(":") if cause.where else ""
     where = wording.place(cause.where)
     return f"{': '.join(filter(None, [where, code]))}{times}: {cause.reason.splitlines()[0]}"
@@ -110,7 +110,7 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
         cell=f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
         call=wording.place(compilation.call),
         seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
-        breaks=str(len(compilation.breaks)) if compilation.breaks else "",
+        breaks=wording.whole_number(len(compilation.breaks)) if compilation.breaks else "",
         why=_cause(compilation.recompile) if compilation.recompile else "",
     )
 

@@ -274,7 +274,7 @@ def _target(
     if len(rows) > 1:
         yield from (f"  {line}" for line in _table(rows, paint))
     if left_out:
-        yield f"  … and {left_out} more: .kernels"
+        yield f"  … and {wording.whole_number(left_out)} more: .kernels"
 
 
 def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int) -> Iterator[str]:
@@ -294,7 +294,8 @@ def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int
     for kernel in compilation.kernels[:_SHOWN_KERNELS]:
         yield from _wrapped(_kernel(kernel), width, "  ")
     if len(compilation.kernels) > _SHOWN_KERNELS:
-        yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
+        left_out = len(compilation.kernels) - _SHOWN_KERNELS
+        yield f"  … and {wording.whole_number(left_out)} more: .kernels"
     for plan in plans.plans(compilation):
         yield from _wrapped(plan, width, "  ")
 

@@ -7,6 +7,7 @@ import type { IPrepared } from '../../../graph/prepare';
 import { Elided } from '../../common/tables/elided';
 import type { IViewContext } from '../../views';
 import { modeTitle, stageTitle, swatchTitle } from '../words';
+import { formatCount } from '../../../words/format';
 
 const AT_FIRST = 12;
 
@@ -94,7 +95,7 @@ export function Legend(props: {
                 <Swatch swatch={swatch} />
                 <Elided text={swatchTitle(mode, swatch, trans)} />
                 <span className="jp-Compilescope-graph-count">
-                  {swatch.count}
+                  {formatCount(swatch.count)}
                 </span>
               </li>
             ))}
@@ -160,9 +161,10 @@ function Removed(props: {
       {diff.elsewhere > 0 && (
         <p>
           {trans._n(
-            '%1 node is in the other half of the joint graph',
-            '%1 nodes are in the other half of the joint graph',
-            diff.elsewhere
+            '%2 node is in the other half of the joint graph',
+            '%2 nodes are in the other half of the joint graph',
+            diff.elsewhere,
+            formatCount(diff.elsewhere)
           )}
         </p>
       )}
@@ -170,11 +172,13 @@ function Removed(props: {
         <details>
           <summary>
             {trans._n(
-              '%1 removed node',
-              '%1 removed nodes',
-              diff.removed.length
+              '%2 removed node',
+              '%2 removed nodes',
+              diff.removed.length,
+              formatCount(diff.removed.length)
             )}
-            {unplaced > 0 && ` (${trans.__('%1 not drawn', unplaced)})`}
+            {unplaced > 0 &&
+              ` (${trans.__('%1 not drawn', formatCount(unplaced))})`}
           </summary>
           <ul className="jp-Compilescope-graph-removed">
             {diff.removed.slice(0, 500).map(({ node }) => (

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { DistinctBreak } from '../../../protocol/types';
 import { Badge, CallStack, isSelected, Prose, SourceLink } from '../../common';
-import { formatMicroseconds } from '../../../words/format';
+import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { documentationOf } from './link';
 
@@ -35,7 +35,7 @@ export function BreakCard(props: {
           <Prose text={cause.reason} />
         </h3>
         <Badge title={trans.__('Occurrences')}>
-          {trans._n('once', '%1 times', count)}
+          {trans._n('once', '%2 times', count, formatCount(count))}
         </Badge>
         {cost_us !== null && (
           <Badge

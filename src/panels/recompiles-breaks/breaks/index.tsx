@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
 import { ReportView, ShowAll } from '../../common';
-import { formatMicroseconds } from '../../../words/format';
+import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
 import { causesOf } from '../../../words/causes';
@@ -51,8 +51,9 @@ export class BreaksView extends ReportView<VariantReport> {
         compilations.length > 0
           ? trans._n(
               'One compilation, one graph.',
-              'None of the %1 compilations has a graph break.',
-              compilations.length
+              'None of the %2 compilations has a graph break.',
+              compilations.length,
+              formatCount(compilations.length)
             )
           : trans.__('Nothing was compiled.')
     };

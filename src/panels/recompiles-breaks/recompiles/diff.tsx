@@ -8,6 +8,7 @@ import { Languages } from '../../../code/editor/languages';
 import { RegionIndex } from '../../../code/regions';
 import { useWidth } from '../../common';
 import type { IViewContext } from '../../views';
+import { formatCount } from '../../../words/format';
 
 /**
  * Below this width, in pixels, lines wrap.
@@ -79,7 +80,8 @@ export function TextDiff(props: {
       <p className="jp-Compilescope-muted" role="status">
         {isSame
           ? trans.__('Both are identical.')
-          : changes !== null && trans._n('%1 change', '%1 changes', changes)}
+          : changes !== null &&
+            trans._n('%2 change', '%2 changes', changes, formatCount(changes))}
       </p>
       <div ref={host} className="jp-Compilescope-diffHost" />
     </>

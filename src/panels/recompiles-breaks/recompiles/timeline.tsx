@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Compilation } from '../../../protocol/types';
 import { useRows, useWidth } from '../../common';
-import { formatPlace, formatSeconds } from '../../../words/format';
+import { formatCount, formatPlace, formatSeconds } from '../../../words/format';
 import { frameName } from '../../../words/frames';
 import type { IViewContext } from '../../views';
 import type { IFrame } from './frames';
@@ -145,7 +145,12 @@ function FrameName(props: {
       <strong>{name}</strong>
       <span className="jp-Compilescope-muted">
         {place && `${place} · `}
-        {trans._n('compiled once', 'compiled %1 times', compiled)}
+        {trans._n(
+          'compiled once',
+          'compiled %2 times',
+          compiled,
+          formatCount(compiled)
+        )}
       </span>
     </div>
   );
