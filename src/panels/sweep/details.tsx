@@ -1,6 +1,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { Effective, OutputError } from '../../protocol/types';
+import { FIRST_CALL_PARTS } from '../../protocol/types';
 import { Badge, Fact, Prose } from '../common';
 import {
   formatBytes,
@@ -103,7 +104,7 @@ export function Details(props: {
                 {` = ${parts
                   .map(
                     ([name, seconds]) =>
-                      `${name.replace(/_/g, ' ')} ${formatSeconds(seconds)}`
+                      `${FIRST_CALL_PARTS[name] ?? name} ${formatSeconds(seconds)}`
                   )
                   .join(', ')}`}
               </span>
