@@ -233,6 +233,8 @@ export function conformCompilation(value: unknown): void {
   o.crossings = field(o.crossings, 'crossings', check27, emptyList);
   o.warm_phases = field(o.warm_phases, 'warm_phases', check23, emptyList);
   o.warm_cache = field(o.warm_cache, 'warm_cache', check24, emptyList);
+  o.phase_times = field(o.phase_times, 'phase_times', check28, emptyList);
+  o.warm_phase_times = field(o.warm_phase_times, 'warm_phase_times', check28, emptyList);
   o.started_s = field(o.started_s, 'started_s', check4, none);
   o.duration_s = field(o.duration_s, 'duration_s', check4, none);
   o.cell = field(o.cell, 'cell', check9, none);
@@ -242,17 +244,17 @@ export function conformCompilation(value: unknown): void {
   o.torch_id = text(o.torch_id, 'torch_id', '');
   o.cell_number = field(o.cell_number, 'cell_number', check4, none);
   o.cell_file = text(o.cell_file, 'cell_file', '');
-  o.decisions = field(o.decisions, 'decisions', check28, emptyList);
-  o.steps = field(o.steps, 'steps', check29, emptyList);
-  o.routes = field(o.routes, 'routes', check30, emptyList);
-  o.memory = field(o.memory, 'memory', check31, emptyList);
-  o.layouts = field(o.layouts, 'layouts', check32, emptyList);
-  o.decompositions = field(o.decompositions, 'decompositions', check33, emptyList);
-  o.conditions = field(o.conditions, 'conditions', check34, emptyList);
-  o.symbols = field(o.symbols, 'symbols', check35, emptyList);
-  o.shape_decisions = field(o.shape_decisions, 'shape_decisions', check36, emptyList);
-  o.expressions = field(o.expressions, 'expressions', check37, emptyList);
-  o.raw = field(o.raw, 'raw', check38, emptyList);
+  o.decisions = field(o.decisions, 'decisions', check29, emptyList);
+  o.steps = field(o.steps, 'steps', check30, emptyList);
+  o.routes = field(o.routes, 'routes', check31, emptyList);
+  o.memory = field(o.memory, 'memory', check32, emptyList);
+  o.layouts = field(o.layouts, 'layouts', check33, emptyList);
+  o.decompositions = field(o.decompositions, 'decompositions', check34, emptyList);
+  o.conditions = field(o.conditions, 'conditions', check35, emptyList);
+  o.symbols = field(o.symbols, 'symbols', check36, emptyList);
+  o.shape_decisions = field(o.shape_decisions, 'shape_decisions', check37, emptyList);
+  o.expressions = field(o.expressions, 'expressions', check38, emptyList);
+  o.raw = field(o.raw, 'raw', check39, emptyList);
 }
 
 export function conformCompilationChange(value: unknown): void {
@@ -263,9 +265,9 @@ export function conformCompilationChange(value: unknown): void {
   o.graph = text(o.graph, 'graph', '');
   o.line_before = text(o.line_before, 'line_before', '');
   o.line_after = text(o.line_after, 'line_after', '');
-  o.outcome = field(o.outcome, 'outcome', check39, none);
+  o.outcome = field(o.outcome, 'outcome', check40, none);
   o.outcome_words = text(o.outcome_words, 'outcome_words', '');
-  o.recompile = field(o.recompile, 'recompile', check39, none);
+  o.recompile = field(o.recompile, 'recompile', check40, none);
   o.kernels_gone = field(o.kernels_gone, 'kernels_gone', check2, emptyList);
   o.kernels_new = field(o.kernels_new, 'kernels_new', check2, emptyList);
   o.kernels_changed = field(o.kernels_changed, 'kernels_changed', check2, emptyList);
@@ -293,7 +295,7 @@ export function conformCompilationSummary(value: unknown): void {
   o.id = text(o.id, 'id');
   o.frame = text(o.frame, 'frame');
   o.name = text(o.name, 'name', '');
-  o.artifacts = field(o.artifacts, 'artifacts', check40, emptyList);
+  o.artifacts = field(o.artifacts, 'artifacts', check41, emptyList);
   o.guards = number(o.guards, 'guards', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
   o.kernels = number(o.kernels, 'kernels', 0);
@@ -318,6 +320,8 @@ export function conformCompileTime(value: unknown): void {
   o.total_s = number(o.total_s, 'total_s');
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.cold = flag(o.cold, 'cold', true);
+  o.kinds = field(o.kinds, 'kinds', check28, emptyList);
+  o.outside_s = number(o.outside_s, 'outside_s', 0.0);
 }
 
 export function conformCondition(value: unknown): void {
@@ -340,10 +344,10 @@ export function conformConstant(value: unknown): void {
 
 export function conformContents(value: unknown): void {
   const o = record(value);
-  o.variants = field(o.variants, 'variants', check41, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check42, none);
+  o.variants = field(o.variants, 'variants', check42, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check43, none);
   o.problems = number(o.problems, 'problems', 0);
-  o.listed_problems = field(o.listed_problems, 'listed_problems', check43, emptyList);
+  o.listed_problems = field(o.listed_problems, 'listed_problems', check44, emptyList);
 }
 
 export function conformCount(value: unknown): void {
@@ -373,8 +377,8 @@ export function conformCudaGraphs(value: unknown): void {
   o.replayed = number(o.replayed, 'replayed', 0);
   o.re_recorded = number(o.re_recorded, 're_recorded', 0);
   o.calls = number(o.calls, 'calls', 0);
-  o.skips = field(o.skips, 'skips', check44, emptyList);
-  o.partitions = field(o.partitions, 'partitions', check45, emptyList);
+  o.skips = field(o.skips, 'skips', check45, emptyList);
+  o.partitions = field(o.partitions, 'partitions', check46, emptyList);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
   o.how = text(o.how, 'how', '');
   o.words = text(o.words, 'words', '');
@@ -391,7 +395,7 @@ export function conformDecision(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.kernel = text(o.kernel, 'kernel', '');
-  o.lines = field(o.lines, 'lines', check46, emptyMap);
+  o.lines = field(o.lines, 'lines', check47, emptyMap);
   o.sources = field(o.sources, 'sources', check5, emptyList);
 }
 
@@ -415,7 +419,7 @@ export function conformDeparture(value: unknown): void {
   o.key = text(o.key, 'key', '');
   o.buffer = text(o.buffer, 'buffer', '');
   o.node = text(o.node, 'node', '');
-  o.error = field(o.error, 'error', check47, none);
+  o.error = field(o.error, 'error', check48, none);
   o.how = text(o.how, 'how', '');
 }
 
@@ -434,13 +438,13 @@ export function conformDeployWay(value: unknown): void {
   o.call_us = field(o.call_us, 'call_us', check4, none);
   o.call_interval_us = field(o.call_interval_us, 'call_interval_us', check16, none);
   o.eager_us = field(o.eager_us, 'eager_us', check4, none);
-  o.speedup = field(o.speedup, 'speedup', check48, none);
+  o.speedup = field(o.speedup, 'speedup', check49, none);
   o.relative = field(o.relative, 'relative', check4, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
   o.ships = field(o.ships, 'ships', check2, emptyList);
   o.ship_bytes = field(o.ship_bytes, 'ship_bytes', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check49, none);
-  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check49, none);
+  o.accurate = field(o.accurate, 'accurate', check50, none);
+  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check50, none);
   o.gives_up = field(o.gives_up, 'gives_up', check2, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
@@ -467,7 +471,7 @@ export function conformDevice(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.target = text(o.target, 'target', '');
-  o.build = field(o.build, 'build', check50, none);
+  o.build = field(o.build, 'build', check51, none);
   o.torch_names = field(o.torch_names, 'torch_names', check2);
   o.bandwidth_bytes_per_s = number(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s');
   o.products = field(o.products, 'products', check14);
@@ -502,7 +506,7 @@ export function conformEffective(value: unknown): void {
 export function conformEntry(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
-  o.timing = field(o.timing, 'timing', check51, none);
+  o.timing = field(o.timing, 'timing', check52, none);
   o.why = text(o.why, 'why', '');
 }
 
@@ -565,10 +569,10 @@ export function conformGraph(value: unknown): void {
   const o = record(value);
   o.stage = text(o.stage, 'stage');
   o.text = text(o.text, 'text');
-  o.nodes = field(o.nodes, 'nodes', check52, emptyList);
+  o.nodes = field(o.nodes, 'nodes', check53, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.stacks = field(o.stacks, 'stacks', check53, emptyList);
-  o.same_as = field(o.same_as, 'same_as', check39, none);
+  o.stacks = field(o.stacks, 'stacks', check54, emptyList);
+  o.same_as = field(o.same_as, 'same_as', check40, none);
 }
 
 export function conformGraphTiers(value: unknown): void {
@@ -576,7 +580,7 @@ export function conformGraphTiers(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation');
   o.kind = text(o.kind, 'kind');
   o.serving = text(o.serving, 'serving');
-  o.tiers = field(o.tiers, 'tiers', check54);
+  o.tiers = field(o.tiers, 'tiers', check55);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
   o.number = number(o.number, 'number', 0);
   o.pinned = flag(o.pinned, 'pinned', false);
@@ -619,7 +623,7 @@ export function conformHelp(value: unknown): void {
   o.variant = text(o.variant, 'variant', '');
   o.ratio = field(o.ratio, 'ratio', check4, none);
   o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check48, none);
+  o.speedup = field(o.speedup, 'speedup', check49, none);
   o.requested = field(o.requested, 'requested', check1, none);
   o.place = text(o.place, 'place', '');
 }
@@ -631,7 +635,7 @@ export function conformKernel(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.source = text(o.source, 'source', '');
   o.ops = field(o.ops, 'ops', check2, emptyList);
-  o.launches = field(o.launches, 'launches', check55, emptyList);
+  o.launches = field(o.launches, 'launches', check56, emptyList);
   o.nodes = field(o.nodes, 'nodes', check2, emptyList);
   o.sources = field(o.sources, 'sources', check5, emptyList);
   o.modules = field(o.modules, 'modules', check2, emptyList);
@@ -642,15 +646,15 @@ export function conformKernel(value: unknown): void {
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
   o.estimated_for = field(o.estimated_for, 'estimated_for', check14, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check46, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check47, emptyMap);
   o.limit = text(o.limit, 'limit', '');
-  o.configs = field(o.configs, 'configs', check56, emptyList);
-  o.check = field(o.check, 'check', check57, none);
-  o.fusion = field(o.fusion, 'fusion', check58, none);
-  o.tiling = field(o.tiling, 'tiling', check59, none);
-  o.baked = field(o.baked, 'baked', check60, emptyList);
-  o.descriptors = field(o.descriptors, 'descriptors', check61, emptyList);
-  o.time = field(o.time, 'time', check62, none);
+  o.configs = field(o.configs, 'configs', check57, emptyList);
+  o.check = field(o.check, 'check', check58, none);
+  o.fusion = field(o.fusion, 'fusion', check59, none);
+  o.tiling = field(o.tiling, 'tiling', check60, none);
+  o.baked = field(o.baked, 'baked', check61, emptyList);
+  o.descriptors = field(o.descriptors, 'descriptors', check62, emptyList);
+  o.time = field(o.time, 'time', check63, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -682,7 +686,7 @@ export function conformKernelConfig(value: unknown): void {
   o.config = field(o.config, 'config', check8, emptyMap);
   o.usual = flag(o.usual, 'usual', false);
   o.assembly = field(o.assembly, 'assembly', check8, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check46, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check47, emptyMap);
   o.resources = field(o.resources, 'resources', check14, emptyMap);
   o.limit = text(o.limit, 'limit', '');
   o.why = text(o.why, 'why', '');
@@ -701,9 +705,9 @@ export function conformKernelLoad(value: unknown): void {
   o.first_run_us = field(o.first_run_us, 'first_run_us', check4, none);
   o.warm_run_us = field(o.warm_run_us, 'warm_run_us', check4, none);
   o.background = flag(o.background, 'background', false);
-  o.cached = field(o.cached, 'cached', check49, none);
+  o.cached = field(o.cached, 'cached', check50, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check63, emptyList);
+  o.spans = field(o.spans, 'spans', check64, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -725,6 +729,13 @@ export function conformKernelTimeConflict(value: unknown): void {
   o.latency_us = number(o.latency_us, 'latency_us');
 }
 
+export function conformKindTime(value: unknown): void {
+  const o = record(value);
+  o.kind = text(o.kind, 'kind');
+  o.self_us = number(o.self_us, 'self_us', 0.0);
+  o.parallel_us = number(o.parallel_us, 'parallel_us', 0.0);
+}
+
 export function conformLaunch(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
@@ -735,7 +746,7 @@ export function conformLaunch(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check64, none);
+  o.time = field(o.time, 'time', check65, none);
   o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
   o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
@@ -783,12 +794,12 @@ export function conformLayers(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
   o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check65, emptyList);
+  o.layers = field(o.layers, 'layers', check66, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
   o.device = text(o.device, 'device', 'cpu');
-  o.kinds = field(o.kinds, 'kinds', check66, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check67, emptyList);
   o.sum_share = field(o.sum_share, 'sum_share', check4, none);
 }
 
@@ -813,7 +824,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check67, emptyList);
+  o.parts = field(o.parts, 'parts', check68, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -853,7 +864,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check68, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check69, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -869,8 +880,8 @@ export function conformNode(value: unknown): void {
   o.args = text(o.args, 'args', '');
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.users = field(o.users, 'users', check2, emptyList);
-  o.shape = field(o.shape, 'shape', check39, none);
-  o.stride = field(o.stride, 'stride', check39, none);
+  o.shape = field(o.shape, 'shape', check40, none);
+  o.stride = field(o.stride, 'stride', check40, none);
   o.dtype = field(o.dtype, 'dtype', check9, none);
   o.device = field(o.device, 'device', check9, none);
   o.sources = field(o.sources, 'sources', check5, emptyList);
@@ -899,17 +910,17 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
-  o.results = field(o.results, 'results', check69, emptyList);
-  o.targets = field(o.targets, 'targets', check70, emptyList);
+  o.results = field(o.results, 'results', check70, emptyList);
+  o.targets = field(o.targets, 'targets', check71, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check71, none);
-  o.limit = field(o.limit, 'limit', check72, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check73, emptyList);
-  o.counts = field(o.counts, 'counts', check74, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check72, none);
+  o.limit = field(o.limit, 'limit', check73, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check74, emptyList);
+  o.counts = field(o.counts, 'counts', check75, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check75, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check76, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -917,8 +928,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check76, emptyList);
-  o.constants = field(o.constants, 'constants', check77, emptyList);
+  o.files = field(o.files, 'files', check77, emptyList);
+  o.constants = field(o.constants, 'constants', check78, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -928,8 +939,8 @@ export function conformPackage(value: unknown): void {
   o.built = flag(o.built, 'built', false);
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
-  o.accurate = field(o.accurate, 'accurate', check49, none);
-  o.entries = field(o.entries, 'entries', check78, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check50, none);
+  o.entries = field(o.entries, 'entries', check79, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -991,6 +1002,7 @@ export function conformPhase(value: unknown): void {
   o.kind = text(o.kind, 'kind', '');
   o.track = number(o.track, 'track', 0);
   o.detail = text(o.detail, 'detail', '');
+  o.self_us = field(o.self_us, 'self_us', check4, none);
 }
 
 export function conformProblem(value: unknown): void {
@@ -1008,14 +1020,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check79, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check79, emptyList);
+  o.figures = field(o.figures, 'figures', check80, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check80, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check80, emptyList);
-  o.new = field(o.new, 'new', check80, emptyList);
-  o.changed = field(o.changed, 'changed', check81, emptyList);
-  o.slower = field(o.slower, 'slower', check82, emptyList);
-  o.faster = field(o.faster, 'faster', check82, emptyList);
+  o.gone = field(o.gone, 'gone', check81, emptyList);
+  o.new = field(o.new, 'new', check81, emptyList);
+  o.changed = field(o.changed, 'changed', check82, emptyList);
+  o.slower = field(o.slower, 'slower', check83, emptyList);
+  o.faster = field(o.faster, 'faster', check83, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1029,8 +1041,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check83, emptyMap);
-  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.caches = field(o.caches, 'caches', check84, emptyMap);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
   o.counts = field(o.counts, 'counts', check2, emptyList);
 }
 
@@ -1040,16 +1052,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check85, emptyList);
-  o.differences = field(o.differences, 'differences', check86, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check86, emptyList);
+  o.differences = field(o.differences, 'differences', check87, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check87);
-  o.divergences = field(o.divergences, 'divergences', check88, emptyList);
+  o.times = field(o.times, 'times', check88);
+  o.divergences = field(o.divergences, 'divergences', check89, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1105,15 +1117,15 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check89, emptyList);
-  o.causes = field(o.causes, 'causes', check90, emptyList);
+  o.failures = field(o.failures, 'failures', check90, emptyList);
+  o.causes = field(o.causes, 'causes', check91, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check91, emptyList);
+  o.advice = field(o.advice, 'advice', check92, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1145,16 +1157,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check92, emptyList);
-  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.variants = field(o.variants, 'variants', check93, emptyList);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check93, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check94, none);
-  o.rank = field(o.rank, 'rank', check95, none);
-  o.overview = field(o.overview, 'overview', check96, none);
-  o.trace = field(o.trace, 'trace', check97, none);
-  o.tiers = field(o.tiers, 'tiers', check98, emptyList);
-  o.contents = field(o.contents, 'contents', check99, none);
+  o.peaks = field(o.peaks, 'peaks', check94, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check95, none);
+  o.rank = field(o.rank, 'rank', check96, none);
+  o.overview = field(o.overview, 'overview', check97, none);
+  o.trace = field(o.trace, 'trace', check98, none);
+  o.tiers = field(o.tiers, 'tiers', check99, emptyList);
+  o.contents = field(o.contents, 'contents', check100, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1170,11 +1182,11 @@ export function conformResult(value: unknown): void {
   o.interval = text(o.interval, 'interval', '');
   o.few = flag(o.few, 'few', false);
   o.noisy = flag(o.noisy, 'noisy', false);
-  o.speedup = field(o.speedup, 'speedup', check48, none);
+  o.speedup = field(o.speedup, 'speedup', check49, none);
   o.first_call_s = field(o.first_call_s, 'first_call_s', check4, none);
   o.first_call = text(o.first_call, 'first_call', '');
   o.cold = flag(o.cold, 'cold', true);
-  o.accurate = field(o.accurate, 'accurate', check49, none);
+  o.accurate = field(o.accurate, 'accurate', check50, none);
   o.best = flag(o.best, 'best', false);
 }
 
@@ -1270,7 +1282,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check100, emptyList);
+  o.lines = field(o.lines, 'lines', check101, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1313,8 +1325,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check101, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check102, emptyList);
+  o.steps = field(o.steps, 'steps', check102, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check103, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1323,7 +1335,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check103, emptyList);
+  o.texts = field(o.texts, 'texts', check104, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1346,8 +1358,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check104, emptyList);
-  o.package = field(o.package, 'package', check103, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check105, emptyList);
+  o.package = field(o.package, 'package', check104, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1393,7 +1405,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check105, emptyList);
+  o.cells = field(o.cells, 'cells', check106, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1414,7 +1426,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1426,14 +1438,14 @@ export function conformSweepCell(value: unknown): void {
   o.arguments = field(o.arguments, 'arguments', check2, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.step = text(o.step, 'step', '');
-  o.timing = field(o.timing, 'timing', check51, none);
+  o.timing = field(o.timing, 'timing', check52, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check106, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check107, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check107, emptyList);
-  o.accurate = field(o.accurate, 'accurate', check49, none);
+  o.accuracy = field(o.accuracy, 'accuracy', check108, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check50, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check108, emptyList);
+  o.effective = field(o.effective, 'effective', check109, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1456,7 +1468,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check109, none);
+  o.estimate = field(o.estimate, 'estimate', check110, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1475,7 +1487,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check109, none);
+  o.estimate = field(o.estimate, 'estimate', check110, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1494,7 +1506,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check110, none);
+  o.gain = field(o.gain, 'gain', check111, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1527,7 +1539,7 @@ export function conformTiming(value: unknown): void {
   o.ratio = field(o.ratio, 'ratio', check4, none);
   o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
   o.baseline = text(o.baseline, 'baseline', 'eager');
-  o.differs = field(o.differs, 'differs', check49, none);
+  o.differs = field(o.differs, 'differs', check50, none);
   o.host_us = field(o.host_us, 'host_us', check4, none);
   o.host_interval_us = field(o.host_interval_us, 'host_interval_us', check16, none);
   o.device_us = field(o.device_us, 'device_us', check4, none);
@@ -1538,10 +1550,10 @@ export function conformTiming(value: unknown): void {
   o.changes = field(o.changes, 'changes', check2, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
   o.first_recompiles = field(o.first_recompiles, 'first_recompiles', check2, emptyList);
-  o.speedup = field(o.speedup, 'speedup', check48, none);
+  o.speedup = field(o.speedup, 'speedup', check49, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check111, emptyList);
+  o.running = field(o.running, 'running', check112, emptyList);
   o.few = flag(o.few, 'few', false);
   o.interval = text(o.interval, 'interval', '');
 }
@@ -1551,7 +1563,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check112, emptyList);
+  o.processes = field(o.processes, 'processes', check113, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1560,15 +1572,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check113);
-  o.slowest = field(o.slowest, 'slowest', check80, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check114, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check115, none);
-  o.difference = field(o.difference, 'difference', check116, none);
-  o.stacks = field(o.stacks, 'stacks', check117, emptyList);
+  o.processes = field(o.processes, 'processes', check114);
+  o.slowest = field(o.slowest, 'slowest', check81, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check115, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check116, none);
+  o.difference = field(o.difference, 'difference', check117, none);
+  o.stacks = field(o.stacks, 'stacks', check118, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1576,7 +1588,7 @@ export function conformVariant(value: unknown): void {
   o.backend = field(o.backend, 'backend', check9, () => ('inductor'));
   o.mode = field(o.mode, 'mode', check9, none);
   o.cpp_wrapper = flag(o.cpp_wrapper, 'cpp_wrapper', false);
-  o.dynamic = field(o.dynamic, 'dynamic', check49, none);
+  o.dynamic = field(o.dynamic, 'dynamic', check50, none);
   o.fullgraph = flag(o.fullgraph, 'fullgraph', false);
   o.options = field(o.options, 'options', record, emptyMap);
   o.target = field(o.target, 'target', check9, none);
@@ -1587,31 +1599,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check108, emptyList);
+  o.effective = field(o.effective, 'effective', check109, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check118, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check106, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check106, none);
-  o.breaks = field(o.breaks, 'breaks', check119, emptyList);
-  o.timing = field(o.timing, 'timing', check51, none);
-  o.layers = field(o.layers, 'layers', check120, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check121, none);
-  o.startups = field(o.startups, 'startups', check122, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check123, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check107, emptyList);
-  o.departure = field(o.departure, 'departure', check124, none);
+  o.compilations = field(o.compilations, 'compilations', check119, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check107, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check107, none);
+  o.breaks = field(o.breaks, 'breaks', check120, emptyList);
+  o.timing = field(o.timing, 'timing', check52, none);
+  o.layers = field(o.layers, 'layers', check121, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check122, none);
+  o.startups = field(o.startups, 'startups', check123, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check124, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check108, emptyList);
+  o.departure = field(o.departure, 'departure', check125, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check125, none);
-  o.problems = field(o.problems, 'problems', check84, emptyList);
+  o.target = field(o.target, 'target', check126, none);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check126, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check127, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check128, emptyList);
-  o.cold = field(o.cold, 'cold', check129, emptyList);
+  o.changes = field(o.changes, 'changes', check127, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check128, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check129, emptyList);
+  o.cold = field(o.cold, 'cold', check130, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check130, emptyList);
+  o.ways = field(o.ways, 'ways', check131, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check131, none);
+  o.package = field(o.package, 'package', check132, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1624,20 +1636,20 @@ export function conformVariantSummary(value: unknown): void {
   o.stage_words = text(o.stage_words, 'stage_words', '');
   o.median_us = field(o.median_us, 'median_us', check4, none);
   o.interval_us = field(o.interval_us, 'interval_us', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check48, none);
+  o.speedup = field(o.speedup, 'speedup', check49, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check49, none);
-  o.compilations = field(o.compilations, 'compilations', check132, emptyList);
+  o.accurate = field(o.accurate, 'accurate', check50, none);
+  o.compilations = field(o.compilations, 'compilations', check133, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check133, none);
-  o.break_count = field(o.break_count, 'break_count', check133, none);
-  o.problems = field(o.problems, 'problems', check84, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check121, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check134, none);
+  o.break_count = field(o.break_count, 'break_count', check134, none);
+  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check122, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check134, none);
+  o.target = field(o.target, 'target', check135, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check135, none);
+  o.changed = field(o.changed, 'changed', check136, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1646,7 +1658,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check136, emptyList);
+  o.helps = field(o.helps, 'helps', check137, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1681,112 +1693,113 @@ const check24 = listOf(conformCacheEvent);
 const check25 = listOf(conformGuardManager);
 const check26 = listOf(conformAutotuning);
 const check27 = listOf(conformCrossing);
-const check28 = listOf(conformDecision);
-const check29 = listOf(conformSteps);
-const check30 = listOf(conformRoute);
-const check31 = listOf(conformMemory);
-const check32 = listOf(conformLayoutChange);
-const check33 = listOf(conformDecomposition);
-const check34 = listOf(conformCondition);
-const check35 = listOf(conformShapeSymbol);
-const check36 = listOf(conformShapeDecision);
-const check37 = listOf(conformShapeExpression);
-const check38 = listOf(conformRawEvent);
-const check39 = nullable(check2);
-const check40 = listOf(conformArtifact);
-const check41 = listOf(conformStoredVariant);
-const check42 = nullable(conformSweepSummary);
-const check43 = listOf(conformListedProblem);
-const check44 = listOf(conformSkip);
-const check45 = listOf(conformPartition);
-const check46 = mappingOf(check15);
-const check47 = nullable(conformOutputError);
-const check48 = nullable(conformSpeedup);
-const check49 = nullable(isFlag);
-const check50 = nullable(conformBuild);
-const check51 = nullable(conformTiming);
-const check52 = listOf(conformNode);
-const check53 = listOf(check5);
-const check54 = listOf(conformTier);
-const check55 = listOf(conformLaunch);
-const check56 = listOf(conformKernelConfig);
-const check57 = nullable(conformKernelCheck);
-const check58 = nullable(conformFusion);
-const check59 = nullable(conformTiling);
-const check60 = listOf(conformBaked);
-const check61 = listOf(conformDescriptor);
-const check62 = nullable(conformKernelTime);
-const check63 = listOf(conformLoadSpan);
-const check64 = nullable(conformLaunchTime);
-const check65 = listOf(conformLayer);
-const check66 = listOf(conformLayerSum);
-const check67 = listOf(conformPart);
-const check68 = listOf(conformBuffer);
-const check69 = listOf(conformResult);
-const check70 = listOf(conformTargetResult);
-const check71 = nullable(conformAnswer);
-const check72 = nullable(conformLimit);
-const check73 = listOf(conformSuggestion);
-const check74 = listOf(conformCount);
-const check75 = listOf(conformKernelTimeConflict);
-const check76 = listOf(conformPackageFile);
-const check77 = listOf(conformConstant);
-const check78 = listOf(conformEntry);
-const check79 = listOf(conformFigureChange);
-const check80 = listOf(conformCompilationLine);
-const check81 = listOf(conformCompilationChange);
-const check82 = listOf(conformTimeChange);
-const check83 = mappingOf(check14);
-const check84 = listOf(conformProblem);
-const check85 = listOf(conformCollective);
-const check86 = listOf(conformRankDifference);
-const check87 = listOf(conformRankTime);
-const check88 = listOf(conformRankDivergence);
-const check89 = listOf(conformFailure);
-const check90 = listOf(conformRecompileCause);
-const check91 = listOf(conformAdvice);
-const check92 = listOf(conformVariantReport);
-const check93 = listOf(conformPeaks);
-const check94 = nullable(conformSweep);
-const check95 = nullable(conformRank);
-const check96 = nullable(conformOverview);
-const check97 = nullable(conformTraceSummary);
-const check98 = listOf(conformGraphTiers);
-const check99 = nullable(conformContents);
-const check100 = listOf(conformStackLine);
-const check101 = listOf(conformStep);
-const check102 = listOf(conformStepSum);
-const check103 = listOf(conformStoredText);
-const check104 = listOf(conformStoredCompilation);
-const check105 = listOf(conformSweepCell);
-const check106 = nullable(conformCompileTime);
-const check107 = listOf(conformOutputError);
-const check108 = listOf(conformEffective);
-const check109 = nullable(conformEstimate);
-const check110 = nullable(conformSwapGain);
-const check111 = listOf(conformRatioAtRound);
-const check112 = listOf(conformProcessDifference);
-const check113 = listOf(conformProcessSummary);
-const check114 = listOf(conformLostTime);
-const check115 = nullable(conformRankComparison);
-const check116 = nullable(conformTraceDifference);
-const check117 = listOf(conformStacks);
-const check118 = listOf(conformCompilation);
-const check119 = listOf(conformDistinctBreak);
-const check120 = listOf(conformLayers);
-const check121 = nullable(conformVerdict);
-const check122 = listOf(conformStartup);
-const check123 = listOf(conformPayback);
-const check124 = nullable(conformDeparture);
-const check125 = nullable(conformTargetReport);
-const check126 = nullable(conformChanges);
-const check127 = nullable(conformCudaGraphs);
-const check128 = listOf(conformKernelLoad);
-const check129 = listOf(conformColdSwitch);
-const check130 = listOf(conformDeployWay);
-const check131 = nullable(conformPackage);
-const check132 = listOf(conformCompilationSummary);
-const check133 = nullable(conformCount);
-const check134 = nullable(conformTargetSummary);
-const check135 = nullable(conformChangedSummary);
-const check136 = listOf(conformHelp);
+const check28 = listOf(conformKindTime);
+const check29 = listOf(conformDecision);
+const check30 = listOf(conformSteps);
+const check31 = listOf(conformRoute);
+const check32 = listOf(conformMemory);
+const check33 = listOf(conformLayoutChange);
+const check34 = listOf(conformDecomposition);
+const check35 = listOf(conformCondition);
+const check36 = listOf(conformShapeSymbol);
+const check37 = listOf(conformShapeDecision);
+const check38 = listOf(conformShapeExpression);
+const check39 = listOf(conformRawEvent);
+const check40 = nullable(check2);
+const check41 = listOf(conformArtifact);
+const check42 = listOf(conformStoredVariant);
+const check43 = nullable(conformSweepSummary);
+const check44 = listOf(conformListedProblem);
+const check45 = listOf(conformSkip);
+const check46 = listOf(conformPartition);
+const check47 = mappingOf(check15);
+const check48 = nullable(conformOutputError);
+const check49 = nullable(conformSpeedup);
+const check50 = nullable(isFlag);
+const check51 = nullable(conformBuild);
+const check52 = nullable(conformTiming);
+const check53 = listOf(conformNode);
+const check54 = listOf(check5);
+const check55 = listOf(conformTier);
+const check56 = listOf(conformLaunch);
+const check57 = listOf(conformKernelConfig);
+const check58 = nullable(conformKernelCheck);
+const check59 = nullable(conformFusion);
+const check60 = nullable(conformTiling);
+const check61 = listOf(conformBaked);
+const check62 = listOf(conformDescriptor);
+const check63 = nullable(conformKernelTime);
+const check64 = listOf(conformLoadSpan);
+const check65 = nullable(conformLaunchTime);
+const check66 = listOf(conformLayer);
+const check67 = listOf(conformLayerSum);
+const check68 = listOf(conformPart);
+const check69 = listOf(conformBuffer);
+const check70 = listOf(conformResult);
+const check71 = listOf(conformTargetResult);
+const check72 = nullable(conformAnswer);
+const check73 = nullable(conformLimit);
+const check74 = listOf(conformSuggestion);
+const check75 = listOf(conformCount);
+const check76 = listOf(conformKernelTimeConflict);
+const check77 = listOf(conformPackageFile);
+const check78 = listOf(conformConstant);
+const check79 = listOf(conformEntry);
+const check80 = listOf(conformFigureChange);
+const check81 = listOf(conformCompilationLine);
+const check82 = listOf(conformCompilationChange);
+const check83 = listOf(conformTimeChange);
+const check84 = mappingOf(check14);
+const check85 = listOf(conformProblem);
+const check86 = listOf(conformCollective);
+const check87 = listOf(conformRankDifference);
+const check88 = listOf(conformRankTime);
+const check89 = listOf(conformRankDivergence);
+const check90 = listOf(conformFailure);
+const check91 = listOf(conformRecompileCause);
+const check92 = listOf(conformAdvice);
+const check93 = listOf(conformVariantReport);
+const check94 = listOf(conformPeaks);
+const check95 = nullable(conformSweep);
+const check96 = nullable(conformRank);
+const check97 = nullable(conformOverview);
+const check98 = nullable(conformTraceSummary);
+const check99 = listOf(conformGraphTiers);
+const check100 = nullable(conformContents);
+const check101 = listOf(conformStackLine);
+const check102 = listOf(conformStep);
+const check103 = listOf(conformStepSum);
+const check104 = listOf(conformStoredText);
+const check105 = listOf(conformStoredCompilation);
+const check106 = listOf(conformSweepCell);
+const check107 = nullable(conformCompileTime);
+const check108 = listOf(conformOutputError);
+const check109 = listOf(conformEffective);
+const check110 = nullable(conformEstimate);
+const check111 = nullable(conformSwapGain);
+const check112 = listOf(conformRatioAtRound);
+const check113 = listOf(conformProcessDifference);
+const check114 = listOf(conformProcessSummary);
+const check115 = listOf(conformLostTime);
+const check116 = nullable(conformRankComparison);
+const check117 = nullable(conformTraceDifference);
+const check118 = listOf(conformStacks);
+const check119 = listOf(conformCompilation);
+const check120 = listOf(conformDistinctBreak);
+const check121 = listOf(conformLayers);
+const check122 = nullable(conformVerdict);
+const check123 = listOf(conformStartup);
+const check124 = listOf(conformPayback);
+const check125 = nullable(conformDeparture);
+const check126 = nullable(conformTargetReport);
+const check127 = nullable(conformChanges);
+const check128 = nullable(conformCudaGraphs);
+const check129 = listOf(conformKernelLoad);
+const check130 = listOf(conformColdSwitch);
+const check131 = listOf(conformDeployWay);
+const check132 = nullable(conformPackage);
+const check133 = listOf(conformCompilationSummary);
+const check134 = nullable(conformCount);
+const check135 = nullable(conformTargetSummary);
+const check136 = nullable(conformChangedSummary);
+const check137 = listOf(conformHelp);

@@ -55,12 +55,14 @@ export const PHASE_KINDS: Record<string, string> = {
  */
 export const FIRST_CALL_PARTS: Record<string, string> = {
   dynamo: 'Dynamo',
+  guards: 'guards',
   aot_autograd: 'AOTAutograd',
   inductor: 'Inductor',
   code_generation: 'code generation',
   triton: 'Triton',
   cpp_build: 'C++ build',
-  other: 'other'
+  load: 'loading',
+  other: 'rest'
 };
 
 /**
@@ -218,7 +220,7 @@ export const WRAPPERS: Record<string, string> = {
 export const PARTS = {
   kernels: ['kernels', 'decisions'],
   guards: ['guards', 'guard_tree', 'conditions'],
-  phases: ['phases', 'warm_phases'],
+  phases: ['phases', 'warm_phases', 'phase_times', 'warm_phase_times'],
   autotunings: ['autotunings'],
   crossings: ['crossings', 'routes'],
   steps: ['steps'],
@@ -687,6 +689,8 @@ export interface Compilation {
   crossings: Crossing[];
   warm_phases: Phase[];
   warm_cache: CacheEvent[];
+  phase_times: KindTime[];
+  warm_phase_times: KindTime[];
   started_s: number | null;
   duration_s: number | null;
   cell: string | null;
@@ -789,6 +793,8 @@ export interface CompileTime {
   total_s: number;
   parts: Record<string, number>;
   cold: boolean;
+  kinds: KindTime[];
+  outside_s: number;
 }
 
 /**
@@ -1448,6 +1454,15 @@ export interface KernelTimeConflict {
 }
 
 /**
+ * How much time the phases of a kind took.
+ */
+export interface KindTime {
+  kind: string;
+  self_us: number;
+  parallel_us: number;
+}
+
+/**
  * A call of a kernel in a wrapper.
  */
 export interface Launch {
@@ -1829,6 +1844,7 @@ export interface Phase {
   kind: string;
   track: number;
   detail: string;
+  self_us: number | null;
 }
 
 /**

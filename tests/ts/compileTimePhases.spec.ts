@@ -6,12 +6,12 @@ import {
   waterfall,
   type ILane
 } from '../../src/panels/compile-time/timeline/lanes';
-import { shareOf, sharesOf } from '../../src/panels/compile-time/shares';
+import { kindTime, runTimes } from '../../src/panels/compile-time/kindTimes';
 import { layOut } from '../../src/panels/compile-time/timeline/spans';
 import { chromeTrace } from '../../src/panels/compile-time/chromeTrace';
 import * as viewport from '../../src/panels/compile-time/timeline/viewport';
 import type { Phase } from '../../src/protocol/types';
-import { fullCompilation } from './structs';
+import { fullCompilation, variantReport } from './structs';
 
 function phase(
   name: string,
@@ -28,6 +28,7 @@ function phase(
     kind: 'dynamo',
     track: 0,
     detail: '',
+    self_us: duration_us,
     ...change
   };
 }
@@ -45,9 +46,6 @@ const TREE = [
     ])
   ])
 ];
-
-const byName = (phases: Phase[]) =>
-  Object.fromEntries(layOut(phases).spans.map(span => [span.name, span]));
 
 describe('layOut', () => {
   it('gives each depth a row and each track rows of its own', () => {
@@ -70,23 +68,11 @@ describe('layOut', () => {
     ]);
   });
 
-  it('subtracts only what runs on the same track', () => {
-    const spans = byName(TREE);
-    expect(spans['compile'].self).toBe(100);
-    expect(spans['inductor'].self).toBe(200);
-    expect(spans['triton'].self).toBe(500);
-  });
-
-  it('counts overlapping children once and keeps them inside', () => {
-    const spans = byName([
-      phase('all', 0, 100, [
-        phase('a', 0, 60),
-        phase('b', 40, 30),
-        phase('late', 90, 10.004)
-      ])
+  it('keeps children inside', () => {
+    const { spans } = layOut([
+      phase('all', 0, 100, [phase('late', 90, 10.004)])
     ]);
-    expect(spans['all'].self).toBe(20);
-    expect(spans['late'].duration).toBe(10);
+    expect(spans[1].duration).toBe(10);
   });
 
   it('hides nothing where spans of a track overlap', () => {
@@ -114,22 +100,47 @@ describe('layOut', () => {
   });
 });
 
-describe('sharesOf', () => {
-  it('sums to the whole of the main track', () => {
-    const shares = sharesOf([layOut(TREE)]);
-    expect(shares.total).toBe(1000);
-    expect(shares.kinds.reduce((sum, { self }) => sum + self, 0)).toBe(1000);
-    expect(shareOf(shares, 'cpp_build').self).toBe(500);
-    expect(shareOf(shares, 'triton')).toMatchObject({
-      self: 0,
-      alongside: 500
+describe('runTimes', () => {
+  const time = (kind: string, self_us: number, parallel_us = 0) => ({
+    kind,
+    self_us,
+    parallel_us
+  });
+  const shown = [
+    fullCompilation({
+      phase_times: [time('dynamo', 300), time('cpp_build', 500, 100)],
+      warm_phase_times: [time('cache', 50)]
+    }),
+    fullCompilation({ id: '0/1', phase_times: [time('cpp_build', 200)] })
+  ];
+
+  it('takes the first call from the report', () => {
+    const kinds = [time('dynamo', 400)];
+    const variant = variantReport('python', {
+      compile_time: {
+        total_s: 1e-3,
+        parts: {},
+        cold: true,
+        kinds,
+        outside_s: 6e-4
+      }
     });
-    expect(shareOf(shares, 'cache').self).toBe(0);
+    const whole = { run: 'cold', kinds, whole: 1000, outside: 600 };
+    expect(runTimes('cold', variant, shown, true)).toEqual(whole);
+    expect(runTimes('cold', variant, shown, false).whole).toBe(1000);
+    expect(runTimes('cold', variant, shown, false).outside).toBe(0);
   });
 
-  it('takes an unknown kind for other', () => {
-    const shares = sharesOf([layOut([phase('x', 0, 5, [], { kind: 'new' })])]);
-    expect(shares.kinds).toEqual([{ kind: 'other', self: 5, alongside: 0 }]);
+  it('adds up the shown compilations', () => {
+    const times = runTimes('cold', variantReport('python'), shown, true);
+    expect(times.kinds).toEqual([
+      time('dynamo', 300),
+      time('cpp_build', 700, 100)
+    ]);
+    expect(times.whole).toBe(1000);
+    expect(kindTime(times, 'cache')).toEqual(time('cache', 0));
+    const warm = runTimes('warm', variantReport('python'), shown, true);
+    expect(warm.kinds).toEqual([time('cache', 50)]);
   });
 });
 

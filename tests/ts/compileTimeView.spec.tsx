@@ -43,11 +43,13 @@ function phase(
     kind: 'dynamo',
     track: 0,
     detail: '',
+    self_us: duration_us,
     ...change
   };
 }
 
 const COLD = phase('frame', 0, 2e6, {
+  self_us: 0,
   children: [
     phase('trace', 0, 5e5),
     phase('g++', 5e5, 1.5e6, { kind: 'cpp_build', detail: 'main.cpp' })
@@ -55,11 +57,28 @@ const COLD = phase('frame', 0, 2e6, {
 });
 const BUILT = variantReport('python', {
   stage: 'built',
-  compile_time: { total_s: 2.5, parts: { dynamo: 0.5 }, cold: true },
-  warm_compile_time: { total_s: 0.25, parts: {}, cold: false }
+  compile_time: {
+    total_s: 2.5,
+    parts: { dynamo: 0.5 },
+    cold: true,
+    kinds: [
+      { kind: 'dynamo', self_us: 5e5, parallel_us: 0 },
+      { kind: 'cpp_build', self_us: 1.5e6, parallel_us: 0 }
+    ],
+    outside_s: 0.5
+  },
+  warm_compile_time: {
+    total_s: 0.25,
+    parts: {},
+    cold: false,
+    kinds: [{ kind: 'dynamo', self_us: 2e5, parallel_us: 0 }],
+    outside_s: 0.05
+  }
 });
 const ONE = fullCompilation({
   phases: [COLD],
+  phase_times: BUILT.compile_time!.kinds,
+  warm_phase_times: BUILT.warm_compile_time!.kinds,
   warm_phases: [phase('frame', 0, 2e5)],
   cache: [{ cache: 'FX graph', outcome: 'miss', key: 'abc', detail: '' }],
   warm_cache: [{ cache: 'FX graph', outcome: 'hit', key: 'abc', detail: '' }]
@@ -259,7 +278,7 @@ describe('CompileTimeBody', () => {
     });
     show([ONE, two], BUILT, 7);
     expect(page.text()).toContain('pick one of 7 others');
-    expect(page.text()).toContain('total3.00 s');
+    expect(page.text()).toContain('total2.50 s');
     page.choose(page.all('select')[0], 'one');
     expect(page.text()).toContain('total2.00 s');
   });
@@ -279,7 +298,7 @@ describe('CompileTimeBody', () => {
     });
     expect(page.text()).toContain('The second call failed.');
     expect(page.text()).toContain('torch logged no phases');
-    expect(page.text()).toContain('dynamo500 ms');
+    expect(page.text()).toContain('Dynamo500 ms');
   });
 
   it('shows kernel by kernel what came before its first run', () => {
@@ -349,7 +368,7 @@ describe('CompileTimeBody', () => {
       span('first_run', 100, 60),
       span('autotune', 110, 40)
     ];
-    const kernels = kernelPhases([{ ...LOAD, spans }]);
+    const kernels = kernelPhases([{ ...LOAD, first_run_us: 20, spans }]);
     const [, lane] = waterfall([ONE], ['cold'], 'time', kernels).lanes;
     expect(
       lane.flame.spans.map(({ kind, self, row }) => [kind, self, row])

@@ -63,7 +63,13 @@ export function done(
             )
           : speedup('same', 'no difference')
     }),
-    compile_time: { total_s: compile, parts: { dynamo: 0.5 }, cold: true },
+    compile_time: {
+      total_s: compile,
+      parts: { dynamo: 0.5 },
+      cold: true,
+      kinds: [],
+      outside_s: 0
+    },
     throughput_per_s: 1e6 / us,
     memory_bytes: 4096,
     accurate: true,

@@ -26,6 +26,7 @@ from .memory.usage import find_memory
 from .packages.ahead_of_time import add_dumped
 from .phases.caches import parse_cache
 from .phases.compilations import compile_groups, epochs
+from .phases.compile_time import add_phases
 from .phases.phases import build_phases
 from .problems.breaks import read_breaks
 from .settings.autotune import add_compile_times, read_autotunings
@@ -92,7 +93,7 @@ def assemble(
             compilation = _compilation(
                 compile_id, frame, group, variant, reader, known, guards, same
             )
-            compilation.phases = phases.pop(compile_id, [])
+            add_phases(compilation, phases.pop(compile_id, []))
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
             assembled.append(compilation)
@@ -114,7 +115,7 @@ def assemble_times(records: Sequence[Record]) -> list[Compilation]:
         phases = build_phases(epoch)
         for compile_id, group in compile_groups(epoch):
             compilation = Compilation(id=compile_id, cache=_caches(group))
-            compilation.phases = phases.pop(compile_id, [])
+            add_phases(compilation, phases.pop(compile_id, []))
             if not compilation.cache:
                 compilation.absent["cache"] = uncached(group)
             compilations.append(compilation)

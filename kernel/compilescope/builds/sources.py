@@ -314,6 +314,6 @@ def generates(variant: Variant) -> bool:
 
 def _forget_the_run(compilation: Compilation) -> None:
     """Removes the phases and cache events of the capture: the real compilation differs."""
-    compilation.phases, compilation.cache = [], []
+    compilation.phases, compilation.phase_times, compilation.cache = [], [], []
     compilation.started_s = compilation.duration_s = None
     compilation.absent |= {"phases": _UNBUILT, "cache": _UNBUILT}

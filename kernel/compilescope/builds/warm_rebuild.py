@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble_times
-from ..analysis.phases.compile_time import split
+from ..analysis.phases.compile_time import add_warm_phases, split
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
@@ -94,16 +94,12 @@ def add_warm(report: VariantReport, warm: Rebuilt) -> None:
         return
     again = {compilation.id: compilation for compilation in warm.compilations}
     for compilation in report.compilations:
-        if compilation.id in again:  # whether a wrapper waits for Triton depends on them
-            again[compilation.id].code = compilation.code
-            again[compilation.id].kernels = compilation.kernels
-    report.warm_compile_time = split(warm.compilations, warm.call_s, cold=False)
-    for compilation in report.compilations:
         same = again.get(compilation.id)
         if same is None:
             compilation.absent["warm_phases"] = "torch did not compile this frame again."
             continue
-        compilation.warm_phases, compilation.warm_cache = same.phases, same.cache
+        add_warm_phases(compilation, same.phases)
+        compilation.warm_cache = same.cache
         bypass = next(
             (cache_event for cache_event in same.cache if cache_event.outcome == "bypass"), None
         )
@@ -111,6 +107,8 @@ def add_warm(report: VariantReport, warm: Rebuilt) -> None:
             compilation.absent["warm_cache"] = _why(bypass)
         elif not same.cache:
             compilation.absent["warm_cache"] = same.absent.get("cache", "")
+    # After the waits for Triton, which depend on the compilation's kernels, have their kind.
+    report.warm_compile_time = split(warm.compilations, warm.call_s, cold=False)
 
 
 def _why(bypass: CacheEvent) -> str:

@@ -5,15 +5,12 @@ from .changes import Changes as Changes
 from .changes import KernelChange as KernelChange
 from .compilation.artifacts import CHOICE_KINDS as CHOICE_KINDS
 from .compilation.artifacts import COMPILATION_PARTS as COMPILATION_PARTS
-from .compilation.artifacts import FIRST_CALL_PARTS as FIRST_CALL_PARTS
 from .compilation.artifacts import PARTS as PARTS
-from .compilation.artifacts import PHASE_KINDS as PHASE_KINDS
 from .compilation.artifacts import Autotuning as Autotuning
 from .compilation.artifacts import CacheEvent as CacheEvent
 from .compilation.artifacts import Choice as Choice
 from .compilation.artifacts import Compilation as Compilation
 from .compilation.artifacts import Crossing as Crossing
-from .compilation.artifacts import Phase as Phase
 from .compilation.artifacts import RawEvent as RawEvent
 from .compilation.breaks import Break as Break
 from .compilation.code import RESOURCES as RESOURCES
@@ -41,6 +38,10 @@ from .compilation.guards import GuardManager as GuardManager
 from .compilation.guards import Recompile as Recompile
 from .compilation.guards import RecompileCause as RecompileCause
 from .compilation.parts import WRAPPERS as WRAPPERS
+from .compilation.phases import FIRST_CALL_PARTS as FIRST_CALL_PARTS
+from .compilation.phases import PHASE_KINDS as PHASE_KINDS
+from .compilation.phases import KindTime as KindTime
+from .compilation.phases import Phase as Phase
 from .compilation.plans import Baked as Baked
 from .compilation.plans import Buffer as Buffer
 from .compilation.plans import Decomposition as Decomposition

@@ -12,6 +12,7 @@ from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_status import add_sweep_words
 from ..analysis.packages.package_words import complete_package
 from ..analysis.phases.cold import add_words
+from ..analysis.phases.compile_time import complete_times
 from ..analysis.problems.distinct_breaks import complete_breaks
 from ..analysis.settings.cuda_graph_words import add_graph_words
 from ..report import completing, concluding, renderers
@@ -37,6 +38,7 @@ completing.update(
     launches=add_to_variant,
     package=complete_package,
     sweep=add_sweep_words,
+    times=complete_times,
     tiers=add_tier_words,
     trace=complete_trace,
 )

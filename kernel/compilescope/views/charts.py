@@ -22,11 +22,13 @@ _CHARACTER, _GAP = 7, 8
 _BAR, _BASELINE = "#3b7ddd", "#8c959f"
 _PART_COLOURS = {
     "dynamo": "#3b7ddd",
+    "guards": "#8fb8f0",
     "aot_autograd": "#2a9d8f",
     "inductor": "#8e6bd1",
     "code_generation": "#c77dbb",
     "triton": "#5fa83e",
     "cpp_build": "#d98a2b",
+    "load": "#c2585c",
     "other": "#8c959f",
 }
 

@@ -56,7 +56,7 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         "guards": len(compilation.guards),
         "lines": sum(_lines(code) for code in _codes(compilation.code)),
     }
-    dropped = [field for field in COMPILATION_PARTS if field != "phases"]
+    dropped = [field for field in COMPILATION_PARTS if field not in ("phases", "phase_times")]
     empty: dict[str, list[object]] = {field: [] for field in dropped}
     gone = [part for part in PARTS if part != "phases" and getattr(compilation, PARTS[part][0])]
     code = compilation.code

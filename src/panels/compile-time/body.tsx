@@ -16,8 +16,7 @@ import { LoadsPart } from './loads';
 import { Notes } from './notes';
 import { Outline } from './timeline/outline';
 import { figuresOf } from './phrases';
-import { sharesOf } from './shares';
-import type { IRunShares } from './phaseBars';
+import { runTimes } from './kindTimes';
 import { Shares } from './phaseBars';
 import { Figures } from './timeline/tip';
 import type { IWindow } from './timeline/viewport';
@@ -92,18 +91,7 @@ export function CompileTimeBody(props: {
       setPlace(null);
     }
   }
-  const shares = runs.map((name): IRunShares => {
-    const { lanes } = chart;
-    const sums = sharesOf(
-      lanes
-        .filter(({ of, run }) => of === 'phases' && run === name)
-        .map(({ flame }) => flame)
-    );
-    const { compile_time: cold, warm_compile_time: warm } = data.variant;
-    const measured = (name === 'warm' ? warm : cold)?.total_s ?? 0;
-    const whole = isAll ? Math.max(sums.total, measured * 1e6) : sums.total;
-    return { run: name, shares: sums, whole };
-  });
+  const times = runs.map(name => runTimes(name, data.variant, shown, isAll));
   const figures = figuresOf(chart, place, trans);
   const middle = (window.start + window.end) / 2;
   const zoomBy = (factor: number) => () =>
@@ -201,7 +189,7 @@ export function CompileTimeBody(props: {
         </span>
       </div>
       <div className="jp-Compilescope-timeBody">
-        <Notes variant={data.variant} runs={shares} context={context} />
+        <Notes variant={data.variant} runs={times} context={context} />
         {data.omitted > 0 && (
           <p className="jp-Compilescope-hint">
             {trans.__(
@@ -215,8 +203,8 @@ export function CompileTimeBody(props: {
           <p className="jp-Compilescope-hint">{trans.__('Loading…')}</p>
         ) : chart.lanes.length === 0 ? (
           <p className="jp-Compilescope-hint">
-            {trans.__('torch logged no phases for this compilation.')}{' '}
-            {shown[0]?.absent.phases ?? ''}
+            {shown[0]?.absent.phases ??
+              trans.__('torch logged no phases for this compilation.')}
           </p>
         ) : isTable ? (
           <Outline
@@ -249,10 +237,10 @@ export function CompileTimeBody(props: {
           </>
         )}
         <div className="jp-Compilescope-timeTables">
-          {shares.length > 0 && (
+          {times.some(({ kinds }) => kinds.length > 0) && (
             <section>
               <h3>{trans.__('By kind of phase')}</h3>
-              <Shares runs={shares} trans={trans} />
+              <Shares runs={times} trans={trans} />
             </section>
           )}
           <section>

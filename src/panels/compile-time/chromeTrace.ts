@@ -94,7 +94,7 @@ export function chromeTrace(
           dur: exact(span.duration),
           args: {
             ...(id && { compile_id: id }),
-            self_us: exact(span.self),
+            ...(span.self !== null && { self_us: exact(span.self) }),
             ...(span.detail && { detail: span.detail })
           }
         });

@@ -1,10 +1,11 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
+import { FIRST_CALL_PARTS } from '../../protocol/types';
 import { formatSeconds, formatShare } from '../../words/format';
 import type { IViewContext } from '../views';
 import { runTitle } from './phrases';
-import type { IRunShares } from './phaseBars';
-import { shareOf } from './shares';
+import type { IRunTimes } from './kindTimes';
+import { kindTime } from './kindTimes';
 
 /**
  * What the figures are of: the first call, cold and warm, the C++ compiler's
@@ -12,7 +13,7 @@ import { shareOf } from './shares';
  */
 export function Notes(props: {
   variant: VariantReport;
-  runs: readonly IRunShares[];
+  runs: readonly IRunTimes[];
   context: IViewContext;
 }): JSX.Element {
   const { variant, runs, context } = props;
@@ -27,7 +28,7 @@ export function Notes(props: {
           <strong>{formatSeconds(cold.total_s)}</strong>{' '}
           {cold.cold
             ? trans.__('with cold caches')
-            : trans.__('with the caches as they were')}
+            : trans.__('with warm caches')}
           {warm && (
             <>
               {', '}
@@ -61,7 +62,7 @@ export function Notes(props: {
         !runs.some(({ run }) => run === 'warm') && (
           <p className="jp-Compilescope-hint">
             {trans.__('Not measured with warm caches.')}{' '}
-            {absent.warm_phases ?? absent.warm_compile_time ?? ''}
+            {absent.warm_compile_time ?? ''}
           </p>
         )}
       {runs.length === 0 && cold && <Parts parts={cold.parts} />}
@@ -71,22 +72,23 @@ export function Notes(props: {
 
 /** The C++ compiler's part, which no setting of torch's own can shorten. */
 function Compiler(props: {
-  runs: readonly IRunShares[];
+  runs: readonly IRunTimes[];
   context: IViewContext;
 }): JSX.Element | null {
   const { trans } = props.context;
-  const parts = props.runs.map(({ run, shares, whole }) => {
-    const { self, alongside } = shareOf(shares, 'cpp_build');
+  const parts = props.runs.map(times => {
+    const { run, whole } = times;
+    const { self_us, parallel_us } = kindTime(times, 'cpp_build');
     const text =
-      self > 0
-        ? `${formatSeconds(self / 1e6)} (${formatShare(self / whole)})`
+      self_us > 0
+        ? `${formatSeconds(self_us / 1e6)} (${formatShare(self_us / whole)})`
         : trans.__('none');
     return {
-      busy: self + alongside,
+      busy: self_us + parallel_us,
       text: [
         run === 'recorded' ? text : `${runTitle(run, trans)} ${text}`,
-        alongside > 0 &&
-          trans.__('%1 in parallel', formatSeconds(alongside / 1e6))
+        parallel_us > 0 &&
+          trans.__('%1 in parallel', formatSeconds(parallel_us / 1e6))
       ]
         .filter(Boolean)
         .join(', ')
@@ -105,7 +107,7 @@ function Parts(props: { parts: Record<string, number> }): JSX.Element {
     <dl>
       {Object.entries(props.parts).map(([name, seconds]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{FIRST_CALL_PARTS[name] ?? name}</dt>
           <dd>{formatSeconds(seconds)}</dd>
         </div>
       ))}

@@ -4,48 +4,34 @@ import { formatMicroseconds, formatShare } from '../../words/format';
 import { kindClass } from './timeline/colours';
 import { compareKinds, kindTitle } from './kinds';
 import { runTitle } from './phrases';
-import type { Run } from './timeline/lanes';
-import type { IShares } from './shares';
-import { shareOf } from './shares';
+import type { IRunTimes } from './kindTimes';
+import { kindTime } from './kindTimes';
 import type { Heads } from '../common/tables/figures';
 import { TableHead } from '../common/tables/figures';
-
-/**
- * Where a run's time went.
- */
-export interface IRunShares {
-  readonly run: Run;
-  readonly shares: IShares;
-
-  /**
-   * The whole, in µs: what the first call took, where that was measured.
-   */
-  readonly whole: number;
-}
 
 /**
  * The time by kind of phase: a bar for each run, on one scale, and the figures,
  * which are the bars' legend.
  */
 export function Shares(props: {
-  runs: readonly IRunShares[];
+  runs: readonly IRunTimes[];
   trans: TranslationBundle;
 }): JSX.Element {
   const { runs, trans } = props;
   const longest = Math.max(...runs.map(({ whole }) => whole));
   const kinds = [
-    ...new Set(runs.flatMap(({ shares }) => shares.kinds.map(k => k.kind)))
+    ...new Set(runs.flatMap(({ kinds }) => kinds.map(({ kind }) => kind)))
   ].sort(compareKinds);
-  const hasOutside = runs.some(runShares => outside(runShares) > 0);
-  const hasAlongside = runs.some(({ shares }) =>
-    shares.kinds.some(kind => kind.alongside > 0)
+  const hasOutside = runs.some(({ outside }) => outside > 0);
+  const hasParallel = runs.some(({ kinds }) =>
+    kinds.some(({ parallel_us }) => parallel_us > 0)
   );
   return (
     <div className="jp-Compilescope-timeShares">
-      {runs.map(runShares => (
+      {runs.map(times => (
         <StackedBar
-          key={runShares.run}
-          {...runShares}
+          key={times.run}
+          {...times}
           longest={longest}
           trans={trans}
         />
@@ -60,7 +46,7 @@ export function Shares(props: {
             ...runs.flatMap(({ run }): Heads => [
               runTitle(run, trans),
               trans.__('share'),
-              hasAlongside && {
+              hasParallel && {
                 label: trans.__('in parallel'),
                 title: trans.__(
                   'On other threads and in other processes, at the same time: not part of the sum'
@@ -76,13 +62,13 @@ export function Shares(props: {
                 <span className={kindClass(kind)} aria-hidden="true" />
                 {kindTitle(kind, trans)}
               </th>
-              {runs.map(({ run, shares, whole }) => {
-                const { self, alongside } = shareOf(shares, kind);
+              {runs.map(times => {
+                const { self_us, parallel_us } = kindTime(times, kind);
                 return (
-                  <React.Fragment key={run}>
-                    <td>{time(self)}</td>
-                    <td>{share(self, whole)}</td>
-                    {hasAlongside && <td>{time(alongside)}</td>}
+                  <React.Fragment key={times.run}>
+                    <td>{time(self_us)}</td>
+                    <td>{share(self_us, times.whole)}</td>
+                    {hasParallel && <td>{time(parallel_us)}</td>}
                   </React.Fragment>
                 );
               })}
@@ -94,11 +80,11 @@ export function Shares(props: {
                 <span className={kindClass('outside')} aria-hidden="true" />
                 {trans.__('outside torch’s phases')}
               </th>
-              {runs.map(runShares => (
-                <React.Fragment key={runShares.run}>
-                  <td>{time(outside(runShares))}</td>
-                  <td>{share(outside(runShares), runShares.whole)}</td>
-                  {hasAlongside && <td />}
+              {runs.map(({ run, outside, whole }) => (
+                <React.Fragment key={run}>
+                  <td>{time(outside)}</td>
+                  <td>{share(outside, whole)}</td>
+                  {hasParallel && <td />}
                 </React.Fragment>
               ))}
             </tr>
@@ -111,7 +97,7 @@ export function Shares(props: {
               <React.Fragment key={run}>
                 <td>{time(whole)}</td>
                 <td>{share(whole, whole)}</td>
-                {hasAlongside && <td />}
+                {hasParallel && <td />}
               </React.Fragment>
             ))}
           </tr>
@@ -122,39 +108,32 @@ export function Shares(props: {
 }
 
 function StackedBar(
-  props: IRunShares & { longest: number; trans: TranslationBundle }
+  props: IRunTimes & { longest: number; trans: TranslationBundle }
 ): JSX.Element {
-  const { run, shares, whole, longest, trans } = props;
+  const { run, kinds, whole, outside, longest, trans } = props;
   const part = (time: number) => `${longest ? (time / longest) * 100 : 0}%`;
   return (
     <div className="jp-Compilescope-timeStack" aria-hidden="true">
       <span>{runTitle(run, trans)}</span>
       <div>
-        {shares.kinds
-          .filter(({ self }) => self > 0)
-          .map(({ kind, self }) => (
+        {kinds
+          .filter(({ self_us }) => self_us > 0)
+          .map(({ kind, self_us }) => (
             <span
               key={kind}
               className={kindClass(kind)}
-              style={{ width: part(self) }}
-              title={`${kindTitle(kind, trans)}: ${time(self)}`}
+              style={{ width: part(self_us) }}
+              title={`${kindTitle(kind, trans)}: ${time(self_us)}`}
             />
           ))}
         <span
           className={kindClass('outside')}
-          style={{ width: part(outside(props)) }}
+          style={{ width: part(outside) }}
         />
       </div>
       <span>{formatMicroseconds(whole)}</span>
     </div>
   );
-}
-
-/** What no phase accounts for, in µs. */
-function outside({ shares, whole }: IRunShares): number {
-  const rest = whole - shares.total;
-  // Two clocks: less than a thousandth means nothing.
-  return rest > whole / 1e3 ? rest : 0;
 }
 
 function time(microseconds: number): string {

@@ -53,7 +53,7 @@ function runsText({ flame }: ILane, trans: TranslationBundle): string {
   const runs = flame.spans.filter(
     ({ kind }) => kind === 'first_run' || kind === 'later_run'
   );
-  const us = runs.reduce((sum, { self }) => sum + self, 0);
+  const us = runs.reduce((sum, { self }) => sum + (self ?? 0), 0);
   return runs.length > 0
     ? trans.__('%1 to run them', formatMicroseconds(us))
     : '';
@@ -105,7 +105,7 @@ export function figuresOf(
   const lines: [string, string][] = [
     [trans.__('Duration'), duration(span, whole)]
   ];
-  if (isPhase) {
+  if (isPhase && span.self !== null) {
     lines.push([trans.__('Self'), formatTime(span.self)]);
   }
   lines.push(

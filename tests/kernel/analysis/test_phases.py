@@ -10,11 +10,25 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.phases.compile_time import split
+from compilescope.analysis.phases.compile_time import (
+    add_self_times,
+    add_warm_phases,
+    complete_times,
+    kind_times,
+    split,
+)
 from compilescope.analysis.phases.phase_kinds import kind_of
 from compilescope.analysis.phases.phases import build_phases
 from compilescope.capture.records import Record
-from compilescope.report import PHASE_KINDS, Compilation, Phase, VariantReport
+from compilescope.report import (
+    PHASE_KINDS,
+    Compilation,
+    CompileTime,
+    Kernel,
+    KindTime,
+    Phase,
+    VariantReport,
+)
 from compilescope.torch_api.process import patching
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,6 +92,7 @@ def test_own_times_sum_to_the_whole(recorded):
     assert root.duration_us == pytest.approx(whole)
     assert sum(map(own, main)) == pytest.approx(whole)
     assert all(own(phase) >= -0.01 for phase in main)
+    assert [phase.self_us for phase in main] == pytest.approx(list(map(own, main)), abs=0.01)
     assert all(phase.kind in PHASE_KINDS for phase in walk([root]))
 
 
@@ -102,20 +117,68 @@ def test_other_threads_have_tracks_of_their_own():
 
 
 @pytest.mark.parametrize("variant", ["python", "cpp"])
-def test_the_cpp_build_is_the_time_of_its_phases(variant: str):
+def test_a_part_is_the_self_time_of_its_kind(variant: str):
     report = cs.load(REPORTS / "training.compilescope.json").variant(variant)
-    assert report.compile_time is not None
-    parts = split(report.compilations, report.compile_time.total_s).parts
-    # The view of the phases sums their own times by kind.
-    own_us = sum(
-        own(phase)
-        for compilation in report.compilations
-        for root in compilation.phases
-        for phase in walk([root])
-        if phase.kind == "cpp_build" and phase.track == root.track
+    compiled = report.compile_time
+    assert compiled is not None
+    own_us = dict.fromkeys(PHASE_KINDS, 0.0)
+    for compilation in report.compilations:
+        for phase in walk(compilation.phases):
+            if phase.track == compilation.phases[0].track:
+                own_us[phase.kind] += own(phase)
+    for kind in ("dynamo", "guards", "aot_autograd", "code_generation", "cpp_build", "load"):
+        assert compiled.parts[kind] == pytest.approx(own_us[kind] / 1e6, rel=1e-4)
+    passes = own_us["passes"] + own_us["lowering"] + own_us["scheduling"] + own_us["autotuning"]
+    assert compiled.parts["inductor"] == pytest.approx(passes / 1e6, rel=1e-4)
+    assert {time.kind: time.self_us for time in compiled.kinds} == pytest.approx(
+        {kind: us for kind, us in own_us.items() if us}, rel=1e-4
     )
-    assert parts["cpp_build"] == pytest.approx(own_us / 1e6, rel=1e-4)
-    assert sum(parts.values()) == pytest.approx(report.compile_time.total_s)
+    assert sum(compiled.parts.values()) == pytest.approx(compiled.total_s)
+
+
+def test_overlapping_children_count_once():
+    children = [
+        Phase(name="a", start_us=0, duration_us=60, kind="passes"),
+        Phase(name="b", start_us=40, duration_us=30, kind="new"),
+        Phase(name="g++", start_us=10, duration_us=80, kind="cpp_build", track=1),
+    ]
+    phases = [Phase(name="all", start_us=0, duration_us=100, kind="dynamo", children=children)]
+    add_self_times(phases)
+    assert phases[0].self_us == 30
+    assert kind_times(phases) == [
+        KindTime(kind="dynamo", self_us=30.0),
+        KindTime(kind="passes", self_us=60.0),
+        KindTime(kind="cpp_build", parallel_us=80.0),
+        KindTime(kind="other", self_us=30.0),
+    ]
+
+
+def test_a_difference_of_two_clocks_is_no_time_outside():
+    phases = [Phase(name="all", start_us=0, duration_us=1e6, kind="dynamo", self_us=1e6)]
+    compilation = Compilation(id="0/0", phases=phases)
+    assert split([compilation], 1.0005).outside_s == 0
+    assert split([compilation], 2.5).outside_s == 1.5
+
+
+def test_an_earlier_files_phases_are_added_up():
+    def frame(start_us: float, duration_us: float) -> list[Phase]:
+        wait = Phase(name="wait", start_us=start_us, duration_us=5e5, kind="guards")
+        return [Phase("frame", start_us, duration_us, [wait], "dynamo")]
+
+    variant = VariantReport(
+        name="python",
+        requested=cs.Variant(),
+        compilations=[Compilation(id="0/0", phases=frame(0, 2e6), warm_phases=frame(0, 1e6))],
+        compile_time=CompileTime(total_s=2.0, parts={"dynamo": 2.0}),
+        warm_compile_time=CompileTime(total_s=1.0, parts={"dynamo": 1.0}, cold=False),
+    )
+    complete_times(variant)
+    (compilation,) = variant.compilations
+    assert compilation.phases[0].self_us == 1.5e6
+    assert compilation.warm_phase_times[0] == KindTime(kind="dynamo", self_us=5e5)
+    assert variant.compile_time.parts == {"dynamo": 1.5, "guards": 0.5}
+    assert variant.warm_compile_time.parts == {"dynamo": 0.5, "guards": 0.5}
+    assert not variant.warm_compile_time.cold
 
 
 def test_what_names_no_compilation_holds_what_does():
@@ -152,6 +215,14 @@ def test_waiting_for_triton_is_tritons():
     )
     kinds = {phase.name: phase.kind for phase in walk(phases["0/0"])}
     assert kinds["async_compile.wait"] == "triton"
+
+
+def test_waiting_for_tritons_kernels_with_warm_caches_is_tritons():
+    wait = Phase(name="async_compile.wait", start_us=0, duration_us=5, kind="cpp_build", self_us=5)
+    kernel = Kernel(name="fused", language="triton")
+    compilation = Compilation(id="0/0", kernels=[kernel])
+    add_warm_phases(compilation, [wait])
+    assert compilation.warm_phase_times == [KindTime(kind="triton", self_us=5.0)]
 
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"

@@ -7,6 +7,7 @@ import sys
 
 from compilescope import report as r
 from compilescope.analysis.phases.cold import add_words
+from compilescope.analysis.phases.compile_time import complete_times
 from compilescope.report.variant import Variant
 
 EVIL = "<img src=x onerror=\"document.title='evil'\">"
@@ -268,4 +269,5 @@ made = r.Report(
 )
 for variant in made.variants:
     add_words(variant)
+    complete_times(variant)
 sys.stdout.write(made.to_json())

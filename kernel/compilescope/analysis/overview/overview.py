@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...report import (
-    PHASE_KINDS,
+    FIRST_CALL_PARTS,
     Answer,
     Count,
     Overview,
@@ -437,20 +437,17 @@ def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
     ]
 
 
-_PARTS = {"inductor": "Inductor"} | {
-    kind: PHASE_KINDS[kind]
-    for kind in ("dynamo", "aot_autograd", "code_generation", "cpp_build", "triton")
-}
-"""Part of a first call → title."""
-
-
 def _largest(variant: VariantReport) -> str:
     """The two longest parts of the first call, in words."""
     compiled = variant.compile_time
     if compiled is None:
         return ""
     parts = sorted(
-        ((seconds, _PARTS[name]) for name, seconds in compiled.parts.items() if name in _PARTS),
+        (
+            (seconds, FIRST_CALL_PARTS[part])
+            for part, seconds in compiled.parts.items()
+            if part in FIRST_CALL_PARTS and part != "other"
+        ),
         reverse=True,
     )
     longest = [f"{name} {duration(seconds * 1e6)}" for seconds, name in parts[:2] if seconds > 0]

@@ -1,75 +1,99 @@
-"""Splits the time of a first call into parts."""
+"""What the phases of a compilation add up to, and the parts of a first call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...report import Compilation, CompileTime, Phase
+from ...report import (
+    FIRST_CALL_PARTS,
+    PHASE_KINDS,
+    Compilation,
+    CompileTime,
+    KindTime,
+    Phase,
+    VariantReport,
+)
+from .phase_kinds import name_kinds
 
-_PARTS = {
-    "dynamo": "dynamo",
-    "entire_backward_compile": "aot_autograd",
-    "create_aot_dispatcher_function": "aot_autograd",
-    "inductor_compile": "inductor",
-    "compile_fx.<locals>.fw_compiler_base": "inductor",
-    "compile_fx.<locals>.bw_compiler": "inductor",
-    "_recursive_pre_grad_passes": "inductor",
-    "_recursive_joint_graph_passes": "inductor",
-    "code_gen": "code_generation",
-    "PyCodeCache.load_by_key_path": "other",
-    "CppCodeCache._load_library": "other",
-    "async_compile.wait": "cpp_build",
-    "compile_file": "cpp_build",
-    "cpp_wrapper_compile": "cpp_build",
-    "async_compile.precompile": "triton",
-}
-"""torch's span → the part that gets the span's own time. Other spans belong to their parent."""
-
-_PARTS_WITH_TRITON = _PARTS | {"async_compile.wait": "triton"}
-"""As `_PARTS`, for a Python wrapper with Triton kernels, which waits for them."""
+_INDUCTOR = ("passes", "lowering", "scheduling", "autotuning")
+_CLOCKS = 1e-3
+"""As a share of a first call: less time outside the phases is the difference of two clocks."""
 
 
 def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
-    """The parts of ``total_s``, from the spans that torch recorded.
+    """The kinds and parts of ``total_s``, from the spans that torch recorded.
 
-    Each moment counts for the innermost span around it that has a part. Time outside all spans
-    (running the result, the guards' first check) is ``other``. Spans of parallel C++ builds
-    overlap: a part's time is the wall-clock time of the enclosing span. Loading what was built is
-    ``other`` too: the C++ build is what the view of the phases calls so.
+    Each moment counts for the innermost span around it, on the thread that the call waits for: a
+    kind's time is the self time of its spans. Time outside all spans (running the result, the
+    guards' first check) belongs to the part ``other``.
     """
-    parts: dict[str, float] = {}
-    for compilation in compilations:
-        part_of = _PARTS_WITH_TRITON if _waits_for_triton(compilation) else _PARTS
-        for phase in compilation.phases:
-            _add(phase, "dynamo", parts, part_of)
-    seconds = {name: microseconds / 1e6 for name, microseconds in parts.items() if microseconds > 0}
-    rest = total_s - sum(seconds.values())
-    if rest > 0:
-        seconds["other"] = seconds.get("other", 0.0) + rest
-    return CompileTime(total_s=total_s, parts=seconds, cold=cold)
-
-
-def _waits_for_triton(compilation: Compilation) -> bool:
-    return compilation.code.cpp is None and any(
-        kernel.language == "triton" for kernel in compilation.kernels
+    kinds = _added(time for compilation in compilations for time in kind_times(compilation.phases))
+    parts = dict.fromkeys(FIRST_CALL_PARTS, 0.0)
+    for time in kinds:
+        parts[_part_of(time.kind)] += time.self_us / 1e6
+    outside_s = max(total_s - sum(parts.values()), 0.0)
+    parts["other"] += outside_s
+    return CompileTime(
+        total_s=total_s,
+        parts={part: seconds for part, seconds in parts.items() if seconds > 0},
+        cold=cold,
+        kinds=kinds,
+        outside_s=outside_s if outside_s > _CLOCKS * total_s else 0.0,
     )
 
 
-def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
-    # What has a kind of its own: torch's names for the steps of a C++ build vary.
-    part = part_of.get(phase.name, "cpp_build" if phase.kind == "cpp_build" else outer)
-    # Work of other threads does not reduce the time that the caller waited.
-    same_track = [child for child in phase.children if child.track == phase.track]
-    inside = union_us(same_track)
-    parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
-    if part == "cpp_build":
-        # Parallel builds would count twice; the span around them is the time that the user waited.
-        loading = union_us(other for other in same_track if part_of.get(other.name) == "other")
-        parts[part] += inside - loading
-        parts["other"] = parts.get("other", 0.0) + loading
-        return
-    for child in same_track:
-        _add(child, part, parts, part_of)
+def add_phases(compilation: Compilation, phases: list[Phase]) -> None:
+    """Give a compilation, whose code is known, its phases and what they add up to."""
+    _name_waits(compilation, phases)
+    compilation.phases, compilation.phase_times = phases, kind_times(phases)
+
+
+def add_warm_phases(compilation: Compilation, phases: list[Phase]) -> None:
+    """As `add_phases`, the phases with warm caches."""
+    _name_waits(compilation, phases)
+    compilation.warm_phases, compilation.warm_phase_times = phases, kind_times(phases)
+
+
+def complete_times(variant: VariantReport) -> None:
+    """Add up phases, where a file of an earlier version has only the phases."""
+    cold, warm = variant.compile_time, variant.warm_compile_time
+    compilations = variant.compilations
+    for compilation in compilations:
+        if not compilation.phase_times:
+            add_self_times(compilation.phases)
+            compilation.phase_times = kind_times(compilation.phases)
+        if not compilation.warm_phase_times:
+            add_self_times(compilation.warm_phases)
+            compilation.warm_phase_times = kind_times(compilation.warm_phases)
+    if cold is not None and not cold.kinds and any(item.phases for item in compilations):
+        variant.compile_time = split(compilations, cold.total_s, cold=cold.cold)
+    if warm is not None and not warm.kinds and any(item.warm_phases for item in compilations):
+        again = [Compilation(id=item.id, phases=item.warm_phases) for item in compilations]
+        variant.warm_compile_time = split(again, warm.total_s, cold=warm.cold)
+
+
+def add_self_times(phases: Sequence[Phase]) -> None:
+    """Fill in the self time of each phase of a compilation's trees."""
+    for phase in _all(phases):
+        # Work of other threads does not reduce the time that the caller waited.
+        inside_us = union_us(child for child in phase.children if child.track == phase.track)
+        phase.self_us = round(max(phase.duration_us - inside_us, 0.0), 3)
+
+
+def kind_times(phases: Sequence[Phase]) -> list[KindTime]:
+    """The self times of a compilation's phases by kind.
+
+    The call waits for the thread of the earliest phase.
+    """
+    if not phases:
+        return []
+    main = min(phases, key=lambda phase: phase.start_us).track
+    return _added(
+        KindTime(kind=phase.kind, self_us=phase.self_us or 0.0)
+        if phase.track == main
+        else KindTime(kind=phase.kind, parallel_us=phase.self_us or 0.0)
+        for phase in _all(phases)
+    )
 
 
 def union_us(phases: Iterable[Phase]) -> float:
@@ -82,3 +106,39 @@ def union_us(phases: Iterable[Phase]) -> float:
             covered += stop - start
             end = stop
     return covered
+
+
+def _part_of(kind: str) -> str:
+    if kind in _INDUCTOR:
+        return "inductor"
+    return kind if kind in FIRST_CALL_PARTS else "other"
+
+
+def _added(times: Iterable[KindTime]) -> list[KindTime]:
+    """One sum for each kind that occurs; an unknown kind is ``other``."""
+    sums = {kind: KindTime(kind=kind) for kind in PHASE_KINDS}
+    for time in times:
+        kind = sums[time.kind if time.kind in sums else "other"]
+        kind.self_us += time.self_us
+        kind.parallel_us += time.parallel_us
+    return [kind for kind in sums.values() if kind.self_us > 0 or kind.parallel_us > 0]
+
+
+def _name_waits(compilation: Compilation, phases: Sequence[Phase]) -> None:
+    """Name waits for kernels by what the wrapper waits for, where no phase says that it is Triton.
+
+    With warm caches there may be none.
+    """
+    if compilation.code.cpp is None and any(
+        kernel.language == "triton" for kernel in compilation.kernels
+    ):
+        name_kinds(phases, triton=True)
+
+
+def _all(phases: Sequence[Phase]) -> Iterator[Phase]:
+    """Every phase with those inside it; not recursive, since how deep they nest is up to torch."""
+    waiting = list(phases)
+    while waiting:
+        phase = waiting.pop()
+        yield phase
+        waiting += phase.children

@@ -67,10 +67,17 @@ def kind_of(name: str, parent: str = "") -> str:
     return next((kind for pattern, kind in _PATTERNS if pattern.fullmatch(name)), parent or "other")
 
 
-def name_kinds(phases: Sequence[Phase]) -> None:
-    """Fill in the kind of each phase of a compilation's trees."""
-    triton = any(_has_triton(phase) for phase in phases)
-    _name(phases, "", triton)
+def name_kinds(phases: Sequence[Phase], *, triton: bool = False) -> None:
+    """Fill in the kind of each phase of a compilation's trees.
+
+    Parameters
+    ----------
+    phases
+        The outermost phases.
+    triton
+        Whether a wait for kernels is for Triton's even if no other phase is Triton's.
+    """
+    _name(phases, "", triton or any(_has_triton(phase) for phase in phases))
 
 
 def _name(phases: Sequence[Phase], parent: str, triton: bool) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...capture.logged_values import decoded
 from ...capture.records import LOOSE, Record
 from ...report import Phase
+from .compile_time import add_self_times
 from .phase_kinds import name_kinds
 
 
@@ -32,6 +33,7 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
     for phases in trees.values():
         _settle(phases, origin)
         name_kinds(phases)
+        add_self_times(phases)
     return trees
 
 

@@ -17,24 +17,10 @@ from .code import Code, Direction, Kernel, Language
 from .graphs import Graph
 from .guards import Condition, Guard, GuardManager, Recompile
 from .parts import Part, fields_of
+from .phases import KindTime, Phase
 from .plans import Decomposition, LayoutChange, Memory
 from .symbolic_shapes import ShapeDecision, ShapeExpression, ShapeSymbol
 from .wrapper_steps import Route, Steps
-
-
-class Phase(Struct):
-    """A span of compile time, with what happened inside it."""
-
-    name: str
-    start_us: float
-    duration_us: float
-    children: list[Phase] = []
-    kind: str = ""
-    """One of `PHASE_KINDS`."""
-    track: int = 0
-    """Spans of one track nest; each thread or process has its own track."""
-    detail: str = ""
-    """The object of the work, if torch reports it: a kernel's name, a pass."""
 
 
 class Choice(Struct):
@@ -142,6 +128,10 @@ class Compilation(Struct, weakref=True):
     """The phases of the same compilation with warm caches."""
     warm_cache: list[CacheEvent] = []
     """The cache events of the same compilation with warm caches."""
+    phase_times: Annotated[list[KindTime], Part("phases")] = []
+    """The phases added up by kind, in the order of `PHASE_KINDS`."""
+    warm_phase_times: Annotated[list[KindTime], Part("phases")] = []
+    """The phases with warm caches, added up likewise."""
     started_s: float | None = None
     """When it began, in seconds since the epoch."""
     duration_s: float | None = None
@@ -202,31 +192,3 @@ CHOICE_KINDS: dict[str, str] = {
     "config": "configuration",
 }
 """Kind of a `Choice` → its title."""
-
-PHASE_KINDS: dict[str, str] = {
-    "dynamo": "Dynamo",
-    "guards": "guards",
-    "aot_autograd": "AOTAutograd",
-    "passes": "graph passes",
-    "lowering": "lowering",
-    "scheduling": "scheduling",
-    "code_generation": "code generation",
-    "autotuning": "autotuning",
-    "triton": "Triton",
-    "cpp_build": "C++ build",
-    "cache": "caches",
-    "load": "loading",
-    "other": "other",
-}
-"""Kind of a phase → title, in the usual order of the phases."""
-
-FIRST_CALL_PARTS: dict[str, str] = {
-    "dynamo": PHASE_KINDS["dynamo"],
-    "aot_autograd": PHASE_KINDS["aot_autograd"],
-    "inductor": "Inductor",
-    "code_generation": PHASE_KINDS["code_generation"],
-    "triton": PHASE_KINDS["triton"],
-    "cpp_build": PHASE_KINDS["cpp_build"],
-    "other": PHASE_KINDS["other"],
-}
-"""Part of a first call's time → its title, in the order in which they come."""

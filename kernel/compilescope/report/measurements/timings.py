@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from ..compilation.phases import KindTime
 from ..problem import Problem, Struct
 from ..units import duration_range
 from ..variant import Variant
@@ -58,6 +59,11 @@ class CompileTime(Struct):
     """Part, one of `FIRST_CALL_PARTS`, → seconds."""
     cold: bool = True
     """Whether all compile caches were empty."""
+    kinds: list[KindTime] = []
+    """The phases of all compilations added up by kind, in the order of `PHASE_KINDS`."""
+    outside_s: float = 0.0
+    """The time outside all phases: running the result, Python. 0 below a thousandth of the total,
+    since torch times its phases with another clock."""
 
 
 class Speedup(Struct):

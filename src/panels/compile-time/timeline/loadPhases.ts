@@ -34,7 +34,7 @@ export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
   const phasesOf = (compilation: string, isLater: boolean): Phase[] =>
     loads
       .filter(load => load.compilation === compilation)
-      .flatMap(({ kernel, spans }) =>
+      .flatMap(({ kernel, spans, first_run_us, warm_run_us }) =>
         nested(
           spans
             .filter(({ step }) => (step === 'later_run') === isLater)
@@ -44,6 +44,13 @@ export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
               kind: step,
               start_us,
               duration_us: us,
+              // Of a run, what is left without compiling, loading and tuning.
+              self_us:
+                (step === 'first_run'
+                  ? first_run_us
+                  : step === 'later_run'
+                    ? warm_run_us
+                    : us) ?? us,
               track: background ? 1 : 0,
               children: []
             }))

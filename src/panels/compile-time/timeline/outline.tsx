@@ -93,8 +93,8 @@ function columnsOf(
       title: trans.__('Excluding nested phases'),
       width: '76px',
       isNumber: true,
-      compare: (a, b) => a.span.self - b.span.self,
-      render: ({ span }) => formatTime(span.self)
+      compare: (a, b) => (a.span.self ?? 0) - (b.span.self ?? 0),
+      render: ({ span }) => (span.self === null ? '–' : formatTime(span.self))
     },
     {
       id: 'start',

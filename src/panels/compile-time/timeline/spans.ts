@@ -22,9 +22,10 @@ export interface ISpan {
   readonly duration: number;
 
   /**
-   * What is left of the duration without the children on the same track, in µs.
+   * What is left of the duration without the children on the same track, in
+   * µs; null in a file of an earlier version.
    */
-  readonly self: number;
+  readonly self: number | null;
 
   /**
    * How many phases are around it, on whatever track.
@@ -91,7 +92,6 @@ export interface IFlame {
 interface IMutable extends ISpan {
   start: number;
   duration: number;
-  self: number;
   row: number;
   band: number;
   children: number[];
@@ -173,7 +173,7 @@ function flatten(phases: readonly Phase[], origin: number): IMutable[] {
       track: phase.track,
       start,
       duration: end - start,
-      self: 0,
+      self: phase.self_us,
       level: around ? around.level + 1 : 0,
       row: 0,
       band: 0,
@@ -187,25 +187,7 @@ function flatten(phases: readonly Phase[], origin: number): IMutable[] {
       open.push({ phase: child, parent: index });
     }
   }
-  for (const span of spans) {
-    span.self = span.duration - covered(spans, span);
-  }
   return spans;
-}
-
-/** How much of a span its children on the same track take, each moment once. */
-function covered(spans: readonly IMutable[], span: IMutable): number {
-  let sum = 0;
-  let until = span.start;
-  for (const index of span.children) {
-    const child = spans[index];
-    if (child.track === span.track) {
-      const end = child.start + child.duration;
-      sum += Math.max(0, end - Math.max(child.start, until));
-      until = Math.max(until, end);
-    }
-  }
-  return Math.min(sum, span.duration);
 }
 
 /** Give the spans of a track their rows, below the bands there are. */
