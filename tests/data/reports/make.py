@@ -61,12 +61,12 @@ def make(name: str) -> None:
 
 
 def conclude(name: str) -> None:
-    """Work out a stored report's verdicts, overview and contents anew, from what else is stored."""
+    """Work out a report's verdicts, overview, contents and sums of phases, from what is stored."""
     import compilescope
     import msgspec
     from compilescope.analysis.overview.bounds import add_words
     from compilescope.analysis.overview.verdict import verdict
-    from compilescope.report import Report, conclude, concluding
+    from compilescope.report import PARTS, Report, conclude, concluding
     from compilescope.report.saving.packed_graphs import unpack_compilations
 
     path = HERE / f"{name}.compilescope.json"
@@ -77,6 +77,12 @@ def conclude(name: str) -> None:
         variant.verdict = verdict(variant, loaded)
         add_words(variant)
         stored["verdict"] = msgspec.to_builtins(variant.verdict)
+        for field in ("compile_time", "warm_compile_time"):
+            stored[field] = msgspec.to_builtins(getattr(variant, field))
+        pairs = zip(variant.compilations, stored["compilations"], strict=True)
+        for compilation, stored_compilation in pairs:
+            for field in PARTS["phases"]:
+                stored_compilation[field] = msgspec.to_builtins(getattr(compilation, field))
     report["overview"] = msgspec.to_builtins(conclude(loaded))
     as_stored = msgspec.convert(report | {"contents": None}, Report)
     unpack_compilations((variant.name, variant.compilations) for variant in as_stored.variants)
