@@ -1,4 +1,8 @@
 import {
+  onKey,
+  onWheel
+} from '../../src/panels/compile-time/timeline/gestures';
+import {
   areFarApart,
   rank,
   spanAt,
@@ -238,6 +242,35 @@ describe('viewport', () => {
     expect(viewport.tickLabel(1200, 100)).toBe('1.2 ms');
     expect(viewport.tickLabel(15, 5)).toBe('15 µs');
     expect(viewport.ticks({ start: 0, end: 0 }, 6).at).toEqual([]);
+  });
+});
+
+describe('gestures', () => {
+  const window = { start: 100, end: 200 };
+  const wheel = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false };
+  const plain = { ...wheel, ctrlKey: false, metaKey: false };
+
+  it('zoom with the wheel and Ctrl around the pointer', () => {
+    const turn = { ...plain, ctrlKey: true, deltaY: -100 };
+    expect(onWheel(turn, window, 0.5, 800, 1000)).toEqual({
+      start: 112.5,
+      end: 187.5
+    });
+  });
+
+  it('pan sideways, and leave scrolling to the page', () => {
+    const across = onWheel({ ...plain, deltaX: 80 }, window, 0, 800, 1000);
+    expect(across).toEqual({ start: 110, end: 210 });
+    const shift = { ...plain, shiftKey: true, deltaY: 80 };
+    expect(onWheel(shift, window, 0, 800, 1000)).toEqual(across);
+    expect(onWheel({ ...plain, deltaY: 80 }, window, 0, 800, 1000)).toBeNull();
+  });
+
+  it('take keys', () => {
+    expect(onKey('+', window, 100, 1000)).toEqual({ start: 100, end: 175 });
+    expect(onKey('a', window, 0, 1000)).toEqual({ start: 80, end: 180 });
+    expect(onKey('0', window, 0, 1000)).toEqual({ start: 0, end: 1000 });
+    expect(onKey('x', window, 0, 1000)).toBeNull();
   });
 });
 

@@ -1,10 +1,6 @@
 import * as React from 'react';
 import { CompileTimeBody } from '../../src/panels/compile-time/body';
 import { exportTrace } from '../../src/panels/compile-time/export';
-import {
-  onKey,
-  onWheel
-} from '../../src/panels/compile-time/timeline/gestures';
 import { waterfall } from '../../src/panels/compile-time/timeline/lanes';
 import {
   spanAtPoint,
@@ -100,35 +96,6 @@ const LOAD: KernelLoad = {
   how: 'A thread compiled it.',
   spans: []
 };
-
-describe('gestures', () => {
-  const window = { start: 100, end: 200 };
-  const wheel = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false };
-  const plain = { ...wheel, ctrlKey: false, metaKey: false };
-
-  it('zoom with the wheel and Ctrl around the pointer', () => {
-    const turn = { ...plain, ctrlKey: true, deltaY: -100 };
-    expect(onWheel(turn, window, 0.5, 800, 1000)).toEqual({
-      start: 112.5,
-      end: 187.5
-    });
-  });
-
-  it('pan sideways, and leave scrolling to the page', () => {
-    const across = onWheel({ ...plain, deltaX: 80 }, window, 0, 800, 1000);
-    expect(across).toEqual({ start: 110, end: 210 });
-    const shift = { ...plain, shiftKey: true, deltaY: 80 };
-    expect(onWheel(shift, window, 0, 800, 1000)).toEqual(across);
-    expect(onWheel({ ...plain, deltaY: 80 }, window, 0, 800, 1000)).toBeNull();
-  });
-
-  it('take keys', () => {
-    expect(onKey('+', window, 100, 1000)).toEqual({ start: 100, end: 175 });
-    expect(onKey('a', window, 0, 1000)).toEqual({ start: 80, end: 180 });
-    expect(onKey('0', window, 0, 1000)).toEqual({ start: 0, end: 1000 });
-    expect(onKey('x', window, 0, 1000)).toBeNull();
-  });
-});
 
 describe('hit', () => {
   const chart = waterfall([ONE], ['cold', 'warm'], 'time');
@@ -299,6 +266,18 @@ describe('CompileTimeBody', () => {
     expect(page.text()).toContain('The second call failed.');
     expect(page.text()).toContain('torch logged no phases');
     expect(page.text()).toContain('Dynamo500 ms');
+  });
+
+  it('shows of an earlier file the parts and no self times', () => {
+    const phases = [{ ...COLD, self_us: null }];
+    show([{ ...ONE, phases, phase_times: [], warm_phases: [] }], {
+      ...BUILT,
+      compile_time: { ...BUILT.compile_time!, kinds: [], outside_s: 0 }
+    });
+    expect(page.text()).toContain('Dynamo500 ms');
+    expect(page.text()).not.toContain('By kind of phase');
+    page.press(page.all('[role=tree]')[0], 'Home');
+    expect(page.all('[role=treeitem]')[0].textContent).not.toContain('Self');
   });
 
   it('shows kernel by kernel what came before its first run', () => {

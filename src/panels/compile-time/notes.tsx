@@ -65,7 +65,9 @@ export function Notes(props: {
             {absent.warm_compile_time ?? ''}
           </p>
         )}
-      {runs.length === 0 && cold && <Parts parts={cold.parts} />}
+      {runs.every(({ kinds }) => kinds.length === 0) && cold && (
+        <Parts parts={cold.parts} />
+      )}
     </div>
   );
 }
@@ -101,7 +103,7 @@ function Compiler(props: {
   ) : null;
 }
 
-/** What is known where torch gave no phases. */
+/** What is known without phases, or in a file that does not add them up. */
 function Parts(props: { parts: Record<string, number> }): JSX.Element {
   return (
     <dl>
