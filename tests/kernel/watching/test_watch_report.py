@@ -34,6 +34,7 @@ def test_memory_stays_within_its_bounds_and_says_what_is_gone() -> None:
     assert outline.graphs == {}
     assert outline.counts["guards"] > 0
     assert outline.absent["dynamo"] == outline.reduced
+    assert len(outline.phase_times) > len(outline.phases), "they are of all its phases"
     assert outline.frame is not None
     assert outline.call is not None
     whats = [problem.what for problem in report.problems]
