@@ -22,14 +22,9 @@ export class Header extends ReactWidget {
     if (!report) {
       return null;
     }
-    const { subject, environment } = report;
+    const { subject, overview } = report;
     const facts = [
-      environment.torch && `torch ${environment.torch}`,
-      environment.triton && `triton ${environment.triton}`,
-      subject.device,
-      ...environment.gpus,
-      environment.cpu,
-      environment.python && `Python ${environment.python}`,
+      overview?.environment,
       created && new Date(created).toLocaleString()
     ];
     return (

@@ -22,24 +22,21 @@ export class About extends Widget {
     if (!report) {
       return;
     }
-    const { subject, environment } = report;
+    const { subject, overview } = report;
     const name = document.createElement('strong');
     name.textContent = subject.name;
-    const where = [
-      environment.torch && `torch ${environment.torch}`,
-      subject.device,
-      environment.gpus[0] ?? environment.cpu
-    ].filter(Boolean);
     const facts = document.createElement('span');
-    facts.textContent = where.join(' · ');
+    facts.textContent = overview?.device ?? '';
     this.node.append(name, facts);
     this.node.title = [
       subject.name,
       ...subject.arguments,
-      where.join(' · '),
+      overview?.environment,
       this._trans.__(
         'From a file: you can view the report, but not build or time variants.'
       )
-    ].join('\n');
+    ]
+      .filter(Boolean)
+      .join('\n');
   }
 }

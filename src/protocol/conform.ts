@@ -910,6 +910,8 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
+  o.device = text(o.device, 'device', '');
+  o.environment = text(o.environment, 'environment', '');
   o.results = field(o.results, 'results', check70, emptyList);
   o.targets = field(o.targets, 'targets', check71, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);

@@ -1710,6 +1710,8 @@ export interface OutputError {
  */
 export interface Overview {
   headline: string;
+  device: string;
+  environment: string;
   results: Result[];
   targets: TargetResult[];
   scale_us: number;

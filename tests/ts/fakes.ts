@@ -198,6 +198,8 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
 export function overview(change: Partial<Overview> = {}): Overview {
   return {
     headline: '',
+    device: '',
+    environment: '',
     results: [],
     targets: [],
     scale_us: 0,

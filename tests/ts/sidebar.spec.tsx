@@ -1,7 +1,7 @@
 import { act } from 'react';
 import { problem } from '../../src/protocol/client';
 import type { TraceSummary } from '../../src/protocol/types';
-import { job, report } from './fakes';
+import { job, overview, report } from './fakes';
 import { sidebarStage } from './sidebarSupport';
 
 describe('SidebarBody', () => {
@@ -32,6 +32,16 @@ describe('SidebarBody', () => {
     expect(page.host.textContent).not.toContain('over eager');
     page.click(page.button('rank 0'));
     expect(page.actions.showVariant).toHaveBeenCalledWith('rank 0');
+  });
+
+  it('names the device of the call, and all versions in a title', () => {
+    const device = 'torch 2.13.0 · NVIDIA H200';
+    const environment = `${device} · Python 3.12.3`;
+    page.show({
+      report: { ...report('f'), overview: overview({ device, environment }) }
+    });
+    const foot = page.host.querySelector('footer')!;
+    expect([foot.textContent, foot.title]).toEqual([device, environment]);
   });
 
   it.each([

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from ..analysis.figures.environment_words import machine_line
 from ..analysis.figures.trace_words import OUTCOMES
 from ..analysis.figures.wording import count
 from ..analysis.problems.problem_list import listed
-from ..report import Environment, Problem, SourceLine
+from ..report import Problem, SourceLine
 from ..report.subjects.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
 from ..report.units import duration
 from .terminal import Paint
@@ -23,7 +24,7 @@ _SHOWN_LOSSES = 5
 def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
     """Yield the lines of a summary."""
     yield paint("bold", trace_summary.name)
-    environment = _environment(trace_summary.environment)
+    environment = machine_line(trace_summary.environment)
     if environment:
         yield paint("dim", environment)
     yield ""
@@ -119,16 +120,6 @@ def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str
     time = "-" if line.duration_s is None else duration(line.duration_s * 1e6)
     function = _place(line.frame, paint) or "-"
     return time, name, "  ".join([function, ", ".join(notes)]).rstrip()
-
-
-def _environment(environment: Environment) -> str:
-    parts = [
-        f"torch {environment.torch}" if environment.torch else "",
-        f"Triton {environment.triton}" if environment.triton else "",
-        f"Python {environment.python}" if environment.python else "",
-        *dict.fromkeys(environment.gpus),
-    ]
-    return ", ".join(filter(None, parts))
 
 
 def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:

@@ -167,6 +167,10 @@ class Overview(Struct):
 
     headline: str = ""
     """One sentence: which variant is fastest, or why that is not known."""
+    device: str = ""
+    """torch's version and the device of the call: ``torch 2.13.0 · NVIDIA H200``."""
+    environment: str = ""
+    """All versions and processors, in one line."""
     results: list[Result] = []
     """One row per variant: latency, speedup over eager, first call."""
     targets: list[TargetResult] = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ..analysis.figures.environment_words import environment_line
 from ..analysis.figures.stages import stage_words
 from ..analysis.figures.watch_words import watch_counts
 from . import wording
 from .rows.watch import headline
-from .summary import environment
 from .wrapper_pairs import compared
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def status(session: Session) -> str:
             "Nothing inspected yet. Put %%compile at the top of a cell whose last line is a call, "
             "or let %compilescope watch show every compilation."
         )
-    lines = [environment(reports[-1]), watching(session)]
+    lines = [environment_line(reports[-1].environment), watching(session)]
     for report in reports:
         if report.subject.kind == "watch":
             lines.append(f"  {headline(report)}")

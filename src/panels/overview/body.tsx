@@ -63,13 +63,7 @@ function Head(props: {
   context: IViewContext;
 }): JSX.Element {
   const { overview, context } = props;
-  const { report } = context.model;
-  const subject = report?.subject;
-  const environment = report?.environment;
-  const where = [
-    environment?.gpus[0] || environment?.cpu,
-    environment?.torch && `torch ${environment.torch}`
-  ];
+  const subject = context.model.report?.subject;
   return (
     <header>
       {subject && (
@@ -78,8 +72,8 @@ function Head(props: {
             <strong>{subject.name}</strong>{' '}
             <code>{subject.arguments.join(', ')}</code>
           </span>
-          <span className="jp-Compilescope-muted">
-            {where.filter(Boolean).join(' · ')}
+          <span className="jp-Compilescope-muted" title={overview.environment}>
+            {overview.device}
           </span>
         </p>
       )}

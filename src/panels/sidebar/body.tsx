@@ -67,14 +67,11 @@ export function SidebarBody(props: IPartProps): JSX.Element {
             </>
           )}
           <Problems {...props} />
-          <footer className="jp-Compilescope-footer">
-            {[
-              report.environment.torch && `torch ${report.environment.torch}`,
-              report.subject.device,
-              report.environment.cpu
-            ]
-              .filter(Boolean)
-              .join(' · ')}
+          <footer
+            className="jp-Compilescope-footer"
+            title={report.overview?.environment}
+          >
+            {report.overview?.device}
           </footer>
         </>
       )}

@@ -26,6 +26,7 @@ from ..figures.counts import (
     has_graph,
     kernel_counts,
 )
+from ..figures.environment_words import device_line, environment_line
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
 from ..target.estimate_words import estimated
@@ -57,6 +58,8 @@ def overview(report: Report) -> Overview:
     longer_s = _longer_s(results, answer) if is_decisive else 0
     return Overview(
         headline=_headline(report, shown, best),
+        device=device_line(report),
+        environment=environment_line(report.environment),
         results=results if report.subject.kind not in _WITHOUT_CALL else [],
         targets=targets,
         scale_us=scale_us,

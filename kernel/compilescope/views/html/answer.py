@@ -50,8 +50,8 @@ def answer(report: Report) -> Answer:
         lines=watch.causes(report) if is_watch else _lines(overview),
         # The headline and the causes have those of a watch.
         counts="" if is_watch else _counts(report, overview),
-        foot=_foot(report),
-        hover="\n".join([*report.subject.arguments, summary.environment(report)]),
+        foot=_foot(report, overview),
+        hover="\n".join([*report.subject.arguments, overview.environment]),
     )
 
 
@@ -104,8 +104,8 @@ def _counts(report: Report, overview: Overview) -> str:
     return " · ".join([*texts, *([wording.count(problems, "problem")] if problems else [])])
 
 
-def _foot(report: Report) -> str:
+def _foot(report: Report, overview: Overview) -> str:
     subject = report.subject
     where = wording.place(subject.where)
     kind = f"{subject.kind}, {where}" if where else subject.kind
-    return " · ".join(filter(None, [f"{subject.name} ({kind})", summary.device(report)]))
+    return " · ".join(filter(None, [f"{subject.name} ({kind})", overview.device]))

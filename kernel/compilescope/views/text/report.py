@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from ...analysis.figures.environment_words import environment_line
 from ...report import (
     CONDITIONS_TITLE,
     FORMS,
@@ -24,7 +25,7 @@ from ..rows import changes as changed_rows
 from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
-from ..summary import environment, problems
+from ..summary import problems
 from ..wrapper_pairs import as_written, compilations, pairs
 from . import layout
 from . import target as text_target
@@ -107,7 +108,7 @@ def _head(report: Report, paint: _Paint) -> Iterator[str]:
     )
     for argument in report.subject.arguments:
         yield f"  {argument}"
-    yield paint("dim", environment(report))
+    yield paint("dim", environment_line(report.environment))
 
 
 def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
