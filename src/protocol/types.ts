@@ -1334,8 +1334,7 @@ export interface JobState {
   kind: 'build' | 'measure' | 'reproduce' | 'study';
   aside: boolean;
   elapsed_s: number;
-  about_s: number | null;
-  longest_s: number | null;
+  time_words: [number, string][];
 }
 
 /**

@@ -214,6 +214,23 @@ export function formatShare(share: number): string {
 }
 
 /**
+ * A time that passes, in whole seconds: `12 s`, `1 min 05 s`.
+ */
+export function formatElapsed(
+  seconds: number,
+  trans: TranslationBundle
+): string {
+  const whole = Math.floor(seconds);
+  return whole < 60
+    ? trans.__('%1 s', whole)
+    : trans.__(
+        '%1 min %2 s',
+        Math.floor(whole / 60),
+        String(whole % 60).padStart(2, '0')
+      );
+}
+
+/**
  * A number of bytes: `1.5 KiB`.
  */
 export function formatBytes(bytes: number): string {

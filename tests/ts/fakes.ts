@@ -264,8 +264,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     kind: 'build',
     aside: false,
     elapsed_s: 0,
-    about_s: null,
-    longest_s: null,
+    time_words: [[1, '{elapsed}']],
     ...change
   };
 }

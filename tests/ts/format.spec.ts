@@ -2,6 +2,7 @@ import {
   formatBytes,
   formatCount,
   formatDifference,
+  formatElapsed,
   formatInterval,
   formatMicroseconds,
   formatPlace,
@@ -36,6 +37,9 @@ describe('figures', () => {
         formatDifference(apart as number)
       ),
       shares: cases.shares.map(([share]) => formatShare(share as number)),
+      elapsed: cases.elapsed.map(([seconds]) =>
+        formatElapsed(seconds as number, nullTranslator.load('compilescope'))
+      ),
       sizes: cases.sizes.map(([bytes]) => formatBytes(bytes as number)),
       counts: cases.counts.map(([count]) => formatCount(count as number)),
       quantities: cases.quantities.map(([value, unit]) =>
@@ -49,6 +53,7 @@ describe('figures', () => {
       places: cases.places.map(([, , text]) => text),
       differences: cases.differences.map(([, text]) => text),
       shares: cases.shares.map(([, text]) => text),
+      elapsed: cases.elapsed.map(([, text]) => text),
       sizes: cases.sizes.map(([, text]) => text),
       counts: cases.counts.map(([, text]) => text),
       quantities: cases.quantities.map(([, , text]) => text)

@@ -24,8 +24,7 @@ function result(
       kind: 'reproduce',
       aside: true,
       elapsed_s: 0,
-      about_s: null,
-      longest_s: null,
+      time_words: [],
       ...change
     },
     reproducer: null

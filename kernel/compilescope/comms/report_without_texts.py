@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..analysis.contents import package_files, texts
 from ..analysis.contents.compiled import compiled
 from ..analysis.contents.summaries import sweep_summary, variant_summary
+from ..analysis.figures.time_words import time_words
 from ..analysis.problems.problem_list import problems_of
 from ..readers.search import MOST_HITS
 from ..report import Compilation, Report, VariantReport, conclude
@@ -82,8 +83,7 @@ def job(job: Job) -> JobState:
         kind=job.work.kind,
         aside=job.aside,
         elapsed_s=job.elapsed_s,
-        about_s=None if job.usual is None else job.usual.about_s,
-        longest_s=None if job.usual is None else job.usual.longest_s,
+        time_words=time_words(job.usual),
     )
 
 

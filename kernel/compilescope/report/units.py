@@ -34,6 +34,12 @@ def rough_duration(seconds: float) -> str:
     return f"about {max(10, round(seconds / 10) * 10)} s"
 
 
+def elapsed(seconds: float) -> str:
+    """Return a time that passes, in whole seconds: ``12 s``, ``1 min 05 s``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
 def size(count: float) -> str:
     """Return a number of bytes, with up to three significant digits and the unit that fits."""
     units = ("B", "KiB", "MiB", "GiB", "TiB")

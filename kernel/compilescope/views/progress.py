@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from ..analysis.figures.time_words import time_text
+from ..report.units import percent
 from . import shell
 
 if TYPE_CHECKING:
-    from ..progress.history import Usual
     from ..progress.progress import Progress
 
 _TICK_S = 0.1
@@ -74,12 +75,12 @@ class Line:
         self._ticked = time.monotonic()
         step = f"{now.variant}: {now.step}" if now.variant else now.step
         elapsed = 0.0 if now.began is None else self._ticked - now.began
-        time_text = waiting(elapsed, now.usual)
+        words = time_text(elapsed, now.usual)
         if self.handle is not None:
-            bundle = _bundle(step, now.fraction, time_text)
+            bundle = _bundle(step, now.fraction, words)
             self.handle.update(bundle, raw=True, metadata=UNFINISHED)
         elif sys.stderr.isatty():
-            shown = f"{step} ({time_text})" if time_text else step
+            shown = f"{step} ({words})" if words else step
             sys.stderr.write(f"\r\033[K{shown} …")
             sys.stderr.flush()
 
@@ -108,30 +109,13 @@ class Line:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
-def waiting(elapsed_s: float, usual: Usual | None) -> str:
-    """How long something has taken, and how long it usually takes, if known."""
-    elapsed = _seconds(int(elapsed_s)) if elapsed_s >= 1 else ""
-    if usual is None:
-        return elapsed
-    if elapsed_s > usual.longest_s:
-        return f"{elapsed}, longer than usual"
-    if elapsed_s > usual.about_s:
-        return elapsed
-    about = f"about {_seconds(usual.about_s)}"
-    return f"{elapsed} of {about}" if elapsed else about
-
-
-def _seconds(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
-
-
 def _bundle(step: str, fraction: float | None, waited: str = "") -> dict[str, str]:
     """A step as a notebook's output."""
-    percent = "" if fraction is None else f" ({fraction:.0%})"
+    share = "" if fraction is None else f" ({percent(fraction)})"
     value = "" if fraction is None else Markup(' value="{:.3f}" max="1"').format(fraction)
     bar = Markup('<progress{} aria-label="progress of the inspection"></progress>').format(value)
-    time_text = f", {waited}" if waited else ""
+    waited = f", {waited}" if waited else ""
     return {
-        "text/html": Markup("{} {}{}").format(bar, step, time_text),
-        "text/plain": f"{step}{percent}{time_text} …",
+        "text/html": Markup("{} {}{}").format(bar, step, waited),
+        "text/plain": f"{step}{share}{waited} …",
     }

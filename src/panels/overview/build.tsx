@@ -18,7 +18,12 @@ export function BuildProgress({
   return isActive(job) && job?.subject === model.subject ? (
     <p className="jp-Compilescope-hint">
       {stepText(job, trans)}…{' '}
-      <Elapsed key={job.id} since={model.jobSince} usual={job} trans={trans} />
+      <Elapsed
+        key={job.id}
+        since={model.jobSince}
+        words={job.time_words}
+        trans={trans}
+      />
     </p>
   ) : null;
 }

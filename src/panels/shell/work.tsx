@@ -89,7 +89,7 @@ export class WorkStrip extends ReactWidget {
           <Elapsed
             key={job.id}
             since={model.jobSince}
-            usual={job}
+            words={job.time_words}
             trans={trans}
           />
           <Action

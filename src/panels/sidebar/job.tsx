@@ -3,6 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/states/elapsed';
+import { formatShare } from '../../words/format';
 import { canResume, stepText, stoppedText } from '../../words/jobs';
 import type { IPartProps } from './types';
 
@@ -85,10 +86,15 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
       </span>
       {job.fraction !== null && job.state === 'running' && (
         <span className="jp-Compilescope-muted">
-          {Math.round(job.fraction * 100)} %
+          {formatShare(job.fraction)}
         </span>
       )}
-      <Elapsed key={job.id} since={state.jobSince} usual={job} trans={trans} />
+      <Elapsed
+        key={job.id}
+        since={state.jobSince}
+        words={job.time_words}
+        trans={trans}
+      />
     </div>
   );
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from compilescope.analysis.figures.time_words import time_text
 from compilescope.jobs.jobs import Job, Jobs
 from compilescope.jobs.runner import Work
 from compilescope.progress import history
@@ -16,7 +17,6 @@ from compilescope.progress.history import History, Usual
 from compilescope.progress.progress import Progress
 from compilescope.session.session import Session
 from compilescope.views import progress
-from compilescope.views.progress import waiting
 
 
 def test_nothing_is_said_of_what_was_never_done_or_is_short(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path
         (125.0, Usual(about_s=40, longest_s=45), "2 min 05 s, longer than usual"),
     ],
 )
-def test_what_a_cell_says_of_its_time(elapsed: float, usual: Usual | None, text: str) -> None:
-    assert waiting(elapsed, usual) == text
+def test_the_words_for_the_time_that_passes(elapsed: float, usual: Usual | None, text: str) -> None:
+    assert time_text(elapsed, usual) == text
 
 
 def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(

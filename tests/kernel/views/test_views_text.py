@@ -137,6 +137,9 @@ def test_figures_are_those_of_the_panel() -> None:
     assert {seconds: units.rough_duration(seconds) for seconds, _ in cases["estimates"]} == dict(
         cases["estimates"]
     )
+    assert {seconds: units.elapsed(seconds) for seconds, _ in cases["elapsed"]} == dict(
+        cases["elapsed"]
+    )
     assert {count: units.size(count) for count, _ in cases["sizes"]} == dict(cases["sizes"])
     assert {count: units.whole_number(count) for count, _ in cases["counts"]} == dict(
         cases["counts"]

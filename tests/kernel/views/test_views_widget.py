@@ -206,7 +206,7 @@ def test_progress_gives_way_to_the_report(
     assert kinds == ["display", "display", "update", "update"]
     assert "application/vnd.jupyter.widget-view+json" in published[0][1]
     assert "cpp: building &lt;C++&gt;" in published[2][1]["text/html"]
-    assert "(25%)" in published[2][1]["text/plain"]
+    assert "(25 %)" in published[2][1]["text/plain"]
     assert set(published[3][1]) == {"text/html", "text/plain"}
     assert 'mine.save("report.html")' in published[3][1]["text/plain"]
 

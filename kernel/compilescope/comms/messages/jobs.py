@@ -26,10 +26,9 @@ class JobState(Message):
     interrupt would hit the user's cell."""
     elapsed_s: float = 0.0
     """How long it had waited or run when this was sent."""
-    about_s: int | None = None
-    """The rounded duration of similar earlier jobs here; None if unknown or short."""
-    longest_s: float | None = None
-    """The longest duration of recent similar jobs; a longer job takes longer than usual."""
+    time_words: list[tuple[float, str]] = []
+    """Seconds and the words for the elapsed time from then on: ``{elapsed} of about 40 s``. Some
+    name the usual duration of such jobs here."""
 
 
 class AddVariant(Message):

@@ -1,0 +1,39 @@
+"""The words for the time of work: how long it has taken, and how long it usually takes."""
+
+from __future__ import annotations
+
+from ...progress.history import Usual
+from ...report.units import elapsed
+
+_ELAPSED = "{elapsed}"
+
+
+def time_words(usual: Usual | None) -> list[tuple[float, str]]:
+    """The words for a time that passes, for a display that counts the seconds by itself.
+
+    Parameters
+    ----------
+    usual
+        How long such work usually takes, if known.
+
+    Returns
+    -------
+    list[tuple[float, str]]
+        Seconds and the words from then on, until the next entry. ``{elapsed}`` in them is the time
+        that has passed (`units.elapsed`).
+    """
+    if usual is None:
+        return [(1.0, _ELAPSED)]
+    about = f"about {elapsed(usual.about_s)}"
+    return [
+        (0.0, about),
+        (1.0, f"{_ELAPSED} of {about}"),
+        (float(usual.about_s), _ELAPSED),
+        (usual.longest_s, f"{_ELAPSED}, longer than usual"),
+    ]
+
+
+def time_text(elapsed_s: float, usual: Usual | None) -> str:
+    """How long something has taken, and how long it usually takes, if known."""
+    begun = [text for from_s, text in time_words(usual) if elapsed_s >= from_s]
+    return begun[-1].format(elapsed=elapsed(elapsed_s)) if begun else ""
