@@ -246,6 +246,7 @@ def generate() -> str:
                 constant("LIMIT_TITLE", report.LIMIT_TITLE),
                 constant("SUGGESTIONS_TITLE", report.SUGGESTIONS_TITLE),
                 constant("DECISIONS_TITLE", report.DECISIONS_TITLE),
+                constant("ON_DEVICE_TITLE", report.ON_DEVICE_TITLE),
             ]
         ),
         titles(
@@ -262,6 +263,7 @@ def generate() -> str:
         titles("CHOICE_KINDS", "Kind of a `Choice` → its title.", report.CHOICE_KINDS),
         titles("LOAD_STEPS", "Step of a kernel → its title.", report.LOAD_STEPS),
         titles("RESOURCES", "Resource of a kernel → its title.", report.RESOURCES),
+        titles("DECISION_KINDS", "Kind of a decision → its title.", report.DECISION_KINDS),
         titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
         titles("STEP_KINDS", "Kind of a wrapper's step → its title.", report.STEP_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),

@@ -11,6 +11,7 @@ export const CONDITION_FAILED = 'has failed';
 export const LIMIT_TITLE = 'What limits a call?';
 export const SUGGESTIONS_TITLE = 'What to change';
 export const DECISIONS_TITLE = 'Decided without the device';
+export const ON_DEVICE_TITLE = 'On the device';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -103,6 +104,18 @@ export const RESOURCES: Record<string, string> = {
   n_spills: 'Spilled registers',
   shared: 'Shared memory',
   compile_us: 'Compiled in'
+};
+
+/**
+ * Kind of a decision → its title.
+ */
+export const DECISION_KINDS: Record<string, string> = {
+  dispatch: 'Kernel of an operator',
+  padding: 'Padding',
+  autotuning: 'Launch configuration',
+  algorithm: 'Library or template',
+  constant: 'Constant',
+  other: 'Choice'
 };
 
 /**

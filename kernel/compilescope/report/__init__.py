@@ -116,8 +116,10 @@ from .subjects.ranks import Collective as Collective
 from .subjects.ranks import Rank as Rank
 from .subjects.ranks import RankDifference as RankDifference
 from .subjects.subject import Subject as Subject
+from .target import DECISION_KINDS as DECISION_KINDS
 from .target import DECISIONS_TITLE as DECISIONS_TITLE
 from .target import FORMS as FORMS
+from .target import ON_DEVICE_TITLE as ON_DEVICE_TITLE
 from .target import Decision as Decision
 from .target import Estimate as Estimate
 from .target import KernelCheck as KernelCheck

@@ -27,6 +27,20 @@ DECISIONS_TITLE = "Decided without the device"
 """The heading of Inductor's decisions for a target that is not present."""
 
 
+ON_DEVICE_TITLE = "On the device"
+"""The heading of how the device itself would decide."""
+
+DECISION_KINDS: dict[str, str] = {
+    "dispatch": "Kernel of an operator",
+    "padding": "Padding",
+    "autotuning": "Launch configuration",
+    "algorithm": "Library or template",
+    "constant": "Constant",
+    "other": "Choice",
+}
+"""Kind of a decision → its title."""
+
+
 class Decision(Struct):
     """A choice that needs the device, and the rule that made it instead."""
 

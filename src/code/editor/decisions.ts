@@ -15,7 +15,7 @@ import {
   type Tooltip
 } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { decisionTitle } from '../../words/decisions';
+import { DECISION_KINDS, ON_DEVICE_TITLE } from '../../protocol/types';
 import type { Decision } from '../types';
 
 /** Line → what was decided there without the device. */
@@ -160,7 +160,7 @@ function render(
   for (const decision of decisions) {
     const head = node.appendChild(document.createElement('div'));
     head.className = 'jp-Compilescope-code-hoverKind';
-    head.textContent = `${decisionTitle(decision.kind, trans)}: ${decision.operator}`;
+    head.textContent = `${DECISION_KINDS[decision.kind]}: ${decision.operator}`;
     const list = node.appendChild(document.createElement('dl'));
     const row = (term: string, text: string) => {
       if (text) {
@@ -170,7 +170,7 @@ function render(
     };
     row(trans.__('Chosen'), decision.chosen);
     row(trans.__('By heuristic'), decision.rule);
-    row(trans.__('On the device'), decision.instead);
+    row(ON_DEVICE_TITLE, decision.instead);
   }
   return node;
 }

@@ -1,7 +1,6 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Decision } from '../../protocol/types';
-import { decisionTitle } from '../../words/decisions';
+import { DECISION_KINDS, ON_DEVICE_TITLE } from '../../protocol/types';
 
 /**
  * What was decided by a rule because the device is not there: what, by which
@@ -12,9 +11,8 @@ import { decisionTitle } from '../../words/decisions';
 export function DecisionList(props: {
   decisions: readonly Decision[];
   aside?: (decision: Decision, index: number) => React.ReactNode;
-  trans: TranslationBundle;
 }): JSX.Element {
-  const { decisions, aside, trans } = props;
+  const { decisions, aside } = props;
   return (
     <ul className="jp-Compilescope-decisionList">
       {decisions.map((decision, index) => {
@@ -25,14 +23,14 @@ export function DecisionList(props: {
               <code>{operator}</code> <span aria-hidden="true">→</span>{' '}
               <strong>{chosen}</strong>{' '}
               <span className="jp-Compilescope-muted">
-                {decisionTitle(kind, trans)}
+                {DECISION_KINDS[kind]}
               </span>
             </p>
             {aside?.(decision, index)}
             <p>{rule}</p>
             {instead && (
               <p className="jp-Compilescope-muted">
-                {trans.__('On the device: %1', instead)}
+                {ON_DEVICE_TITLE}: {instead}
               </p>
             )}
           </li>

@@ -175,7 +175,7 @@ export function Details(props: {
       <div className="jp-Compilescope-kernelParts">
         {props.decisions.length > 0 && (
           <Part title={DECISIONS_TITLE}>
-            <DecisionList decisions={props.decisions} trans={trans} />
+            <DecisionList decisions={props.decisions} />
           </Part>
         )}
         {kernel.descriptors.length > 0 && (

@@ -103,7 +103,6 @@ function Found(
             aside={decision => (
               <Lines {...row} decision={decision} context={context} />
             )}
-            trans={trans}
           />
         </article>
       ))}

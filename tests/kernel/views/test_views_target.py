@@ -121,7 +121,7 @@ def test_the_text_marks_estimates() -> None:
         "(2 launches, 67 MB, 1.2 M operations, 1 not counted)",
         "Estimated: starting.",
         "Kernels checked without the device: 1 agree, 1 not checked (Triton's interpreter)",
-        "decided: dispatch, aten.sdpa (2 times): flash attention  (cell line 3)",
+        "decided: Kernel of an operator, aten.sdpa (2 times): flash attention  (cell line 3)",
         "On the device: torch asks the device.",
         "agrees, within 1.0e-07",
         "not checked: It is a library's.",

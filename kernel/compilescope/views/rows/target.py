@@ -11,7 +11,9 @@ from typing import NamedTuple
 from ...analysis.target.estimate_words import checked, estimate_lines, nothing_ran
 from ...analysis.wrapper.launches import launches_of
 from ...report import (
+    DECISION_KINDS,
     FORMS,
+    ON_DEVICE_TITLE,
     RESOURCES,
     Decision,
     Kernel,
@@ -196,10 +198,11 @@ def decisions(variant: VariantReport) -> list[Decided]:
 
 
 def decided(choice: Decided) -> str:
-    """Return a choice in a line: ``dispatch, aten.sdpa (2 times): flash attention``."""
+    """Return a choice in a line: ``Padding, aten.mm (2 times): padded to 8``."""
     times = f" ({choice.times} times)" if choice.times > 1 else ""
     where = wording.place(choice.decision.sources[-1]) if choice.decision.sources else ""
-    text = f"{choice.decision.kind}, {choice.decision.operator}{times}: {choice.decision.chosen}"
+    kind = DECISION_KINDS[choice.decision.kind]
+    text = f"{kind}, {choice.decision.operator}{times}: {choice.decision.chosen}"
     return text + (f"  ({where})" if where else "")
 
 
@@ -208,7 +211,7 @@ def reasons(choice: Decided) -> Iterator[str]:
     if choice.decision.rule:
         yield choice.decision.rule
     if choice.decision.instead:
-        yield f"On the device: {choice.decision.instead}"
+        yield f"{ON_DEVICE_TITLE}: {choice.decision.instead}"
 
 
 def forms(kernel: Kernel) -> list[str]:
