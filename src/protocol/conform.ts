@@ -655,6 +655,7 @@ export function conformKernel(value: unknown): void {
   o.baked = field(o.baked, 'baked', check61, emptyList);
   o.descriptors = field(o.descriptors, 'descriptors', check62, emptyList);
   o.time = field(o.time, 'time', check63, none);
+  o.least = field(o.least, 'least', check64, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -678,6 +679,7 @@ export function conformKernelCheck(value: unknown): void {
   o.launches = number(o.launches, 'launches', 0);
   o.error = field(o.error, 'error', check4, none);
   o.tolerance = field(o.tolerance, 'tolerance', check4, none);
+  o.text = text(o.text, 'text', '');
 }
 
 export function conformKernelConfig(value: unknown): void {
@@ -691,6 +693,14 @@ export function conformKernelConfig(value: unknown): void {
   o.limit = text(o.limit, 'limit', '');
   o.why = text(o.why, 'why', '');
   o.absent = field(o.absent, 'absent', check8, emptyMap);
+}
+
+export function conformKernelEstimate(value: unknown): void {
+  const o = record(value);
+  o.us = number(o.us, 'us');
+  o.launches = number(o.launches, 'launches');
+  o.bounds = field(o.bounds, 'bounds', check2, emptyList);
+  o.text = text(o.text, 'text', '');
 }
 
 export function conformKernelLoad(value: unknown): void {
@@ -707,7 +717,7 @@ export function conformKernelLoad(value: unknown): void {
   o.background = flag(o.background, 'background', false);
   o.cached = field(o.cached, 'cached', check50, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check64, emptyList);
+  o.spans = field(o.spans, 'spans', check65, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -746,7 +756,7 @@ export function conformLaunch(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
   o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check65, none);
+  o.time = field(o.time, 'time', check66, none);
   o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
   o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
@@ -794,12 +804,12 @@ export function conformLayers(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
   o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check66, emptyList);
+  o.layers = field(o.layers, 'layers', check67, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
   o.device = text(o.device, 'device', 'cpu');
-  o.kinds = field(o.kinds, 'kinds', check67, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check68, emptyList);
   o.sum_share = field(o.sum_share, 'sum_share', check4, none);
 }
 
@@ -824,7 +834,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check68, emptyList);
+  o.parts = field(o.parts, 'parts', check69, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -864,7 +874,7 @@ export function conformMemory(value: unknown): void {
   o.steps = field(o.steps, 'steps', check2, emptyList);
   o.keys = field(o.keys, 'keys', check2, emptyList);
   o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check69, emptyList);
+  o.buffers = field(o.buffers, 'buffers', check70, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
@@ -912,17 +922,17 @@ export function conformOverview(value: unknown): void {
   o.headline = text(o.headline, 'headline', '');
   o.device = text(o.device, 'device', '');
   o.environment = text(o.environment, 'environment', '');
-  o.results = field(o.results, 'results', check70, emptyList);
-  o.targets = field(o.targets, 'targets', check71, emptyList);
+  o.results = field(o.results, 'results', check71, emptyList);
+  o.targets = field(o.targets, 'targets', check72, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check72, none);
-  o.limit = field(o.limit, 'limit', check73, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check74, emptyList);
-  o.counts = field(o.counts, 'counts', check75, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check73, none);
+  o.limit = field(o.limit, 'limit', check74, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check75, emptyList);
+  o.counts = field(o.counts, 'counts', check76, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check76, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check77, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -930,8 +940,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check77, emptyList);
-  o.constants = field(o.constants, 'constants', check78, emptyList);
+  o.files = field(o.files, 'files', check78, emptyList);
+  o.constants = field(o.constants, 'constants', check79, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -942,7 +952,7 @@ export function conformPackage(value: unknown): void {
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.entries = field(o.entries, 'entries', check79, emptyList);
+  o.entries = field(o.entries, 'entries', check80, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -1022,14 +1032,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check80, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check80, emptyList);
+  o.figures = field(o.figures, 'figures', check81, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check81, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check81, emptyList);
-  o.new = field(o.new, 'new', check81, emptyList);
-  o.changed = field(o.changed, 'changed', check82, emptyList);
-  o.slower = field(o.slower, 'slower', check83, emptyList);
-  o.faster = field(o.faster, 'faster', check83, emptyList);
+  o.gone = field(o.gone, 'gone', check82, emptyList);
+  o.new = field(o.new, 'new', check82, emptyList);
+  o.changed = field(o.changed, 'changed', check83, emptyList);
+  o.slower = field(o.slower, 'slower', check84, emptyList);
+  o.faster = field(o.faster, 'faster', check84, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1043,8 +1053,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check84, emptyMap);
-  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.caches = field(o.caches, 'caches', check85, emptyMap);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
   o.counts = field(o.counts, 'counts', check2, emptyList);
 }
 
@@ -1054,16 +1064,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check86, emptyList);
-  o.differences = field(o.differences, 'differences', check87, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check87, emptyList);
+  o.differences = field(o.differences, 'differences', check88, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check88);
-  o.divergences = field(o.divergences, 'divergences', check89, emptyList);
+  o.times = field(o.times, 'times', check89);
+  o.divergences = field(o.divergences, 'divergences', check90, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1119,15 +1129,15 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check90, emptyList);
-  o.causes = field(o.causes, 'causes', check91, emptyList);
+  o.failures = field(o.failures, 'failures', check91, emptyList);
+  o.causes = field(o.causes, 'causes', check92, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check92, emptyList);
+  o.advice = field(o.advice, 'advice', check93, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1159,16 +1169,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check93, emptyList);
-  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.variants = field(o.variants, 'variants', check94, emptyList);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check94, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check95, none);
-  o.rank = field(o.rank, 'rank', check96, none);
-  o.overview = field(o.overview, 'overview', check97, none);
-  o.trace = field(o.trace, 'trace', check98, none);
-  o.tiers = field(o.tiers, 'tiers', check99, emptyList);
-  o.contents = field(o.contents, 'contents', check100, none);
+  o.peaks = field(o.peaks, 'peaks', check95, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check96, none);
+  o.rank = field(o.rank, 'rank', check97, none);
+  o.overview = field(o.overview, 'overview', check98, none);
+  o.trace = field(o.trace, 'trace', check99, none);
+  o.tiers = field(o.tiers, 'tiers', check100, emptyList);
+  o.contents = field(o.contents, 'contents', check101, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1284,7 +1294,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check101, emptyList);
+  o.lines = field(o.lines, 'lines', check102, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1327,8 +1337,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check102, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check103, emptyList);
+  o.steps = field(o.steps, 'steps', check103, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check104, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1337,7 +1347,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check104, emptyList);
+  o.texts = field(o.texts, 'texts', check105, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1360,8 +1370,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check105, emptyList);
-  o.package = field(o.package, 'package', check104, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check106, emptyList);
+  o.package = field(o.package, 'package', check105, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1407,7 +1417,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check106, emptyList);
+  o.cells = field(o.cells, 'cells', check107, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1428,7 +1438,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1442,12 +1452,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check52, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check107, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check108, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check108, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check109, emptyList);
   o.accurate = field(o.accurate, 'accurate', check50, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check109, emptyList);
+  o.effective = field(o.effective, 'effective', check110, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1470,7 +1480,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check110, none);
+  o.estimate = field(o.estimate, 'estimate', check111, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1489,7 +1499,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check110, none);
+  o.estimate = field(o.estimate, 'estimate', check111, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1508,7 +1518,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check111, none);
+  o.gain = field(o.gain, 'gain', check112, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1555,7 +1565,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check49, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check112, emptyList);
+  o.running = field(o.running, 'running', check113, emptyList);
   o.few = flag(o.few, 'few', false);
   o.interval = text(o.interval, 'interval', '');
 }
@@ -1565,7 +1575,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check113, emptyList);
+  o.processes = field(o.processes, 'processes', check114, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1574,15 +1584,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check114);
-  o.slowest = field(o.slowest, 'slowest', check81, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check115, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check116, none);
-  o.difference = field(o.difference, 'difference', check117, none);
-  o.stacks = field(o.stacks, 'stacks', check118, emptyList);
+  o.processes = field(o.processes, 'processes', check115);
+  o.slowest = field(o.slowest, 'slowest', check82, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check116, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check117, none);
+  o.difference = field(o.difference, 'difference', check118, none);
+  o.stacks = field(o.stacks, 'stacks', check119, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1601,31 +1611,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check109, emptyList);
+  o.effective = field(o.effective, 'effective', check110, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check119, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check107, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check107, none);
-  o.breaks = field(o.breaks, 'breaks', check120, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check120, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check108, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check108, none);
+  o.breaks = field(o.breaks, 'breaks', check121, emptyList);
   o.timing = field(o.timing, 'timing', check52, none);
-  o.layers = field(o.layers, 'layers', check121, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check122, none);
-  o.startups = field(o.startups, 'startups', check123, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check124, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check108, emptyList);
-  o.departure = field(o.departure, 'departure', check125, none);
+  o.layers = field(o.layers, 'layers', check122, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check123, none);
+  o.startups = field(o.startups, 'startups', check124, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check125, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check109, emptyList);
+  o.departure = field(o.departure, 'departure', check126, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check126, none);
-  o.problems = field(o.problems, 'problems', check85, emptyList);
+  o.target = field(o.target, 'target', check127, none);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check127, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check128, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check129, emptyList);
-  o.cold = field(o.cold, 'cold', check130, emptyList);
+  o.changes = field(o.changes, 'changes', check128, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check129, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check130, emptyList);
+  o.cold = field(o.cold, 'cold', check131, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check131, emptyList);
+  o.ways = field(o.ways, 'ways', check132, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check132, none);
+  o.package = field(o.package, 'package', check133, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1641,17 +1651,17 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check49, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.compilations = field(o.compilations, 'compilations', check133, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check134, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check134, none);
-  o.break_count = field(o.break_count, 'break_count', check134, none);
-  o.problems = field(o.problems, 'problems', check85, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check122, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check135, none);
+  o.break_count = field(o.break_count, 'break_count', check135, none);
+  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check123, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check135, none);
+  o.target = field(o.target, 'target', check136, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check136, none);
+  o.changed = field(o.changed, 'changed', check137, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1660,7 +1670,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check137, emptyList);
+  o.helps = field(o.helps, 'helps', check138, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1731,77 +1741,78 @@ const check60 = nullable(conformTiling);
 const check61 = listOf(conformBaked);
 const check62 = listOf(conformDescriptor);
 const check63 = nullable(conformKernelTime);
-const check64 = listOf(conformLoadSpan);
-const check65 = nullable(conformLaunchTime);
-const check66 = listOf(conformLayer);
-const check67 = listOf(conformLayerSum);
-const check68 = listOf(conformPart);
-const check69 = listOf(conformBuffer);
-const check70 = listOf(conformResult);
-const check71 = listOf(conformTargetResult);
-const check72 = nullable(conformAnswer);
-const check73 = nullable(conformLimit);
-const check74 = listOf(conformSuggestion);
-const check75 = listOf(conformCount);
-const check76 = listOf(conformKernelTimeConflict);
-const check77 = listOf(conformPackageFile);
-const check78 = listOf(conformConstant);
-const check79 = listOf(conformEntry);
-const check80 = listOf(conformFigureChange);
-const check81 = listOf(conformCompilationLine);
-const check82 = listOf(conformCompilationChange);
-const check83 = listOf(conformTimeChange);
-const check84 = mappingOf(check14);
-const check85 = listOf(conformProblem);
-const check86 = listOf(conformCollective);
-const check87 = listOf(conformRankDifference);
-const check88 = listOf(conformRankTime);
-const check89 = listOf(conformRankDivergence);
-const check90 = listOf(conformFailure);
-const check91 = listOf(conformRecompileCause);
-const check92 = listOf(conformAdvice);
-const check93 = listOf(conformVariantReport);
-const check94 = listOf(conformPeaks);
-const check95 = nullable(conformSweep);
-const check96 = nullable(conformRank);
-const check97 = nullable(conformOverview);
-const check98 = nullable(conformTraceSummary);
-const check99 = listOf(conformGraphTiers);
-const check100 = nullable(conformContents);
-const check101 = listOf(conformStackLine);
-const check102 = listOf(conformStep);
-const check103 = listOf(conformStepSum);
-const check104 = listOf(conformStoredText);
-const check105 = listOf(conformStoredCompilation);
-const check106 = listOf(conformSweepCell);
-const check107 = nullable(conformCompileTime);
-const check108 = listOf(conformOutputError);
-const check109 = listOf(conformEffective);
-const check110 = nullable(conformEstimate);
-const check111 = nullable(conformSwapGain);
-const check112 = listOf(conformRatioAtRound);
-const check113 = listOf(conformProcessDifference);
-const check114 = listOf(conformProcessSummary);
-const check115 = listOf(conformLostTime);
-const check116 = nullable(conformRankComparison);
-const check117 = nullable(conformTraceDifference);
-const check118 = listOf(conformStacks);
-const check119 = listOf(conformCompilation);
-const check120 = listOf(conformDistinctBreak);
-const check121 = listOf(conformLayers);
-const check122 = nullable(conformVerdict);
-const check123 = listOf(conformStartup);
-const check124 = listOf(conformPayback);
-const check125 = nullable(conformDeparture);
-const check126 = nullable(conformTargetReport);
-const check127 = nullable(conformChanges);
-const check128 = nullable(conformCudaGraphs);
-const check129 = listOf(conformKernelLoad);
-const check130 = listOf(conformColdSwitch);
-const check131 = listOf(conformDeployWay);
-const check132 = nullable(conformPackage);
-const check133 = listOf(conformCompilationSummary);
-const check134 = nullable(conformCount);
-const check135 = nullable(conformTargetSummary);
-const check136 = nullable(conformChangedSummary);
-const check137 = listOf(conformHelp);
+const check64 = nullable(conformKernelEstimate);
+const check65 = listOf(conformLoadSpan);
+const check66 = nullable(conformLaunchTime);
+const check67 = listOf(conformLayer);
+const check68 = listOf(conformLayerSum);
+const check69 = listOf(conformPart);
+const check70 = listOf(conformBuffer);
+const check71 = listOf(conformResult);
+const check72 = listOf(conformTargetResult);
+const check73 = nullable(conformAnswer);
+const check74 = nullable(conformLimit);
+const check75 = listOf(conformSuggestion);
+const check76 = listOf(conformCount);
+const check77 = listOf(conformKernelTimeConflict);
+const check78 = listOf(conformPackageFile);
+const check79 = listOf(conformConstant);
+const check80 = listOf(conformEntry);
+const check81 = listOf(conformFigureChange);
+const check82 = listOf(conformCompilationLine);
+const check83 = listOf(conformCompilationChange);
+const check84 = listOf(conformTimeChange);
+const check85 = mappingOf(check14);
+const check86 = listOf(conformProblem);
+const check87 = listOf(conformCollective);
+const check88 = listOf(conformRankDifference);
+const check89 = listOf(conformRankTime);
+const check90 = listOf(conformRankDivergence);
+const check91 = listOf(conformFailure);
+const check92 = listOf(conformRecompileCause);
+const check93 = listOf(conformAdvice);
+const check94 = listOf(conformVariantReport);
+const check95 = listOf(conformPeaks);
+const check96 = nullable(conformSweep);
+const check97 = nullable(conformRank);
+const check98 = nullable(conformOverview);
+const check99 = nullable(conformTraceSummary);
+const check100 = listOf(conformGraphTiers);
+const check101 = nullable(conformContents);
+const check102 = listOf(conformStackLine);
+const check103 = listOf(conformStep);
+const check104 = listOf(conformStepSum);
+const check105 = listOf(conformStoredText);
+const check106 = listOf(conformStoredCompilation);
+const check107 = listOf(conformSweepCell);
+const check108 = nullable(conformCompileTime);
+const check109 = listOf(conformOutputError);
+const check110 = listOf(conformEffective);
+const check111 = nullable(conformEstimate);
+const check112 = nullable(conformSwapGain);
+const check113 = listOf(conformRatioAtRound);
+const check114 = listOf(conformProcessDifference);
+const check115 = listOf(conformProcessSummary);
+const check116 = listOf(conformLostTime);
+const check117 = nullable(conformRankComparison);
+const check118 = nullable(conformTraceDifference);
+const check119 = listOf(conformStacks);
+const check120 = listOf(conformCompilation);
+const check121 = listOf(conformDistinctBreak);
+const check122 = listOf(conformLayers);
+const check123 = nullable(conformVerdict);
+const check124 = listOf(conformStartup);
+const check125 = listOf(conformPayback);
+const check126 = nullable(conformDeparture);
+const check127 = nullable(conformTargetReport);
+const check128 = nullable(conformChanges);
+const check129 = nullable(conformCudaGraphs);
+const check130 = listOf(conformKernelLoad);
+const check131 = listOf(conformColdSwitch);
+const check132 = listOf(conformDeployWay);
+const check133 = nullable(conformPackage);
+const check134 = listOf(conformCompilationSummary);
+const check135 = nullable(conformCount);
+const check136 = nullable(conformTargetSummary);
+const check137 = nullable(conformChangedSummary);
+const check138 = listOf(conformHelp);

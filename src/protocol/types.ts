@@ -1379,6 +1379,7 @@ export interface Kernel {
   baked: Baked[];
   descriptors: Descriptor[];
   time: KernelTime | null;
+  least: KernelEstimate | null;
 }
 
 /**
@@ -1406,6 +1407,7 @@ export interface KernelCheck {
   launches: number;
   error: number | null;
   tolerance: number | null;
+  text: string;
 }
 
 /**
@@ -1421,6 +1423,16 @@ export interface KernelConfig {
   limit: string;
   why: string;
   absent: Record<string, string>;
+}
+
+/**
+ * A lower bound of the time of a kernel's launches in one call on the target.
+ */
+export interface KernelEstimate {
+  us: number;
+  launches: number;
+  bounds: ('compute' | 'launch' | 'memory')[];
+  text: string;
 }
 
 /**

@@ -237,6 +237,19 @@ describe('the Kernels view', () => {
     expect(context.open).toHaveBeenCalledWith('code');
   });
 
+  it('explains the estimate and the check with the report’s sentences', () => {
+    model.select({ kernel: KERNEL });
+    draw();
+    const kernel = ofTarget(H100.name).kernels.find(
+      ({ name }) => name === KERNEL
+    )!;
+    const titles = page
+      .all('.jp-Compilescope-estimate')
+      .map(({ title }) => title);
+    expect(titles).toContain(kernel.least!.text);
+    expect(page.text()).toContain(kernel.check!.text.slice(0, 80));
+  });
+
   it('offers what was not done yet', () => {
     draw({ studied: [], target: { ...H100.target!, compiled: 0 } });
     page.click(page.button('Compile for H100 SXM'));

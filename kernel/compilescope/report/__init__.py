@@ -124,6 +124,7 @@ from .target import Decision as Decision
 from .target import Estimate as Estimate
 from .target import KernelCheck as KernelCheck
 from .target import KernelConfig as KernelConfig
+from .target import KernelEstimate as KernelEstimate
 from .target import TargetReport as TargetReport
 from .variant import Effective as Effective
 from .variant import Variant as Variant

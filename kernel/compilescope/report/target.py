@@ -101,6 +101,20 @@ class KernelCheck(Struct):
     """The largest error, as a share of the largest expected value."""
     tolerance: float | None = None
     """The tolerance at the largest error."""
+    text: str = ""
+    """Everything above but the outcome, in a line."""
+
+
+class KernelEstimate(Struct):
+    """A lower bound of the time of a kernel's launches in one call on the target."""
+
+    us: float
+    launches: int
+    """How many of the launches have an estimate."""
+    bounds: list[Literal["launch", "memory", "compute"]] = []
+    """What limits the launches, each once."""
+    text: str = ""
+    """The estimate in one sentence."""
 
 
 class Estimate(Struct):

@@ -10,6 +10,7 @@ import cloudpickle
 import msgspec
 
 from .. import extras
+from ..analysis.target.check_words import add_check_words
 from ..progress.progress import Monitor
 from ..report import Kernel, VariantReport
 from ..report.errors import CompilescopeError
@@ -65,6 +66,15 @@ def add_check(
         The monitor was cancelled.
     """
     assert variant.target is not None, "it is a target's variant"
+    try:
+        _check_kernels(variant, call, pool, monitor, limits or Limits())
+    finally:
+        add_check_words(variant)
+
+
+def _check_kernels(
+    variant: VariantReport, call: bytes, pool: WorkerPool, monitor: Monitor, limits: Limits
+) -> None:
     kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     checkable = []
     for kernel in kernels:
@@ -84,10 +94,10 @@ def add_check(
             )
         )
     elif checkable:
-        _check(variant, checkable, call, pool, monitor, limits or Limits())
+        _check_by_interpreter(variant, checkable, call, pool, monitor, limits)
 
 
-def _check(
+def _check_by_interpreter(
     variant: VariantReport,
     kernels: list[Kernel],
     call: bytes,

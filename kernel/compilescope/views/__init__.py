@@ -15,6 +15,7 @@ from ..analysis.phases.cold import add_words
 from ..analysis.phases.compile_time import complete_times
 from ..analysis.problems.distinct_breaks import complete_breaks
 from ..analysis.settings.cuda_graph_words import add_graph_words
+from ..analysis.target.check_words import add_check_words
 from ..report import completing, concluding, renderers
 from ..report.checkup import checkup_renderers
 from . import cell, saved_page
@@ -32,6 +33,7 @@ completing.update(
     bound=bounds.add_words,
     breaks=complete_breaks,
     causes=add_causes,
+    checks=add_check_words,
     cold=add_words,
     conditions=add_conditions,
     cuda_graphs=add_graph_words,

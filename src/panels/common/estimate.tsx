@@ -22,6 +22,11 @@ export function Estimate(props: {
   of?: string;
 
   /**
+   * The whole title, where the report has it.
+   */
+  title?: string;
+
+  /**
    * How the title writes the figure; with all its digits by default.
    */
   exact?: (value: number) => string;
@@ -32,7 +37,7 @@ export function Estimate(props: {
   isLeast?: boolean;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { value, format, why, of, exact, isLeast, trans } = props;
+  const { value, format, why, of, title, exact, isLeast, trans } = props;
   if (value === null) {
     return <Absent why={why} />;
   }
@@ -41,8 +46,10 @@ export function Estimate(props: {
     <span
       className="jp-Compilescope-estimate"
       title={
+        title ||
         trans.__('Estimated, not measured: %1', (exact ?? formatCount)(value)) +
-        (of ? `\n${of}` : '')
+          (of ? `\
+${of}` : '')
       }
     >
       <span aria-hidden="true">{isLeast ? '≥ ' : '≈ '}</span>

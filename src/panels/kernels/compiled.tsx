@@ -5,7 +5,7 @@ import { FORMS } from '../../protocol/types';
 import { Absent } from '../common';
 import { formatBytes, formatShare } from '../../words/format';
 import { TABLES } from '../../words/tables';
-import { checkText, outcomeTitle } from './check';
+import { CHECK_KINDS } from './check';
 import { limitText } from './phrases';
 import { TableHead } from '../common/tables/figures';
 
@@ -61,10 +61,10 @@ export function Compiled(props: {
       <h4>{trans.__('Checked without the device')}</h4>
       {check ? (
         <p
-          className={`jp-Compilescope-kernelCheck jp-mod-${kindOf(check.outcome)}`}
+          className={`jp-Compilescope-kernelCheck jp-mod-${CHECK_KINDS[check.outcome]}`}
         >
-          <strong>{outcomeTitle(check.outcome, trans)}</strong>{' '}
-          <Long text={checkText(check, trans)} trans={trans} />
+          <strong>{check.outcome}</strong>{' '}
+          <Long text={check.text} trans={trans} />
         </p>
       ) : (
         <p className="jp-Compilescope-muted">
@@ -234,12 +234,4 @@ function Long(props: { text: string; trans: TranslationBundle }): JSX.Element {
       </button>
     </>
   );
-}
-
-function kindOf(outcome: string): string {
-  return outcome === 'agrees'
-    ? 'good'
-    : outcome === 'differs'
-      ? 'error'
-      : 'plain';
 }

@@ -8,7 +8,7 @@ import {
   formatShare
 } from '../../words/format';
 import { TABLES } from '../../words/tables';
-import type { IRow, ISum } from './rows';
+import type { ISum } from './rows';
 
 /**
  * What a kernel is written in.
@@ -68,28 +68,6 @@ export function sumText(
       ? trans.__('%1 each', format(least))
       : trans.__('%1 to %2 each', format(least), format(most));
   return `${launches}, ${perLaunch}`;
-}
-
-/**
- * By what the estimated time of a kernel's launches is, and of how many.
- */
-export function leastText(
-  { least, launches }: IRow,
-  trans: TranslationBundle
-): string {
-  const bounds = new Set(launches.map(launch => launch.least_bound));
-  const [bound] = bounds.size === 1 ? bounds : [''];
-  const by =
-    bound === 'memory'
-      ? trans.__('Lower bound: bytes read and written, at peak bandwidth')
-      : bound === 'compute'
-        ? trans.__('Lower bound: operations, at the peak rate')
-        : bound === 'launch'
-          ? trans.__('The time to launch it: the kernel itself takes less')
-          : '';
-  return [by, sumText(least, formatMicroseconds, trans)]
-    .filter(Boolean)
-    .join('\n');
 }
 
 /**

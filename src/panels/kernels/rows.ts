@@ -38,11 +38,6 @@ export interface IRow {
   readonly intensity: number | null;
 
   /**
-   * What the own launches take at best on a device that is not there, in µs.
-   */
-  readonly least: ISum;
-
-  /**
    * Lines of the user's code, each once, those of the notebook first; what called
    * a line comes after it.
    */
@@ -123,10 +118,6 @@ export function rowsOf(
         bytes.known === operations.known
           ? operations.value / bytes.value
           : null,
-      least: sumOf(
-        launches,
-        launches.flatMap(launch => launch.least_us ?? [])
-      ),
       sources,
       text: [
         kernel.name,
@@ -204,7 +195,7 @@ export function totalsOf(rows: readonly IRow[]): ITotals {
     operations: sum(known('estimated_operations')),
     unknown: launches - bytes.length,
     us: sum(rows.flatMap(({ kernel }) => kernel.time?.us ?? [])),
-    least: sum(rows.flatMap(({ least }) => least.value ?? [])),
+    least: sum(rows.flatMap(({ kernel }) => kernel.least?.us ?? [])),
     untimed:
       launches -
       rows.reduce(

@@ -9,7 +9,7 @@ import {
 import type { ColumnChange } from '../common/tables/declared';
 import { CheckBadge } from './check';
 import { Estimate } from '../common/estimate';
-import { leastText, limitText } from './phrases';
+import { limitText } from './phrases';
 import type { IRow } from './rows';
 
 /**
@@ -22,10 +22,9 @@ export function LeastTime(props: {
   const { row, trans } = props;
   return (
     <Estimate
-      value={row.least.value}
-      exact={formatMicroseconds}
+      value={row.kernel.least?.us ?? null}
       isLeast
-      of={leastText(row, trans)}
+      title={row.kernel.least?.text}
       format={formatMicroseconds}
       why={trans.__('Not estimated for this kernel')}
       trans={trans}
@@ -74,7 +73,8 @@ export function targetColumns(
   return {
     least: {
       width: '82px',
-      compare: (a, b) => compareNumbers(a.least.value, b.least.value),
+      compare: (a, b) =>
+        compareNumbers(a.kernel.least?.us ?? null, b.kernel.least?.us ?? null),
       render: row => <LeastTime row={row} trans={trans} />
     },
     registers: resource('registers', '48px', 570, value => value),
@@ -104,7 +104,6 @@ export function targetColumns(
               ? trans.__('Extern kernel: nothing to interpret')
               : (row.kernel.absent.check ?? trans.__('Not checked yet'))
           }
-          trans={trans}
         />
       )
     }

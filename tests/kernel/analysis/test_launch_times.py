@@ -62,9 +62,25 @@ def test_the_launches_of_a_kernel_are_summed_with_rates_weighted_by_time() -> No
 def test_what_is_estimated_is_the_longer_of_the_kernel_and_its_launch() -> None:
     long = launch(estimated_us=20.0, estimated_bound="memory", estimated_launch_us=5.0)
     short = launch(estimated_us=2.0, estimated_bound="memory", estimated_launch_us=5.0)
-    assert kernel_of(long, short).time is None
+    kernel = kernel_of(long, short, launch())
+    assert kernel.time is None
     assert (long.least_us, long.least_bound) == (20.0, "memory")
     assert (short.least_us, short.least_bound) == (5.0, "launch")
     assert short.estimate == (
         "Estimated, not measured: at least 5.00 µs on H100, limited by the launch."
     )
+    assert kernel.least is not None
+    assert (kernel.least.us, kernel.least.launches) == (25.0, 2)
+    assert kernel.least.bounds == ["launch", "memory"]
+    assert kernel.least.text == (
+        "Estimated, not measured: at least 25.0 µs on H100, limited by the launch or memory "
+        "bandwidth: total of 2 of 3 launches, 5.00 µs to 20.0 µs each."
+    )
+
+
+def test_the_estimate_of_the_only_launch_is_that_of_the_kernel() -> None:
+    only = launch(estimated_us=20.0, estimated_bound="memory")
+    kernel = kernel_of(only)
+    assert kernel.least is not None
+    assert kernel.least.text == only.estimate
+    assert kernel_of(launch()).least is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from compilescope.analysis.kernels.launch_times import add_launch_times
 from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Decision,
@@ -56,6 +57,7 @@ def targeted() -> Report:
         compiled = variant.compilations[0]
         compiled.breaks, compiled.recompile, compiled.guards = [], None, []
         compiled.kernels = [_kernel(), _library()]
+        add_launch_times([compiled], device.name)
         compiled.decisions = [
             Decision(
                 kind="dispatch",
@@ -79,7 +81,7 @@ def _launch(line: int) -> Launch:
 
 def _kernel() -> Kernel:
     launch = _launch(8)
-    launch.least_us, launch.least_bound = 20.12, "memory"
+    launch.estimated_us, launch.estimated_bound = 20.12, "memory"
     return Kernel(
         name="triton_poi_fused_add_0",
         language="triton",

@@ -21,7 +21,8 @@ from ..figures.intervals import known_interval
 from ..figures.stages import stage_words, triton_kernels
 from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
-from ..target.estimate_words import call_words, checked, estimate_lines, nothing_ran
+from ..target.check_words import checked
+from ..target.estimate_words import call_words, estimate_lines, nothing_ran
 from .texts import listed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...report import Compilation, KernelTime, Launch, LaunchTime, VariantReport
+from ...report import Compilation, KernelEstimate, KernelTime, Launch, LaunchTime, VariantReport
 from ...report.compilation.code import LaunchBound
 from ...report.measurements.timings import Peak
 from ...report.units import duration, duration_range, percent, quantity, whole_number
@@ -36,7 +36,9 @@ def add_launch_times(compilations: Sequence[Compilation], device: str = "") -> N
         for kernel in compilation.kernels:
             for launch in kernel.launches:
                 _complete(launch, device)
-            kernel.time = _sum(own.get(id(kernel), []))
+            launches = own.get(id(kernel), [])
+            kernel.time = _sum(launches)
+            kernel.least = _sum_estimates(launches, device)
 
 
 class _Nearest(NamedTuple):
@@ -59,14 +61,17 @@ def _complete(launch: Launch, device: str) -> None:
     launch.least_us, launch.least_bound = least or (None, "")
     launch.estimate = ""
     if least is not None:
-        limit = f", limited by {_LIMITS[least[1]]}" if least[1] else ""
-        launch.estimate = (
-            f"Estimated, not measured: at least {duration(least[0])} on {device}{limit}."
-        )
+        launch.estimate = f"{_at_least(least[0], [least[1]], device)}."
     time = launch.time
     if time is not None:
         time.peak, time.peak_share = _nearest(time.bandwidth_share, time.compute_share)
         time.text = _text(time)
+
+
+def _at_least(us: float, bounds: Sequence[LaunchBound], device: str) -> str:
+    limits = " or ".join(_LIMITS[bound] for bound in bounds if bound)
+    limited = f", limited by {limits}" if limits else ""
+    return f"Estimated, not measured: at least {duration(us)} on {device}{limited}"
 
 
 def _least(launch: Launch) -> tuple[float, LaunchBound] | None:
@@ -87,13 +92,7 @@ def _sum(launches: Sequence[Launch]) -> KernelTime | None:
     bandwidth = _mean([(time.us, time.bandwidth_share) for time in times])
     compute = _mean([(time.us, time.compute_share) for time in times])
     peak = _nearest(bandwidth, compute)
-    timed = count(len(launches), "launch", "launches")
-    if len(times) < len(launches):
-        timed = f"{whole_number(len(times))} of {timed}"
-    text = (
-        f"{duration(sum(all_us))} measured: total of {timed}, "
-        f"{duration(min(all_us))} to {duration(max(all_us))} each"
-    )
+    text = f"{duration(sum(all_us))} measured: {_total(all_us, launches)}"
     return KernelTime(
         us=sum(all_us),
         launches=len(times),
@@ -103,6 +102,30 @@ def _sum(launches: Sequence[Launch]) -> KernelTime | None:
         peak_share=peak.share,
         text=times[0].text if len(launches) == 1 else text,
     )
+
+
+def _sum_estimates(launches: Sequence[Launch], device: str) -> KernelEstimate | None:
+    known = [launch for launch in launches if launch.least_us is not None]
+    if not known:
+        return None
+    all_us = [launch.least_us or 0.0 for launch in known]
+    bounds = sorted({launch.least_bound for launch in known if launch.least_bound})
+    text = f"{_at_least(sum(all_us), bounds, device)}: {_total(all_us, launches)}."
+    return KernelEstimate(
+        us=sum(all_us),
+        launches=len(known),
+        bounds=bounds,
+        text=known[0].estimate if len(launches) == 1 else text,
+    )
+
+
+def _total(all_us: Sequence[float], launches: Sequence[Launch]) -> str:
+    """Of which launches a time is the sum, and the range of their times."""
+    known = count(len(launches), "launch", "launches")
+    if len(all_us) < len(launches):
+        known = f"{whole_number(len(all_us))} of {known}"
+    low, high = duration(min(all_us)), duration(max(all_us))
+    return f"total of {known}, {low if low == high else f'{low} to {high}'} each"
 
 
 def _mean(rates: Sequence[tuple[float, float | None]]) -> float | None:

@@ -1,4 +1,4 @@
-"""What was estimated and checked for a target, in words: for the panel, a cell and a terminal."""
+"""What was estimated for a target, in words: for the panel, a cell and a terminal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from ...report import TargetReport, VariantReport
 from ...report.units import duration, quantity
 from ..figures.wording import count
-
-_OUTCOMES = {"agrees": "agree", "differs": "differ", "not checked": "not checked"}
-"""Outcome → the words for several."""
 
 
 def nothing_ran(target: TargetReport) -> str:
@@ -55,23 +52,3 @@ def estimate_lines(variant: VariantReport) -> Iterator[str]:
         yield variant.verdict.evidence
     if estimate.how:
         yield " ".join(filter(None, [estimate.how, estimate.figures, estimate.overhead]))
-
-
-def checked(variant: VariantReport) -> str:
-    """Return how many kernels were checked, and the outcomes; empty if none was."""
-    checks = [
-        kernel.check
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-        if kernel.check is not None
-    ]
-    if not checks:
-        return ""
-    outcomes = [check.outcome for check in checks]
-    counts = [
-        f"{outcomes.count(outcome)} {words}"
-        for outcome, words in _OUTCOMES.items()
-        if outcome in outcomes
-    ]
-    how = next((check.how for check in checks if check.how), "")
-    return f"Kernels checked without the device: {', '.join(counts)}" + (f" ({how})" if how else "")

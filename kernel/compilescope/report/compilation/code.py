@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..measurements.timings import KernelTime, LaunchTime
 from ..problem import SourceLine, Struct
-from ..target import KernelCheck, KernelConfig
+from ..target import KernelCheck, KernelConfig, KernelEstimate
 from .plans import Baked, Fusion, Tiling
 from .wrapper_steps import Descriptor
 
@@ -176,3 +176,5 @@ class Kernel(Struct):
     """The TMA descriptors that it uses."""
     time: KernelTime | None = None
     """The measured time of its launches in the variant's own wrapper, if any."""
+    least: KernelEstimate | None = None
+    """For a target: an estimate of the time of these launches, if any has one."""

@@ -145,6 +145,7 @@ def complete(report: Report) -> None:
         if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)
+        completing["checks"](variant)
         completing["package"](variant)
         completing["times"](variant)
         completing["bound"](variant)

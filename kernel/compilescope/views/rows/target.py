@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...analysis.target.estimate_words import checked, estimate_lines, nothing_ran
+from ...analysis.target.check_words import checked, outcome
+from ...analysis.target.estimate_words import estimate_lines, nothing_ran
 from ...analysis.wrapper.launches import launches_of
 from ...report import (
     DECISION_KINDS,
@@ -17,14 +18,13 @@ from ...report import (
     RESOURCES,
     Decision,
     Kernel,
-    KernelCheck,
     KernelConfig,
     Launch,
     Report,
     TargetReport,
     VariantReport,
 )
-from ...report.units import difference, quantity
+from ...report.units import quantity
 from .. import wording
 from ..wrapper_pairs import compared
 from .table import Column, Table
@@ -245,9 +245,6 @@ def configuration(config: KernelConfig) -> str:
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
-    estimates = [launch.least_us for launch in launches if launch.least_us is not None]
-    bounds = sorted({launch.least_bound for launch in launches if launch.least_bound})
-    complete = bool(estimates) and len(estimates) == len(launches)
     fusion = kernel.fusion if kernel.language != "extern" else None
     return TABLE.row(
         name=kernel.name,
@@ -255,19 +252,23 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
         launches=wording.whole_number(len(launches)) if launches else "",
         fused=wording.whole_number(fusion.nodes) if fusion is not None else "",
         saved=f"\u2248 {wording.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
-        least=f"\u2265 {wording.duration(sum(estimates))}"
-        if complete
-        else "unknown"
-        if launches
-        else "",
-        bound=", ".join(bounds),
+        least=_least(kernel, launches),
+        bound=", ".join(kernel.least.bounds) if kernel.least is not None else "",
         registers=_figure(kernel, "registers"),
         spills=_bytes(kernel, "spills"),
         shared_bytes=_bytes(kernel, "shared_bytes"),
         warps=_figure(kernel, "warps"),
         occupancy=_occupancy(kernel),
-        check=_check(kernel.check),
+        check=outcome(kernel.check),
     )
+
+
+def _least(kernel: Kernel, launches: list[Launch]) -> str:
+    least = kernel.least
+    if least is None:
+        return "unknown" if launches else ""
+    some = "" if least.launches == len(launches) else f" ({least.launches} of {len(launches)})"
+    return f"\u2265 {wording.duration(least.us)}{some}"
 
 
 def _figure(kernel: Kernel, name: str) -> str:
@@ -285,11 +286,3 @@ def _occupancy(kernel: Kernel) -> str:
     if value is None:
         return ""
     return f"{100 * value:.0f} %" + (f" ({kernel.limit})" if kernel.limit else "")
-
-
-def _check(check: KernelCheck | None) -> str:
-    if check is None:
-        return ""
-    if check.outcome == "agrees":
-        return "agrees" if check.error is None else f"agrees, within {difference(check.error)}"
-    return f"{check.outcome}: {check.why}" if check.why else check.outcome

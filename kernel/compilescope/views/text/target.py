@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.target.estimate_words import checked, estimate_lines, nothing_ran
+from ...analysis.target.check_words import checked
+from ...analysis.target.estimate_words import estimate_lines, nothing_ran
 from ...report import TargetReport, VariantReport
 from .. import wording
 from ..rows import target as target_rows
