@@ -264,6 +264,16 @@ def generate() -> str:
         titles("LOAD_STEPS", "Step of a kernel → its title.", report.LOAD_STEPS),
         titles("RESOURCES", "Resource of a kernel → its title.", report.RESOURCES),
         titles("DECISION_KINDS", "Kind of a decision → its title.", report.DECISION_KINDS),
+        titles(
+            "SHAPE_DECISIONS",
+            "Kind of a `ShapeDecision` → its title.",
+            {kind: title for kind, (title, _) in report.SHAPE_DECISIONS.items()},
+        ),
+        titles(
+            "SHAPE_DECISION_NOTES",
+            "Kind of a `ShapeDecision` → what it means.",
+            {kind: note for kind, (_, note) in report.SHAPE_DECISIONS.items()},
+        ),
         titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
         titles("STEP_KINDS", "Kind of a wrapper's step → its title.", report.STEP_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),

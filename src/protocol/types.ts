@@ -119,6 +119,25 @@ export const DECISION_KINDS: Record<string, string> = {
 };
 
 /**
+ * Kind of a `ShapeDecision` → its title.
+ */
+export const SHAPE_DECISIONS: Record<string, string> = {
+  guard: 'guard',
+  specialization: 'specialized',
+  assumption: 'assumed'
+};
+
+/**
+ * Kind of a `ShapeDecision` → what it means.
+ */
+export const SHAPE_DECISION_NOTES: Record<string, string> = {
+  guard: 'Checked at every call',
+  specialization: 'The symbol became a constant',
+  assumption:
+    "torch could not decide it: it took the example's value, and asserts it at run time"
+};
+
+/**
  * Layer of a call → its title.
  */
 export const LAYER_KINDS: Record<string, string> = {

@@ -49,6 +49,7 @@ from .compilation.plans import Fusion as Fusion
 from .compilation.plans import LayoutChange as LayoutChange
 from .compilation.plans import Memory as Memory
 from .compilation.plans import Tiling as Tiling
+from .compilation.symbolic_shapes import SHAPE_DECISIONS as SHAPE_DECISIONS
 from .compilation.symbolic_shapes import ShapeDecision as ShapeDecision
 from .compilation.symbolic_shapes import ShapeExpression as ShapeExpression
 from .compilation.symbolic_shapes import ShapeSymbol as ShapeSymbol

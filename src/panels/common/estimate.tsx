@@ -48,8 +48,7 @@ export function Estimate(props: {
       title={
         title ||
         trans.__('Estimated, not measured: %1', (exact ?? formatCount)(value)) +
-          (of ? `\
-${of}` : '')
+          (of ? `\n${of}` : '')
       }
     >
       <span aria-hidden="true">{isLeast ? '≥ ' : '≈ '}</span>

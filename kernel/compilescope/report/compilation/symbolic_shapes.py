@@ -37,6 +37,17 @@ class ShapeExpression(Struct):
     """Innermost frame last."""
 
 
+SHAPE_DECISIONS: dict[str, tuple[str, str]] = {
+    "guard": ("guard", "Checked at every call"),
+    "specialization": ("specialized", "The symbol became a constant"),
+    "assumption": (
+        "assumed",
+        "torch could not decide it: it took the example's value, and asserts it at run time",
+    ),
+}
+"""Kind of a `ShapeDecision` → its title and what it means."""
+
+
 class ShapeDecision(Struct):
     """An assumption of a compilation about its symbols."""
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...report import Compilation, ShapeDecision, ShapeExpression, ShapeSymbol, SourceLine
+from ...report import (
+    SHAPE_DECISIONS,
+    Compilation,
+    ShapeDecision,
+    ShapeExpression,
+    ShapeSymbol,
+    SourceLine,
+)
 from .. import wording
-
-_KINDS = {"guard": "guard", "specialization": "specialized", "assumption": "assumed"}
 
 
 def shapes(compilation: Compilation) -> str:
@@ -49,7 +54,8 @@ def _symbol(symbol: ShapeSymbol) -> str:
 def _decision(decision: ShapeDecision, expressions: Sequence[ShapeExpression]) -> Iterator[str]:
     result = f" = {decision.result}" if decision.result else ""
     reason = f" ({decision.reason})" if decision.reason else ""
-    yield f"{_KINDS[decision.kind]}: {decision.expression}{result}{reason}"
+    title, _ = SHAPE_DECISIONS[decision.kind]
+    yield f"{title}: {decision.expression}{result}{reason}"
     for name, source in decision.sources.items():
         yield f"  {name} = {source}"
     for frame in decision.stack:

@@ -1,6 +1,6 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { ShapeDecision, ShapeExpression } from '../../../protocol/types';
+import { SHAPE_DECISION_NOTES, SHAPE_DECISIONS } from '../../../protocol/types';
 import { Badge, CallStack, isSelected, SourceLink } from '../../common';
 import type { IViewContext } from '../../views';
 import { treeOf } from './tree';
@@ -34,9 +34,9 @@ export function DecisionCard(props: {
         </h3>
         <Badge
           kind={kind === 'guard' ? 'plain' : 'warning'}
-          title={kindCaption(kind, trans)}
+          title={SHAPE_DECISION_NOTES[kind]}
         >
-          {kindTitle(kind, trans)}
+          {SHAPE_DECISIONS[kind]}
         </Badge>
         {reason && <span className="jp-Compilescope-muted">{reason}</span>}
       </header>
@@ -125,34 +125,4 @@ function Tree(props: {
       ))}
     </ul>
   );
-}
-
-function kindTitle(
-  kind: ShapeDecision['kind'],
-  trans: TranslationBundle
-): string {
-  switch (kind) {
-    case 'guard':
-      return trans.__('guard');
-    case 'specialization':
-      return trans.__('specialized');
-    case 'assumption':
-      return trans.__('assumed');
-  }
-}
-
-function kindCaption(
-  kind: ShapeDecision['kind'],
-  trans: TranslationBundle
-): string {
-  switch (kind) {
-    case 'guard':
-      return trans.__('Checked at every call');
-    case 'specialization':
-      return trans.__('The symbol became a constant');
-    case 'assumption':
-      return trans.__(
-        'torch could not decide this statically: it used the example’s value and asserts it at run time'
-      );
-  }
 }
