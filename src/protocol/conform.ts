@@ -357,6 +357,7 @@ export function conformCount(value: unknown): void {
   o.number = number(o.number, 'number', 0);
   o.warning = flag(o.warning, 'warning', false);
   o.of = text(o.of, 'of', '');
+  o.why = text(o.why, 'why', '');
 }
 
 export function conformCrossing(value: unknown): void {

@@ -870,6 +870,7 @@ export interface Count {
   number: number;
   warning: boolean;
   of: string;
+  why: string;
 }
 
 /**

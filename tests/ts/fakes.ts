@@ -170,7 +170,7 @@ export function counted(
   text: string,
   of = ''
 ): Count {
-  return { view, number, text, warning: number > 0, of };
+  return { view, number, text, warning: number > 0, of, why: '' };
 }
 
 export function subjectSummary(id: string, revision = 1): SubjectSummary {

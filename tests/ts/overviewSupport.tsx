@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { OverviewBody } from '../../src/panels/overview/body';
 import type { Overview, Result } from '../../src/protocol/types';
-import { overview, report, variant, variantSummary } from './fakes';
+import { counted, overview, report, variant, variantSummary } from './fakes';
 import { speedup } from './measured';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -149,21 +149,9 @@ export const FULL: Partial<Overview> = {
     }
   ],
   counts: [
-    {
-      text: '2 graph breaks',
-      view: 'breaks',
-      number: 2,
-      warning: true,
-      of: ''
-    },
-    {
-      text: '3 recompiles in the cell',
-      view: 'recompiles',
-      number: 3,
-      warning: true,
-      of: 'in the cell'
-    },
-    { text: '88 guards', view: 'guards', number: 88, warning: false, of: '' }
+    counted('breaks', 2, '2 graph breaks'),
+    counted('recompiles', 3, '3 recompiles in the cell', 'in the cell'),
+    { ...counted('guards', 88, '88 guards'), warning: false }
   ]
 };
 

@@ -12,7 +12,6 @@ import type {
   RecompileCause
 } from '../../src/protocol/types';
 import { counted, report, variantSummary } from './fakes';
-import { timing } from './measured';
 import { compilationSummary, fullCompilation, variantReport } from './structs';
 import { contextOf, drawn, HOSTILE, ViewModel, viewStage } from './viewSupport';
 
@@ -313,6 +312,7 @@ describe('RecompilesView', () => {
   });
 
   it('says that nothing was compiled again, and how to see a loop', async () => {
+    model.report = reportOf(counted('recompiles', 0, '0 recompiles'));
     await show([compiled('0/0', 1), compiled('1/0', 2)]);
     expect(view.node.textContent).toContain('No recompiles');
     expect(view.node.textContent).toContain('Each of 2 frames');
@@ -321,42 +321,16 @@ describe('RecompilesView', () => {
     expect(all('[role=grid]')).toHaveLength(0);
   });
 
-  it('says that every call recompiles where the inspected one did not', async () => {
-    model.report = reportOf(
-      counted('recompiles', 1, '1 recompile in every call')
-    );
-    model.getVariant.mockImplementation(name =>
-      Promise.resolve(
-        variantReport(name, {
-          compilations: [compiled('0/0', 1)],
-          timing: timing({ recompiles: 'self.calls' })
-        })
-      )
-    );
-    view = new RecompilesView(context);
-    await attach(view);
-    expect(view.node.textContent).toContain('1 recompile in every call');
-    expect(view.node.textContent).toContain('The call changes self.calls');
-    expect(view.node.textContent).not.toContain('No recompiles');
-  });
-
-  it('says that only the second call recompiles', async () => {
-    model.report = reportOf(
-      counted('recompiles', 1, '1 recompile in the second call')
-    );
-    model.getVariant.mockImplementation(name =>
-      Promise.resolve(
-        variantReport(name, {
-          compilations: [compiled('0/0', 1)],
-          timing: timing({ first_recompiles: ['self.mask'] })
-        })
-      )
-    );
-    view = new RecompilesView(context);
-    await attach(view);
-    expect(view.node.textContent).toContain('1 recompile in the second call');
-    expect(view.node.textContent).toContain('The first call changes self.mask');
-    expect(view.node.textContent).not.toContain('No recompiles');
+  it('says why later calls recompile where the inspected one did not', async () => {
+    const why = 'The call changes self.calls, which a guard compares.';
+    model.report = reportOf({
+      ...counted('recompiles', 1, '1 recompile in every call'),
+      why
+    });
+    await show([compiled('0/0', 1)]);
+    const text = view.node.textContent;
+    expect(text).toContain(`1 recompile in every call. ${why}`);
+    expect(text).not.toContain('No recompiles');
   });
 
   it('draws what is in sight of many frames', async () => {

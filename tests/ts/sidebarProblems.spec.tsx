@@ -1,6 +1,6 @@
 import { problem } from '../../src/protocol/client';
 import type { Problem } from '../../src/protocol/types';
-import { job, overview, report } from './fakes';
+import { counted, job, overview, report } from './fakes';
 import { sidebarStage } from './sidebarSupport';
 
 describe('The problems in the sidebar', () => {
@@ -85,14 +85,8 @@ describe('The problems in the sidebar', () => {
 
   it('counts breaks, recompiles and settings that are not in effect', () => {
     const counts = [
-      { text: '1 graph', view: 'graph', number: 1, warning: false, of: '' },
-      {
-        text: '3 recompiles in the cell',
-        view: 'recompiles',
-        number: 3,
-        warning: true,
-        of: 'in the cell'
-      }
+      { ...counted('graph', 1, '1 graph'), warning: false },
+      counted('recompiles', 3, '3 recompiles in the cell', 'in the cell')
     ];
     page.show({ report: report('f', { overview: overview({ counts }) }) });
     const section = page.host.querySelector('.jp-mod-problems')!;

@@ -150,6 +150,8 @@ class Count(Struct):
     """Whether it costs time or differs from the request."""
     of: str = ""
     """The variant to open in the view, if it is not the overview's own variant."""
+    why: str = ""
+    """Why calls after the inspected one recompile, in sentences."""
 
 
 class KernelTimeConflict(Struct):

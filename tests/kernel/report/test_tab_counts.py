@@ -28,11 +28,16 @@ def test_tabs_count_the_recompiles_of_later_calls() -> None:
     report = make_report(eager=100.0, python=50.0)
     python = report.variant("python")
     assert python.timing is not None
-    for values, words in (
-        (["self.mask"], "1 recompile in the second call"),
-        (["self.mask", "self.calls"], "2 recompiles in calls 2 to 3"),
+    for values, words, earlier in (
+        (["self.mask"], "1 recompile in the second call", "The first call changes self.mask"),
+        (
+            ["self.mask", "self.calls"],
+            "2 recompiles in calls 2 to 3",
+            "The calls before them change self.mask, self.calls",
+        ),
     ):
         python.timing.first_recompiles = values
         count = variant_summary(report, python).recompile_count
         assert count is not None
         assert (count.number, count.text, count.warning) == (len(values), words, True)
+        assert count.why == f"{earlier}, which a guard compares. Later calls do not recompile."

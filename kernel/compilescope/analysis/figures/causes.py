@@ -35,8 +35,12 @@ def variant_recompiles(report: Report, variant: VariantReport) -> Count:
     if own.number or is_record(variant):
         return own
     # The inspected call recompiles nothing; those after it may, as the cell's own may have.
-    if always_recompiles(variant):
+    if changed := always_recompiles(variant):
         own.number, own.text, own.warning = 1, "1 recompile in every call", True
+        own.why = (
+            f"The call changes {changed}, which a guard compares. The inspected call compiled "
+            "once; those after it recompile, up to torch's limit."
+        )
         return own
     record = cell_record(report)
     if record is not None and (cell := recompiles(record.compilations)).number:
@@ -45,6 +49,9 @@ def variant_recompiles(report: Report, variant: VariantReport) -> Count:
         own.number, own.warning = len(values), True
         where = "the second call" if len(values) == 1 else f"calls 2 to {len(values) + 1}"
         own.text = f"{count(len(values), 'recompile')} in {where}"
+        earlier = "The first call changes" if len(values) == 1 else "The calls before them change"
+        changed = ", ".join(dict.fromkeys(values))
+        own.why = f"{earlier} {changed}, which a guard compares. Later calls do not recompile."
     return own
 
 

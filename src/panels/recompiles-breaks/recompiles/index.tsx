@@ -1,9 +1,5 @@
 import * as React from 'react';
-import type {
-  Compilation,
-  Timing,
-  VariantReport
-} from '../../../protocol/types';
+import type { Compilation, VariantReport } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
 import { Check, ReportView, ShowAll } from '../../common';
 import { formatSeconds } from '../../../words/format';
@@ -54,11 +50,7 @@ export class RecompilesView extends ReportView<VariantReport> {
         };
   }
 
-  protected present({
-    compilations,
-    name,
-    timing
-  }: VariantReport): JSX.Element {
+  protected present({ compilations, name }: VariantReport): JSX.Element {
     const allFrames = this._framesOf(compilations);
     const again = allFrames.filter(({ recompiles }) => recompiles > 0);
     const frames = this._isOnly && again.length > 0 ? again : allFrames;
@@ -72,7 +64,7 @@ export class RecompilesView extends ReportView<VariantReport> {
       : '';
     return (
       <>
-        {this._summary(allFrames, again, timing)}
+        {this._summary(allFrames, again)}
         {again.length > 0 && (
           <>
             <Timeline
@@ -101,16 +93,13 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   private _summary(
     allFrames: readonly IFrame[],
-    again: readonly IFrame[],
-    timing: Timing | null
+    again: readonly IFrame[]
   ): JSX.Element {
     const { trans, model } = this;
-    const changed = timing?.recompiles ?? '';
-    const first = timing?.first_recompiles ?? [];
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
-    const { text = '' } = causesOf(model).recompiles ?? {};
+    const { number = 0, text, why } = causesOf(model).recompiles ?? {};
     const isElsewhere = this.variant !== model.variant;
     const isOneCall = kind !== 'watch' && kind !== 'trace';
     return (
@@ -130,28 +119,10 @@ export class RecompilesView extends ReportView<VariantReport> {
                 </span>
               )}
             </>
-          ) : changed ? (
+          ) : number > 0 ? (
             <>
               <strong>{text}</strong>
-              {'. '}
-              {trans.__(
-                'The call changes %1, which a guard compares. The inspected call compiled once; those after it recompile, up to torch’s limit.',
-                changed
-              )}
-            </>
-          ) : first.length > 0 ? (
-            <>
-              <strong>{text}</strong>
-              {'. '}
-              {first.length === 1
-                ? trans.__(
-                    'The first call changes %1, which a guard compares. Later calls do not recompile.',
-                    first[0]
-                  )
-                : trans.__(
-                    'The calls before them change %1, which a guard compares. Later calls do not recompile.',
-                    [...new Set(first)].join(', ')
-                  )}
+              {why && `. ${why}`}
             </>
           ) : (
             <>
