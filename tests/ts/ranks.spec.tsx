@@ -46,14 +46,14 @@ const RANK: Rank = {
   device: 'cpu',
   collectives: [COLLECTIVE],
   differences: [
-    DIFFERENCE,
     {
       ...DIFFERENCE,
       what: 'cpp: collective 1',
       kind: 'collectives',
       serious: true,
       why: 'This hangs.'
-    }
+    },
+    DIFFERENCE
   ],
   same: false,
   group: 'run'
@@ -75,7 +75,7 @@ describe('RanksBody', () => {
       <RanksBody rank={rank} context={contextOf(model)} origin={model} />
     );
 
-  it('puts what may hang first, as text', () => {
+  it('marks what may hang, and shows all as text', () => {
     draw(RANK);
     const rows = place.all('.jp-Compilescope-rankDifferences > li');
     expect(rows.map(row => row.querySelector('strong')?.textContent)).toEqual([

@@ -4,7 +4,7 @@ import type { RankDifference } from '../../protocol/types';
 import { Badge } from '../common';
 
 /**
- * What another rank has otherwise: what may hang first.
+ * What another rank has otherwise, in the order of the report: what may hang first.
  */
 export function Differences(props: {
   rank: number;
@@ -24,11 +24,9 @@ export function Differences(props: {
       </p>
     );
   }
-  const serious = differences.filter(difference => difference.serious);
-  const others = differences.filter(difference => !difference.serious);
   return (
     <ul className="jp-Compilescope-rankDifferences">
-      {[...serious, ...others].map((rankDifference, index) => (
+      {differences.map((rankDifference, index) => (
         <li
           key={index}
           className={rankDifference.serious ? 'jp-mod-serious' : undefined}

@@ -70,3 +70,12 @@ def test_a_variant_of_one_rank_alone_is_a_difference_of_both() -> None:
         assert (difference.here, difference.there) == stages
         assert difference.serious
         assert not one.rank.same
+
+
+def test_what_may_hang_comes_first() -> None:
+    here, there = report(0, Code(python="a")), report(1, Code(python="b"))
+    here.variants.append(VariantReport(name="cpp", requested=Variant()))
+    compare([here, there])
+    for each in (here, there):
+        assert each.rank is not None
+        assert [difference.serious for difference in each.rank.differences] == [True, False]

@@ -29,7 +29,8 @@ def compare(reports: Sequence[Report]) -> None:
         rank = report.rank
         assert rank is not None, "the caller has filled it in"
         others = reports[:1] if rank.rank else reports[1:]
-        rank.differences = [difference for other in others for difference in _of_two(report, other)]
+        differences = [difference for other in others for difference in _of_two(report, other)]
+        rank.differences = sorted(differences, key=lambda difference: not difference.serious)
         rank.same = not rank.differences
 
 

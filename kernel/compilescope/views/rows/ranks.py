@@ -59,12 +59,6 @@ def rank_line(report: Report) -> str:
     return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {outcome}"
 
 
-def differences(report: Report) -> list[RankDifference]:
-    """Differences from other ranks, those that may cause a hang first."""
-    unsorted = report.rank.differences if report.rank is not None else []
-    return sorted(unsorted, key=lambda difference: not difference.serious)
-
-
 def lines(report: Report, most: int) -> list[str]:
     """Return the first differences from other ranks and the first collectives, a line each."""
     rank = report.rank
@@ -73,7 +67,7 @@ def lines(report: Report, most: int) -> list[str]:
     calls = rank.collectives
     left_out = len(calls) - most
     return [
-        *(difference_line(difference, rank.rank) for difference in differences(report)[:most]),
+        *(difference_line(difference, rank.rank) for difference in rank.differences[:most]),
         *(f"{call.variant}: {collective_line(call)}" for call in calls[:most]),
         *([f"and {wording.count(left_out, 'more collective')}"] if left_out > 0 else []),
     ]

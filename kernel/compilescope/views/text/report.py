@@ -248,7 +248,7 @@ def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     if report.rank is None:
         return
     yield paint("bold", ranks.rank_line(report))
-    for difference in ranks.differences(report)[:_SHOWN_CHANGES]:
+    for difference in report.rank.differences[:_SHOWN_CHANGES]:
         yield from _wrapped(ranks.difference_line(difference, report.rank.rank), width, "  ")
     for call in report.rank.collectives[:_SHOWN_KERNELS]:
         yield from _wrapped(f"{call.variant}: {ranks.collective_line(call)}", width, "  ")
