@@ -164,7 +164,7 @@ def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterato
     process = f", {loss.process}" if scoped else ""
     place = f"  ({where}{process})" if where else (f"  ({loss.process})" if scoped else "")
     yield f"{number}. {duration(loss.seconds * 1e6)}: {loss.what}{place}"
-    if loss.why and loss.why not in loss.what:
+    if loss.why:
         yield from _wrapped(loss.why, "   ")
     if loss.kind != "failure":
         yield from _wrapped(loss.remedy, "   → ")

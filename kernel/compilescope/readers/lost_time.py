@@ -65,11 +65,12 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
         ids = [name for name in problem.compilations if name in seconds and name not in counted]
         if ids:
             counted.update(ids)
+            why = problem.why.partition("\n")[0]
             yield LostTime(
                 kind="failure",
                 seconds=sum(seconds[name] for name in ids),
                 what=problem.what,
-                why=problem.why.partition("\n")[0],
+                why="" if why in problem.what else why,
                 remedy=problem.remedy,
                 where=problem.where,
                 process=variant.name,

@@ -30,7 +30,7 @@ export function Losses(props: {
           <li key={index}>
             <strong>{formatSeconds(loss.seconds)}</strong> {loss.what}{' '}
             {loss.where && <SourceLink where={loss.where} context={context} />}
-            {loss.why && loss.why !== loss.what && (
+            {loss.why && (
               <p>
                 <Prose text={loss.why} />
               </p>
