@@ -94,7 +94,7 @@ describe('The variants in the sidebar', () => {
     const target = {
       name: 'h100',
       title: 'H100 SXM',
-      arch: '90',
+      arch: 'sm_90',
       is_here: false,
       estimate,
       kernels: 1,
@@ -149,7 +149,7 @@ describe('The variants in the sidebar', () => {
 
   it('calls a variant for a target what the overview calls it', () => {
     const name = 'python on h100';
-    const target = { title: 'H100 SXM', arch: '90' };
+    const target = { title: 'H100 SXM', arch: 'sm_90' };
     const h100 = variantSummary(
       name,
       { target: 'h100' },

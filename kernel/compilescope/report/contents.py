@@ -76,7 +76,7 @@ class TargetSummary(Struct):
     title: str
     """What its vendor calls it."""
     arch: str = ""
-    """As Triton names it: ``90``, ``gfx942``."""
+    """As `devices.arch_name`: ``sm_90``, ``gfx942``."""
     is_here: bool = False
     estimate: Estimate | None = None
     kernels: int = 0

@@ -48,6 +48,11 @@ class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     source: Source
 
 
+def arch_name(build: Build) -> str:
+    """Return an architecture's name in its own tools: ``sm_90``, ``gfx942``."""
+    return f"sm_{build.arch}" if build.backend == "cuda" else build.arch
+
+
 class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """The peak rates of a device."""
 

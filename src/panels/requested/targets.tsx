@@ -55,10 +55,7 @@ export function Targets(props: {
           head={trans.__('Figure')}
           label={trans.__('Target devices')}
           variants={devices.map(({ names }) => ({ name: names.join(', ') }))}
-          rows={rowsOf(
-            devices.map(({ device }) => device),
-            context
-          )}
+          rows={rowsOf(devices, context)}
         />
       </section>
       <section aria-labelledby="jp-Compilescope-decisions">
@@ -155,12 +152,18 @@ function Lines(
 }
 
 /**
+ * A device, and the names of the variants that are for it.
+ */
+interface ITargetDevice {
+  readonly device: Device;
+  readonly names: string[];
+}
+
+/**
  * Each device once, with the variants that are for it.
  */
-function devicesOf(
-  variants: readonly VariantReport[]
-): { device: Device; names: string[] }[] {
-  const byName = new Map<string, { device: Device; names: string[] }>();
+function devicesOf(variants: readonly VariantReport[]): ITargetDevice[] {
+  const byName = new Map<string, ITargetDevice>();
   for (const { name, target } of variants) {
     const { device } = target!;
     const known = byName.get(device.name) ?? { device, names: [] };
@@ -170,26 +173,39 @@ function devicesOf(
   return [...byName.values()];
 }
 
+function archOf(variant: string, { model }: IViewContext): string {
+  const summary = model.report?.variants.find(({ name }) => name === variant);
+  return summary?.target?.arch ?? '';
+}
+
 function rowsOf(
-  devices: readonly Device[],
-  { trans }: IViewContext
+  devices: readonly ITargetDevice[],
+  context: IViewContext
 ): IVariantRow[] {
+  const { trans } = context;
   const row = (
     head: string,
     cell: (device: Device) => React.ReactNode
-  ): IVariantRow => ({ head, cells: devices.map(cell) });
+  ): IVariantRow => ({
+    head,
+    cells: devices.map(({ device }) => cell(device))
+  });
   const build = (
     head: string,
     cell: (figures: NonNullable<Device['build']>) => React.ReactNode
   ) => row(head, device => (device.build ? cell(device.build) : '–'));
   const rates = new Set(
-    devices.flatMap(({ products }) => Object.keys(products))
+    devices.flatMap(({ device }) => Object.keys(device.products))
   );
   return [
     row(trans.__('device'), ({ name }) => name),
-    build(trans.__('architecture'), ({ arch, backend }) => (
-      <code>{backend === 'cuda' ? `sm_${arch}` : arch}</code>
-    )),
+    {
+      head: trans.__('architecture'),
+      cells: devices.map(({ names }) => {
+        const arch = archOf(names[0], context);
+        return arch ? <code>{arch}</code> : '–';
+      })
+    },
     build(
       trans.__('multiprocessors'),
       ({ multiprocessors }) => multiprocessors

@@ -3,11 +3,10 @@ import * as React from 'react';
 import type { TargetSummary } from '../../protocol/types';
 
 /**
- * A target by its vendor's name and what Triton calls it: `H100 SXM (sm_90)`.
+ * A target by its vendor's name and its architecture: `H100 SXM (sm_90)`.
  */
 export function title({ title, arch }: TargetSummary): string {
-  const name = /^\d+$/.test(arch) ? `sm_${arch}` : arch;
-  return name ? `${title} (${name})` : title;
+  return arch ? `${title} (${arch})` : title;
 }
 
 /**

@@ -14,6 +14,7 @@ from ...report.contents import (
     TargetSummary,
     VariantSummary,
 )
+from ...report.devices import arch_name
 from ...report.subjects.traces import Outcome
 from ..figures import causes
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
@@ -66,7 +67,7 @@ def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
     return TargetSummary(
         name=target.name,
         title=target.device.name,
-        arch=target.device.build.arch if target.device.build else "",
+        arch=arch_name(target.device.build) if target.device.build else "",
         is_here=target.is_here,
         estimate=target.estimate,
         kernels=len(kernels),

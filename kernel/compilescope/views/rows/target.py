@@ -24,6 +24,7 @@ from ...report import (
     TargetReport,
     VariantReport,
 )
+from ...report.devices import arch_name
 from ...report.units import quantity
 from .. import wording
 from ..wrapper_pairs import compared
@@ -153,7 +154,7 @@ def device(target: TargetReport) -> str:
     build, spec = target.device.build, target.device
     parts = [spec.name]
     if build is not None:
-        parts.append(f"{build.backend} {build.arch}")
+        parts.append(arch_name(build))
         unit = "compute unit" if build.backend == "hip" else "multiprocessor"
         parts.append(wording.count(build.multiprocessors, unit))
         parts.append(f"{build.memory_bytes / 2**30:.0f} GiB")
