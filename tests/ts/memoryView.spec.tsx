@@ -1,9 +1,7 @@
 import * as React from 'react';
 import { MemoryBody } from '../../src/panels/memory/body';
 import { linesOf, rowsOf } from '../../src/panels/memory/rows';
-import { tileOf } from '../../src/panels/kernels/plan';
 import type { Buffer, Memory } from '../../src/protocol/types';
-import { kernelOf } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
 // Plotly does not draw here.
@@ -178,33 +176,5 @@ describe('MemoryBody', () => {
     expect(page.text()).toContain(
       'None: every value has the layout of the graph'
     );
-  });
-});
-
-describe('tileOf', () => {
-  it('takes the blocks of the configuration that was compiled', () => {
-    const kernel = kernelOf('triton_poi_fused_0', {
-      tiling: {
-        extents: ['x: 1024'],
-        tile: { XBLOCK: 'chosen at the first call', R0_BLOCK: '128' },
-        vector_width: null,
-        vector: '',
-        threads: ''
-      },
-      configs: [
-        {
-          name: 'XBLOCK=256',
-          config: { XBLOCK: '256' },
-          usual: true,
-          assembly: {},
-          assembly_lines: {},
-          resources: {},
-          limit: '',
-          why: '',
-          absent: {}
-        }
-      ]
-    });
-    expect(tileOf(kernel)).toEqual({ XBLOCK: '256', R0_BLOCK: '128' });
   });
 });

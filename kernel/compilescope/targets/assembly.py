@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..analysis.kernels.occupancy import Occupancy, occupancy
+from ..analysis.kernels.tiling import add_usual
 from ..progress.progress import Monitor
 from ..report import Kernel, KernelConfig, VariantReport
 from ..report.devices import Build, Device
@@ -53,6 +54,7 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
             problem = _problem(same[0], variant.target.device)
             if problem not in variant.problems:
                 variant.problems.append(problem)
+    add_usual(variant)
 
 
 def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:

@@ -7,6 +7,7 @@ from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.kernels.launch_times import add_to_variant
+from ..analysis.kernels.tiling import add_usual
 from ..analysis.overview import bounds
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_status import add_sweep_words
@@ -42,6 +43,7 @@ completing.update(
     sweep=add_sweep_words,
     times=complete_times,
     tiers=add_tier_words,
+    tiles=add_usual,
     trace=complete_trace,
 )
 renderers.update(text=text.render, html=cell.render, page=saved_page.render)

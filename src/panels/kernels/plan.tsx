@@ -22,7 +22,7 @@ export function Plan(props: {
   if (!fusion && !tiling && baked.length === 0) {
     return null;
   }
-  const tiles = Object.entries(tileOf(kernel));
+  const tiles = Object.entries(tiling?.tile ?? {});
   return (
     <div>
       <h4>{trans.__('Plan')}</h4>
@@ -85,20 +85,6 @@ export function Plan(props: {
           ))}
       </dl>
     </div>
-  );
-}
-
-/**
- * The tile: of the launch configuration that stands for the kernel, where it was
- * compiled.
- */
-export function tileOf(kernel: Kernel): Readonly<Record<string, string>> {
-  const usual = kernel.configs.find(config => config.usual)?.config ?? {};
-  return Object.fromEntries(
-    Object.entries(kernel.tiling?.tile ?? {}).map(([name, size]) => [
-      name,
-      usual[name] ?? size
-    ])
   );
 }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ...report import Autotuning, Kernel, Tiling
+from ...report import Autotuning, Kernel, Tiling, VariantReport
 from .grid import GRID_TYPE, LOOP, PARALLEL, extent_of, numels_of
 
 CHOSEN = "chosen at the first call"
@@ -48,11 +48,21 @@ def add_chosen(kernels: Sequence[Kernel], autotunings: Sequence[Autotuning]) -> 
         if choice.chosen
     }
     for kernel in kernels:
-        tiling = kernel.tiling
-        if tiling is None or kernel.name not in chosen:
-            continue
-        config = chosen[kernel.name]
-        tiling.tile = {name: config.get(name, size) for name, size in tiling.tile.items()}
+        _put_config(kernel, chosen.get(kernel.name, {}))
+
+
+def add_usual(variant: VariantReport) -> None:
+    """Insert the block sizes of the launch configuration that represents a compiled kernel."""
+    for compilation in variant.compilations:
+        for kernel in compilation.kernels:
+            usual = next((config.config for config in kernel.configs if config.usual), {})
+            _put_config(kernel, usual)
+
+
+def _put_config(kernel: Kernel, config: Mapping[str, str]) -> None:
+    if kernel.tiling is not None:
+        tile = kernel.tiling.tile
+        kernel.tiling.tile = {name: config.get(name, size) for name, size in tile.items()}
 
 
 def _triton(kernel: Kernel) -> Tiling:

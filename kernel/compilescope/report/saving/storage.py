@@ -146,6 +146,7 @@ def complete(report: Report) -> None:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)
         completing["checks"](variant)
+        completing["tiles"](variant)
         completing["package"](variant)
         completing["times"](variant)
         completing["bound"](variant)
