@@ -78,34 +78,6 @@ export function choose(
   };
 }
 
-/**
- * The variants to start with: Python launches left, C++ launches right.
- *
- * A variant that failed is taken only when there is no other: an error belongs beside its
- * working partner, but not first.
- */
-export function defaultVariants(
-  report: ReportSummary
-): Record<Side, string> | null {
-  const names = report.variants.filter(item => item.stage !== 'failed');
-  const candidates = names.length ? names : report.variants;
-  if (!candidates.length) {
-    return null;
-  }
-  const compiled = candidates.filter(item => item.requested.backend !== null);
-  const pool = compiled.length ? compiled : candidates;
-  const left =
-    pool.find(item => item.name === 'python') ??
-    pool.find(item => !item.requested.cpp_wrapper) ??
-    pool[0];
-  const right =
-    report.variants.find(item => item.name === 'cpp') ??
-    report.variants.find(item => item.requested.cpp_wrapper) ??
-    pool.find(item => item !== left) ??
-    left;
-  return { left: left.name, right: right.name };
-}
-
 /** The artifacts of a compilation by group, in a picker's order; empty groups are left out. */
 export function grouped(
   compilation: CompilationSummary | null

@@ -2,13 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { isActive } from '../model/jobs';
-import {
-  choose,
-  defaultVariants,
-  type IAddress,
-  type IChoice,
-  type Side
-} from './artifacts';
+import { choose, type IAddress, type IChoice, type Side } from './artifacts';
 import { whyEmpty, whyNothing } from './explain';
 import { SideLoader } from './loader';
 import { otherText } from './fallbackText';
@@ -168,16 +162,13 @@ export class Sides implements IDisposable {
     return { left, right };
   }
 
-  /** The model's variants, or the ones to start with where it names none. */
+  /** The model's variants; where none is compiled, the one that says so. */
   private _variants(): Record<Side, string> {
     const { report, selectedVariants } = this._model;
-    const initial = (report && defaultVariants(report)) ?? {
-      left: '',
-      right: ''
-    };
+    const only = report?.variants[0]?.name ?? '';
     return {
-      left: selectedVariants.left || initial.left,
-      right: selectedVariants.right || initial.right
+      left: selectedVariants.left || only,
+      right: selectedVariants.right || only
     };
   }
 

@@ -82,11 +82,12 @@ export class Shown {
    */
   placeAll(variants: readonly VariantSummary[]): void {
     const compiled = variants.filter(isCompiled);
-    if (compiled.length < 2) {
+    if (compiled.length < 2 || !this._report) {
       compiled.forEach(variant => this.place(variant));
       return;
     }
-    const sides = chooseSides({ left: '', right: '' }, compiled);
+    // The report chose among these.
+    const { sides } = this._report;
     this._chosen = sides;
     this._change({ sides, variant: sides.left });
   }
@@ -104,7 +105,7 @@ export class Shown {
       this._chosen = placeVariant(this._chosen, requested);
       variant = requested.name;
     }
-    const sides = chooseSides(this._chosen, report.variants);
+    const sides = chooseSides(this._chosen, report);
     return this._set({ sides, variant: this._pick(sides, variant, variant) });
   }
 

@@ -1,6 +1,7 @@
 import type {
   Choices,
   CompilationSummary,
+  ReportSummary,
   Variant,
   VariantSummary
 } from '../protocol/types';
@@ -49,28 +50,19 @@ export function isSameVariant(a: Variant, b: Variant): boolean {
 }
 
 /**
- * The variants to show left and right: what was chosen, as far as the report
- * has it; else a Python wrapper left and a C++ wrapper right, or another variant
- * where there is none (code for two devices, say). Variants of the call come before
- * what the cell compiled as it ran: the Overview is of those.
+ * The variants to show left and right: what was chosen, if the report has it;
+ * otherwise those that the report names.
  */
 export function chooseSides(
   chosen: ISides,
-  variants: readonly VariantSummary[]
+  { sides, variants }: Pick<ReportSummary, 'sides' | 'variants'>
 ): ISides {
-  const compiled = variants.filter(isCompiled);
-  const has = (name: string) => compiled.some(variant => variant.name === name);
-  const ordered = [
-    ...compiled.filter(variant => !variant.recorded),
-    ...compiled.filter(variant => variant.recorded)
-  ];
-  const first = (isCpp: boolean) =>
-    ordered.find(variant => variant.requested.cpp_wrapper === isCpp)?.name;
-  const any = ordered[0]?.name ?? '';
-  const left = has(chosen.left) ? chosen.left : (first(false) ?? any);
-  const other = ordered.find(variant => variant.name !== left)?.name ?? any;
-  const right = has(chosen.right) ? chosen.right : (first(true) ?? other);
-  return { left, right };
+  const has = (name: string) =>
+    variants.some(variant => variant.name === name && isCompiled(variant));
+  return {
+    left: has(chosen.left) ? chosen.left : sides.left,
+    right: has(chosen.right) ? chosen.right : sides.right
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Kernel, Launch, VariantSummary } from '../protocol/types';
+import type { Kernel, Launch } from '../protocol/types';
 
 /**
  * The name of the artifact that a graph's wrapper is: `python`, `backward.cpp`.
@@ -17,18 +17,4 @@ export function wrapperName<Artifact extends string>(
  */
 export function isOfFurtherGraph({ key }: Pick<Launch, 'key'>): boolean {
   return /^launch:[a-z]+\.\d+:/.test(key);
-}
-
-/**
- * Whether a variant's wrapper is in C++. One that the cell compiled itself may have
- * it by an option of its own, which `requested` does not know.
- */
-export function hasCppWrapper({
-  requested,
-  compilations
-}: Pick<VariantSummary, 'requested' | 'compilations'>): boolean {
-  const names = new Set(
-    compilations.flatMap(({ artifacts }) => artifacts.map(({ name }) => name))
-  );
-  return requested.cpp_wrapper || (names.has('cpp') && !names.has('python'));
 }

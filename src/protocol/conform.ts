@@ -348,6 +348,7 @@ export function conformContents(value: unknown): void {
   o.sweep = field(o.sweep, 'sweep', check43, none);
   o.problems = number(o.problems, 'problems', 0);
   o.listed_problems = field(o.listed_problems, 'listed_problems', check44, emptyList);
+  o.sides = struct(o.sides, 'sides', conformSides);
 }
 
 export function conformCount(value: unknown): void {
@@ -1251,6 +1252,12 @@ export function conformShapeSymbol(value: unknown): void {
   o.stack = field(o.stack, 'stack', check5, emptyList);
 }
 
+export function conformSides(value: unknown): void {
+  const o = record(value);
+  o.left = text(o.left, 'left', '');
+  o.right = text(o.right, 'right', '');
+}
+
 export function conformSkip(value: unknown): void {
   const o = record(value);
   o.reason = text(o.reason, 'reason');
@@ -1665,6 +1672,8 @@ export function conformVariantSummary(value: unknown): void {
   o.changed = field(o.changed, 'changed', check137, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
+  o.has_cpp_wrapper = flag(o.has_cpp_wrapper, 'has_cpp_wrapper', false);
+  o.other_wrapper = text(o.other_wrapper, 'other_wrapper', '');
 }
 
 export function conformVerdict(value: unknown): void {

@@ -859,6 +859,7 @@ export interface Contents {
   sweep: SweepSummary | null;
   problems: number;
   listed_problems: ListedProblem[];
+  sides: Sides;
 }
 
 /**
@@ -2163,6 +2164,7 @@ export interface ReportSummary {
   trace: TraceSummary | null;
   asked: string[];
   ready: Variant[];
+  sides: Sides;
 }
 
 /**
@@ -2361,6 +2363,14 @@ export interface ShapeSymbol {
   value: string;
   range: string;
   stack: SourceLine[];
+}
+
+/**
+ * The names of the two variants that are shown side by side.
+ */
+export interface Sides {
+  left: string;
+  right: string;
 }
 
 /**
@@ -3011,6 +3021,8 @@ export interface VariantSummary {
   changed: ChangedSummary | null;
   earlier: boolean;
   recorded: boolean;
+  has_cpp_wrapper: boolean;
+  other_wrapper: string;
 }
 
 /**

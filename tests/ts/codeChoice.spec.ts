@@ -1,5 +1,5 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { choose, defaultVariants, grouped } from '../../src/code/artifacts';
+import { choose, grouped } from '../../src/code/artifacts';
 import { mainSource, shortList } from '../../src/code/describe';
 import { formatPlace } from '../../src/words/format';
 import { problemOf, whyNothing } from '../../src/code/explain';
@@ -17,49 +17,6 @@ const both = report([
   variant('cpp', [compilation('0/0', cpp)], { cpp_wrapper: true }),
   variant('eager', [], { backend: null })
 ]);
-
-describe('defaultVariants', () => {
-  it('puts Python left and C++ right', () => {
-    expect(defaultVariants(both)).toEqual({ left: 'python', right: 'cpp' });
-  });
-
-  it('goes by the switches where the names are others', () => {
-    const named = report([
-      variant('eager', [], { backend: null }),
-      variant('fast', [compilation('0/0', cpp)], { cpp_wrapper: true }),
-      variant('plain', [compilation('0/0', python)])
-    ]);
-    expect(defaultVariants(named)).toEqual({ left: 'plain', right: 'fast' });
-  });
-
-  it('puts two Python variants side by side when there is no C++', () => {
-    const pythons = report([
-      variant('python', [compilation('0/0', python)]),
-      variant('max-autotune', [compilation('0/0', python)])
-    ]);
-    expect(defaultVariants(pythons)).toEqual({
-      left: 'python',
-      right: 'max-autotune'
-    });
-  });
-
-  it('shows one variant on both sides when it is alone', () => {
-    const alone = report([variant('python', [compilation('0/0', python)])]);
-    expect(defaultVariants(alone)).toEqual({ left: 'python', right: 'python' });
-  });
-
-  it('shows a failed C++ variant on its side, so that the error is seen', () => {
-    const failed = report([
-      variant('python', [compilation('0/0', python)]),
-      variant('cpp', [], { cpp_wrapper: true }, { stage: 'failed' })
-    ]);
-    expect(defaultVariants(failed)?.right).toBe('cpp');
-  });
-
-  it('has nothing to offer for an empty report', () => {
-    expect(defaultVariants(report([]))).toBeNull();
-  });
-});
 
 describe('choose', () => {
   const name = (...args: Parameters<typeof choose>) =>

@@ -40,24 +40,27 @@ const texts: Record<string, [string, Region[]]> = {
 
 /** As much of a model as the view looks at. */
 class Model extends SidesModel {
-  report = report([
-    ...['python', 'again', 'other'].map(name =>
-      variant(name, [compilation('0/0', [artifact('python')])])
-    ),
-    variant(
-      'cpp',
-      [
-        compilation('0/0', [
-          artifact('cpp', 'code', 'cpp'),
-          artifact('kernel.inference.k0', 'kernel', 'cpp')
-        ])
-      ],
-      {
-        cpp_wrapper: true
-      }
-    ),
-    variant('eager', [], { backend: null })
-  ]);
+  override report = {
+    ...report([
+      ...['python', 'again', 'other'].map(name =>
+        variant(name, [compilation('0/0', [artifact('python')])])
+      ),
+      variant(
+        'cpp',
+        [
+          compilation('0/0', [
+            artifact('cpp', 'code', 'cpp'),
+            artifact('kernel.inference.k0', 'kernel', 'cpp')
+          ])
+        ],
+        {
+          cpp_wrapper: true
+        }
+      ),
+      variant('eager', [], { backend: null })
+    ]),
+    sides: { left: 'python', right: 'cpp' }
+  };
   selection = selection();
   linked = linked();
   linkedChanged = new Signal<this, ILinked>(this);

@@ -169,7 +169,7 @@ describe('compare', () => {
 describe('Sides', () => {
   /** It notes what is asked of it. */
   class Model extends SidesModel {
-    constructor(public report: ReportSummary | null) {
+    constructor(public override report: ReportSummary | null) {
       super();
     }
     asked: string[] = [];

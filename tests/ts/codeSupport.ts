@@ -10,7 +10,7 @@ import type {
 } from '../../src/protocol/types';
 import type { IStatus } from '../../src/interfaces/status';
 import type { ISides } from '../../src/interfaces/subject';
-import { variantSummary } from './fakes';
+import { sidesOf, variantSummary } from './fakes';
 import { compilationSummary } from './structs';
 
 /** A region; only what a test is about need be given. */
@@ -81,6 +81,7 @@ export function variant(
 
 /** As much of a model as the sides of the Code view look at. */
 export class SidesModel {
+  report: ReportSummary | null = null;
   compilation = '0/0';
   pending = false;
   isLive = true;
@@ -94,7 +95,7 @@ export class SidesModel {
   jobChanged = new Signal<this, void>(this);
 
   get selectedVariants(): ISides {
-    return this._variants;
+    return this._variants ?? this.report?.sides ?? { left: '', right: '' };
   }
 
   set selectedVariants(value: ISides) {
@@ -102,7 +103,7 @@ export class SidesModel {
     this.selectedVariantsChanged.emit(value);
   }
 
-  private _variants: ISides = { left: '', right: '' };
+  private _variants: ISides | null = null;
 }
 
 export function report(
@@ -142,6 +143,7 @@ export function report(
     rank: null,
     asked: [],
     ready: [],
+    sides: sidesOf(variants),
     overview: null,
     trace: null
   };

@@ -7,6 +7,7 @@ import type {
   JobState,
   Overview,
   ReportSummary,
+  Sides,
   SubjectSummary,
   Variant,
   VariantSummary
@@ -157,6 +158,8 @@ export function variantSummary(
     changed: null,
     earlier: false,
     recorded: false,
+    has_cpp_wrapper: variant(requested).cpp_wrapper,
+    other_wrapper: '',
     ...change
   };
 }
@@ -215,10 +218,31 @@ export function overview(change: Partial<Overview> = {}): Overview {
   };
 }
 
+/**
+ * The first two variants that are compiled, as those that a report names; of those
+ * that were asked for, if there are two.
+ */
+export function sidesOf(
+  variants: readonly VariantSummary[],
+  asked: readonly string[] = []
+): Sides {
+  const names = variants
+    .filter(({ requested }) => requested.backend !== null)
+    .map(({ name }) => name);
+  const own = names.filter(name => asked.includes(name));
+  const [left = '', right = left] = own.length > 1 ? own : names;
+  return { left, right };
+}
+
 export function report(
   id: string,
   change: Partial<ReportSummary> = {}
 ): ReportSummary {
+  const variants = change.variants ?? [
+    variantSummary('eager', { backend: null }),
+    variantSummary('python'),
+    variantSummary('cpp', { cpp_wrapper: true })
+  ];
   return {
     revision: 1,
     subject: subjectSummary(id).subject,
@@ -233,11 +257,7 @@ export function report(
       compiler: '',
       compilescope: ''
     },
-    variants: [
-      variantSummary('eager', { backend: null }),
-      variantSummary('python'),
-      variantSummary('cpp', { cpp_wrapper: true })
-    ],
+    variants,
     problems: [],
     listed_problems: [],
     files: { '/tmp/ipykernel_1/1.py': '%%compile\nf(x)\n' },
@@ -248,6 +268,7 @@ export function report(
     trace: null,
     asked: [],
     ready: [],
+    sides: sidesOf(variants, change.asked),
     ...change
   };
 }

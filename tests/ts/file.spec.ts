@@ -212,6 +212,33 @@ describe('readReport', () => {
     ]);
   });
 
+  it('names variants to show of a file of an earlier version', async () => {
+    const earlier = JSON.parse(textOf('training'));
+    const { contents } = earlier;
+    delete contents.sides;
+    for (const { summary } of contents.variants) {
+      delete summary.has_cpp_wrapper;
+      delete summary.other_wrapper;
+    }
+    contents.variants[0].summary.recorded = true;
+    const connection = new FileConnection(readReport(JSON.stringify(earlier)));
+    const { sides, variants } = await connection.request('get_report', {
+      subject: earlier.subject.id
+    });
+    expect(
+      variants.map(variant => [
+        variant.name,
+        variant.has_cpp_wrapper,
+        variant.other_wrapper
+      ])
+    ).toEqual([
+      ['python', false, 'cpp'],
+      ['cpp', true, 'python'],
+      ['eager', false, 'cpp']
+    ]);
+    expect(sides).toEqual({ left: 'cpp', right: 'cpp' });
+  });
+
   it('keeps what a later version added', () => {
     const report = { ...JSON.parse(text), later: { added: [1] } };
     expect(readReport(JSON.stringify(report))).toMatchObject({

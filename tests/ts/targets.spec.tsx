@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { chooseSides, NO_CHOICES } from '../../src/model/variants';
+import { NO_CHOICES } from '../../src/model/variants';
 import { choose } from '../../src/code/artifacts';
 import { decisionsOf, timesOf } from '../../src/code/notes';
 import { modesFor } from '../../src/code/mode';
@@ -9,7 +9,7 @@ import { TargetSwitch } from '../../src/panels/sidebar/target';
 import { Checked, Estimated } from '../../src/panels/sidebar/targetCells';
 import { TargetEstimates } from '../../src/panels/targets/estimates';
 import type { Choices, TargetSummary } from '../../src/protocol/types';
-import { settle, variantSummary } from './fakes';
+import { settle } from './fakes';
 import { KERNEL, ofTarget, REPORT, SUMMARY } from './targetReport';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -166,27 +166,6 @@ describe('the Code view', () => {
     expect(
       modesFor(side(H100.name, 'sass'), side(MI300X.name, 'amdgcn'), 0)[0]
     ).toBe('independent');
-  });
-
-  it('puts two targets beside each other by itself', () => {
-    expect(chooseSides({ left: '', right: '' }, SUMMARY.variants)).toEqual({
-      left: H100.name,
-      right: MI300X.name
-    });
-    const both = [variantSummary('python'), variantSummary('cpp')];
-    both[1].requested.cpp_wrapper = true;
-    expect(chooseSides({ left: '', right: '' }, both)).toEqual({
-      left: 'python',
-      right: 'cpp'
-    });
-    // What the cell compiled by itself comes first in a report.
-    const recorded = variantSummary('in the cell', {}, { recorded: true });
-    expect(chooseSides({ left: '', right: '' }, [recorded, ...both]).left).toBe(
-      'python'
-    );
-    expect(chooseSides({ left: '', right: '' }, [recorded]).left).toBe(
-      'in the cell'
-    );
   });
 
   it('notes estimates as such, and decisions at their lines', () => {

@@ -1,13 +1,12 @@
 import * as React from 'react';
 import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
-import { pairOf } from '../../src/panels/wrappers/variantPair';
+import { WrappersView } from '../../src/panels/wrappers/view';
 import type { Step, Steps } from '../../src/protocol/types';
 import { launchesByLine } from '../../src/words/launches';
 import { report, variantSummary } from './fakes';
-import { artifact } from './codeSupport';
-import { compilationSummary, kernelOf, launchOf } from './structs';
-import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+import { fullCompilation, kernelOf, launchOf, variantReport } from './structs';
+import { contextOf, HOSTILE, stage, viewStage, ViewModel } from './viewSupport';
 import type { IWrappers } from '../../src/panels/wrappers/types';
 
 function step(
@@ -117,54 +116,6 @@ describe('align', () => {
     expect(keysOf([], CPP.steps).map(([left]) => left)).toEqual(
       CPP.steps.map(() => undefined)
     );
-  });
-});
-
-describe('pairOf', () => {
-  const summary = (name: string, cpp: boolean, mode: string | null = null) => {
-    const summary = variantSummary(name);
-    const requested = { ...summary.requested, cpp_wrapper: cpp, mode };
-    return { ...summary, requested };
-  };
-  const variants = [
-    summary('python', false),
-    summary('cpp', true),
-    summary('tuned cpp', true, 'max-autotune'),
-    summary('tuned', false, 'max-autotune')
-  ];
-
-  it('prefers what differs in the wrapper alone', () => {
-    expect(pairOf('tuned', variants)).toEqual({
-      python: 'tuned',
-      cpp: 'tuned cpp'
-    });
-    expect(pairOf('cpp', variants)).toEqual({ python: 'python', cpp: 'cpp' });
-  });
-
-  it('goes by the code of what the cell compiled itself', () => {
-    const compilations = [
-      compilationSummary({ artifacts: [artifact('cpp', 'code', 'cpp')] })
-    ];
-    const watched = { ...summary('watched', false), compilations };
-    expect(pairOf('watched', [variants[1], watched])).toEqual({
-      python: null,
-      cpp: 'watched'
-    });
-    expect(pairOf('python', [variants[0], watched])).toEqual({
-      python: 'python',
-      cpp: 'watched'
-    });
-  });
-
-  it('takes any other wrapper for the same device, or none', () => {
-    expect(pairOf('tuned', [variants[1], variants[3]])).toEqual({
-      python: 'tuned',
-      cpp: 'cpp'
-    });
-    expect(pairOf('python', [variants[0]])).toEqual({
-      python: 'python',
-      cpp: null
-    });
   });
 });
 
@@ -296,4 +247,37 @@ describe('WrappersBody', () => {
     expect(model.startStudies).not.toHaveBeenCalled();
     page.remove();
   });
+});
+
+describe('WrappersView', () => {
+  const { attach, remove } = viewStage();
+
+  it.each(['tuned', 'tuned cpp'])(
+    'loads the steps of %s and of the variant that the report names',
+    async shown => {
+      const model = new ViewModel();
+      model.variant = shown;
+      model.report = report('f', {
+        variants: [
+          variantSummary('cpp', { cpp_wrapper: true }),
+          variantSummary('tuned', {}, { other_wrapper: 'tuned cpp' }),
+          variantSummary(
+            'tuned cpp',
+            { cpp_wrapper: true },
+            { other_wrapper: 'tuned' }
+          )
+        ]
+      });
+      model.getVariant.mockResolvedValue(variantReport('tuned'));
+      model.getCompilation.mockResolvedValue(
+        fullCompilation({ steps: [PYTHON, CPP] })
+      );
+      await attach(new WrappersView(contextOf(model)));
+      expect(model.getCompilation.mock.calls.map(([name]) => name)).toEqual([
+        'tuned',
+        'tuned cpp'
+      ]);
+      remove();
+    }
+  );
 });

@@ -10,6 +10,7 @@ from ..analysis.contents.compiled import compiled
 from ..analysis.contents.summaries import sweep_summary, variant_summary
 from ..analysis.figures.time_words import time_words
 from ..analysis.problems.problem_list import problems_of
+from ..analysis.wrapper.variant_pairs import default_sides
 from ..readers.search import MOST_HITS
 from ..report import Compilation, Report, VariantReport, conclude
 from ..report.contents import StoredText
@@ -67,6 +68,7 @@ def report(
         trace=report.trace,
         asked=list(requested),
         ready=list(ready),
+        sides=default_sides(report.variants, requested),
     )
 
 

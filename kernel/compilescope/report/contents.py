@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from .measurements.timings import Speedup, Verdict
 from .overview import Count
 from .problem import ListedProblem, Problem, SourceLine, Struct
@@ -137,6 +139,21 @@ class VariantSummary(Struct):
     """Of an earlier run of the same call, as `VariantReport.earlier`."""
     recorded: bool = False
     """As `VariantReport.recorded`."""
+    has_cpp_wrapper: bool = False
+    """Whether its wrapper is in C++."""
+    other_wrapper: str = ""
+    """The variant whose wrapper is compared with this one's: a C++ wrapper for a Python wrapper,
+    and the reverse. Empty if there is none."""
+
+
+class Sides(Struct):
+    """The names of the two variants that are shown side by side.
+
+    Both are the same if there is only one, and empty if no variant is compiled.
+    """
+
+    left: str = ""
+    right: str = ""
 
 
 class SweepSummary(Struct):
@@ -195,3 +212,5 @@ class Contents(Struct):
     """The length of `listed_problems`."""
     listed_problems: list[ListedProblem] = []
     """The problems of the report and of its variants, each once, the worst first."""
+    sides: Sides = msgspec.field(default_factory=Sides)
+    """The variants that are shown side by side until the user chooses others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..analysis.wrapper.variant_pairs import beside, default_sides, has_cpp_wrapper, other_wrapper
 from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 
@@ -59,39 +60,43 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
     report
         Its variants are searched in order.
     left, right
-        Names of the variants to compare. Without them the first variant with a Python wrapper is on
-        the left, and the first with a C++ wrapper on the right, both for one device; without a C++
-        wrapper, the Python wrapper for another target.
+        Names of the variants to compare. By default a Python wrapper is on the left, and on the
+        right the C++ wrapper for the same device with the same settings, if there is one; without a
+        C++ wrapper, the Python wrapper for another target.
     """
-    target = _target(report, left, right)
-    lefts = _sides(report, left, "python", target)
-    rights = _sides(report, right, "cpp", target)
-    other = _other(report, target)
-    if not rights and right is None and other is not None:
-        rights = _sides(report, None, "python", other)
+    variants = compared(report)
+    named = {variant.name: variant for variant in report.variants}
+    at_left, at_right = named.get(left or ""), named.get(right or "")
+    if at_left is None and at_right is None:
+        at_left = named.get(default_sides(variants).left)
+        if at_left is not None and has_cpp_wrapper(at_left):
+            at_right = at_left
+    if at_left is None and at_right is not None:
+        at_left = other_wrapper(variants, at_right)
+    if at_right is None and at_left is not None:
+        at_right = beside(variants, at_left)
+    shown = named.get(left or right or "", at_left)
+    target = shown.requested.target if shown is not None else None
+    lefts = _sides(report, left, at_left, "python", target)
+    rights = _sides(report, right, at_right, "cpp", target)
+    if not rights and right is None and at_right is not None:
+        other = at_right.requested.target
+        rights = _sides(report, None, at_right, "python", other) if other != target else {}
     keys = list(dict.fromkeys([*lefts, *rights]))
     return [Pair(*key, lefts.get(key), rights.get(key)) for key in sorted(keys, key=_order)]
 
 
-def _target(report: Report, *names: str | None) -> str | None:
-    """The target whose wrappers are paired: the named variant's, otherwise the first's."""
-    for variant in report.variants if any(names) else compared(report):
-        if variant.name in names if any(names) else variant.compilations:
-            return variant.requested.target
-    return None
-
-
-def _other(report: Report, target: str | None) -> str | None:
-    """Another target of the report; None if there is none."""
-    targets = (variant.requested.target for variant in compared(report) if variant.compilations)
-    return next((other for other in targets if other is not None and other != target), None)
-
-
 def _sides(
-    report: Report, name: str | None, artifact: str, target: str | None
+    report: Report,
+    name: str | None,
+    preferred: VariantReport | None,
+    artifact: str,
+    target: str | None,
 ) -> dict[tuple[str, str], Side]:
+    """The files of one side: of a variant by name, or else of all for a target."""
     chosen: dict[tuple[str, str], Side] = {}
-    for variant in report.variants:
+    # Other variants may have a compilation that the preferred one lacks.
+    for variant in sorted(report.variants, key=lambda variant: variant is not preferred):
         fits = not is_record(variant) and variant.requested.target == target
         if variant.name == name or (name is None and fits):
             for key, side in _files(variant, artifact, only=name is None):

@@ -3,8 +3,11 @@ import type {
   ListedProblem,
   Report,
   ReportSummary,
-  SubjectSummary
+  Sides,
+  SubjectSummary,
+  VariantSummary
 } from '../../protocol/types';
+import { isCompiled } from '../variants';
 
 /**
  * A report of a file as a row of the list of subjects.
@@ -29,12 +32,15 @@ export function subjectOf(report: Report, contents: Contents): SubjectSummary {
 export function summaryOf(report: Report, contents: Contents): ReportSummary {
   const { subject, environment, problems, files, peaks } = report;
   const { rank, overview, trace } = report;
+  const summaries = contents.variants.map(({ summary }) => summary);
+  const isEarlier = contents.sides.left === '';
   return {
     revision: 1,
     subject,
     environment,
     variants: contents.variants.map(({ summary, compilations }) => ({
       ...summary,
+      ...(isEarlier ? wrapperOf(summary, summaries) : {}),
       compilations: summary.compilations.map((compilation, index) => ({
         ...compilation,
         artifacts: compilations[index].texts.filter(({ listed }) => listed)
@@ -49,7 +55,8 @@ export function summaryOf(report: Report, contents: Contents): ReportSummary {
     overview,
     trace,
     asked: [],
-    ready: []
+    ready: [],
+    sides: isEarlier ? sidesOf(summaries) : contents.sides
   };
 }
 
@@ -66,4 +73,30 @@ function problemsOf(report: Report, contents: Contents): ListedProblem[] {
           problems.map(problem => ({ problem, variants: [name] }))
         )
       ];
+}
+
+/**
+ * The first two variants; a file of an earlier version does not name those to
+ * show side by side.
+ */
+function sidesOf(variants: readonly VariantSummary[]): Sides {
+  const compiled = variants.filter(isCompiled);
+  const called = compiled.filter(({ recorded }) => !recorded);
+  const [left, right = left] = called.length > 0 ? called : compiled;
+  return { left: left?.name ?? '', right: right?.name ?? '' };
+}
+
+/**
+ * A variant's wrapper by its switch, and the first variant with the other; a
+ * file of an earlier version does not name them.
+ */
+function wrapperOf(
+  { requested: { cpp_wrapper } }: VariantSummary,
+  variants: readonly VariantSummary[]
+): Pick<VariantSummary, 'has_cpp_wrapper' | 'other_wrapper'> {
+  const other = variants.find(
+    variant =>
+      isCompiled(variant) && variant.requested.cpp_wrapper !== cpp_wrapper
+  );
+  return { has_cpp_wrapper: cpp_wrapper, other_wrapper: other?.name ?? '' };
 }

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { hasCppWrapper, wrapperName } from '../../model/wrappers';
+import { wrapperName } from '../../model/wrappers';
 import type { Collective } from '../../protocol/types';
 import { Absent, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
@@ -112,7 +112,7 @@ function Line(props: {
   }
   const { variant, compilation, direction } = collective;
   const summary = model.report?.variants.find(({ name }) => name === variant);
-  const artifact = summary && hasCppWrapper(summary) ? 'cpp' : 'python';
+  const artifact = summary?.has_cpp_wrapper ? 'cpp' : 'python';
   return (
     <button
       type="button"

@@ -8,8 +8,7 @@ import {
 } from '../../words/format';
 import { Wide } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
-import type { IPair } from './variantPair';
-import type { IGraph } from './types';
+import type { IGraph, IPair } from './types';
 import { TableHead, type Heads } from '../common/tables/figures';
 import { TABLES } from '../../words/tables';
 

@@ -1,5 +1,12 @@
-import { Steps } from '../../protocol/types';
-import { IPair } from './variantPair';
+import type { Steps } from '../../protocol/types';
+
+/**
+ * The variants whose wrappers are set side by side; null where there is none.
+ */
+export interface IPair {
+  readonly python: string | null;
+  readonly cpp: string | null;
+}
 
 /**
  * A graph with its wrappers; one of them may be missing.

@@ -1,11 +1,10 @@
 import * as React from 'react';
-import type { Steps } from '../../protocol/types';
+import type { Steps, VariantSummary } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { WrappersBody } from './body';
-import { pairOf } from './variantPair';
-import { IWrappers } from './types';
+import type { IPair, IWrappers } from './types';
 
 /**
  * The Wrappers view: what the Python and the C++ wrapper do in a call, step by
@@ -22,7 +21,10 @@ export class WrappersView extends ReportView<IWrappers> {
 
   protected override async load(shown: IShown): Promise<IWrappers> {
     const { model } = this;
-    const pair = pairOf(shown.variant, model.report?.variants ?? []);
+    const variant = model.report?.variants.find(
+      ({ name }) => name === shown.variant
+    );
+    const pair = pairOf(variant);
     const reasons: string[] = [];
     const stepsOf = async (
       variant: string | null,
@@ -91,4 +93,18 @@ export class WrappersView extends ReportView<IWrappers> {
       />
     );
   }
+}
+
+/**
+ * A variant and the one whose wrapper is compared with its own.
+ */
+function pairOf(variant: VariantSummary | undefined): IPair {
+  if (!variant) {
+    return { python: null, cpp: null };
+  }
+  const { name, has_cpp_wrapper, other_wrapper } = variant;
+  const other = other_wrapper || null;
+  return has_cpp_wrapper
+    ? { python: other, cpp: name }
+    : { python: name, cpp: other };
 }

@@ -179,6 +179,28 @@ def test_wrappers_of_two_targets_stand_side_by_side() -> None:
     assert (pair.left.variant, pair.right.variant) == ("python on h100", "python on mi300x")
 
 
+def test_a_wrapper_stands_beside_one_with_the_same_settings() -> None:
+    result = report()
+    tuned = VariantReport(
+        name="tuned cpp",
+        requested=Variant(cpp_wrapper=True, mode="max-autotune"),
+        compilations=result.variants[2].compilations,
+    )
+    result.variants.insert(1, tuned)
+    (pair,) = wrapper_pairs.pairs(result)
+    assert (pair.left.variant, pair.right.variant) == ("python", "cpp")
+    (pair,) = wrapper_pairs.pairs(result, right="tuned cpp")
+    assert (pair.left.variant, pair.right.variant) == ("python", "tuned cpp")
+
+
+def test_a_c_plus_plus_wrapper_alone_stands_on_the_right() -> None:
+    result = report()
+    del result.variants[1]
+    (pair,) = wrapper_pairs.pairs(result)
+    assert pair.left is None
+    assert pair.right.variant == "cpp"
+
+
 def test_a_wrapper_stands_beside_one_for_the_same_device() -> None:
     result = report()
     other = VariantReport(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...report import STAGES, WRAPPERS, Compilation, Report, VariantReport
 from ...report.contents import Contents, StoredCompilation, StoredVariant
 from ..problems.problem_list import problems_of
+from ..wrapper.variant_pairs import default_sides
 from . import texts
 from .compiled import compiled
 from .package_files import packaged
@@ -25,6 +26,7 @@ def contents(report: Report) -> Contents:
         sweep=sweep_summary(report.sweep) if report.sweep is not None else None,
         problems=len(problems),
         listed_problems=problems,
+        sides=default_sides(report.variants),
     )
 
 

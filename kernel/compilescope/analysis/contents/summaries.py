@@ -24,12 +24,14 @@ from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
 from ..target.check_words import checked
 from ..target.estimate_words import call_words, estimate_lines, nothing_ran
+from ..wrapper.variant_pairs import has_cpp_wrapper, other_wrapper
 from .texts import listed
 
 
 def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
     """A variant of a report without its texts."""
     timing = variant.timing
+    other = other_wrapper(report.variants, variant)
     return VariantSummary(
         name=variant.name,
         requested=variant.requested,
@@ -53,6 +55,8 @@ def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
         changed=_changed(variant.changes) if variant.changes is not None else None,
         earlier=variant.earlier,
         recorded=variant.recorded,
+        has_cpp_wrapper=has_cpp_wrapper(variant),
+        other_wrapper=other.name if other is not None else "",
     )
 
 

@@ -13,8 +13,8 @@ from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
+from ..wrapper.variant_pairs import with_wrapper
 from .time_breakdown import parts_of_call
-from .variants import sibling
 
 _VIEW = "wrappers"
 SMALL = 0.1
@@ -101,7 +101,10 @@ def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, Var
         if variant.requested.uses_inductor and variant.target is None and not is_record(variant)
     ]
     pairs = [
-        (sibling(report, variant, cpp_wrapper=False), sibling(report, variant, cpp_wrapper=True))
+        (
+            with_wrapper(report.variants, variant, cpp=False),
+            with_wrapper(report.variants, variant, cpp=True),
+        )
         for variant in (now, *usable)
     ]
     return next((pair for pair in pairs if None not in pair), pairs[0])

@@ -45,19 +45,6 @@ def trains(variant: VariantReport) -> bool:
     )
 
 
-def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
-    """The variant that differs from another only in some switches."""
-    changed = msgspec.structs.replace(variant.requested, **changes)
-    return next(
-        (
-            variant
-            for variant in report.variants
-            if not is_record(variant) and variant.requested == changed
-        ),
-        None,
-    )
-
-
 def with_article(name: str) -> str:
     """A variant's title within a sentence: "the C++ wrapper", but "max-autotune"."""
     return f"the {name}" if name.startswith(("Python wrapper", "C++ wrapper")) else name

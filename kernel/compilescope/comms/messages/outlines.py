@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...report import Environment, ListedProblem, Overview, Peaks, Problem, Rank, Subject
-from ...report.contents import SweepSummary, VariantSummary
+from ...report.contents import Sides, SweepSummary, VariantSummary
 from ...report.subjects.traces import TraceSummary
 from ...report.variant import Variant
 from .envelopes import Message
@@ -30,6 +32,9 @@ class ReportSummary(Message):
     """The variants that the last inspection of the call requested."""
     ready: list[Variant] = []
     """Variants that the report does not have but whose code is already generated."""
+    sides: Sides = msgspec.field(default_factory=Sides)
+    """The variants that are shown side by side until the user chooses others: those that the last
+    inspection requested, if there are two."""
 
 
 class SubjectSummary(Message):
