@@ -210,6 +210,11 @@ def titles(name: str, doc: str, known: dict[str, str]) -> str:
     return f"{comment(doc)}\nexport const {name}: Record<string, string> = {{\n{rows}\n}};"
 
 
+def weights(name: str, doc: str, known: dict[str, int]) -> str:
+    rows = ",\n".join(_entry(key, literal(weight)) for key, weight in known.items())
+    return f"{comment(doc)}\nexport const {name}: Record<string, number> = {{\n{rows}\n}};"
+
+
 def _entry(key: str, value: str, indent: int = 2) -> str:
     name = key if key.isidentifier() else literal(key)
     line = f"{' ' * indent}{name}: {value}"
@@ -291,6 +296,11 @@ def generate() -> str:
             "WRAPPERS",
             "Generated wrapper of a `Code` → its title.",
             {name: title for name, (title, _) in report.WRAPPERS.items()},
+        ),
+        weights(
+            "ANCHOR_WEIGHTS",
+            "Kind of a region by which two texts are aligned → its weight if not all can be.",
+            report.ANCHOR_WEIGHTS,
         ),
         parts(),
         studies(),

@@ -1,4 +1,3 @@
-import { matchRegions, type IAnchor } from './align';
 import type { Side } from './artifacts';
 import {
   highlight,
@@ -10,6 +9,7 @@ import type { SideState } from './loader';
 import { lineRegions } from './lines';
 import { modesFor, type Mode } from './mode';
 import { assignBars, type IBar } from './linkBars';
+import { matchRegions, type IAnchor } from './regionAnchors';
 import { RegionIndex } from './regions';
 import type { ArtifactResult } from './types';
 

@@ -247,6 +247,17 @@ export const WRAPPERS: Record<string, string> = {
 };
 
 /**
+ * Kind of a region by which two texts are aligned → its weight if not all can
+ * be.
+ */
+export const ANCHOR_WEIGHTS: Record<string, number> = {
+  launch: 1048576,
+  entry: 16,
+  return: 16,
+  kernel: 1
+};
+
+/**
  * Part of a compilation that is fetched when a view needs it → its fields.
  */
 export const PARTS = {

@@ -1,6 +1,6 @@
 import * as React from 'react';
-import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
+import { stepRows } from '../../src/panels/wrappers/stepRows';
 import { WrappersView } from '../../src/panels/wrappers/view';
 import type { Step, Steps } from '../../src/protocol/types';
 import { launchesByLine } from '../../src/words/launches';
@@ -85,10 +85,10 @@ describe('launchesByLine', () => {
 });
 
 function keysOf(python: Step[], cpp: Step[]) {
-  return align(python, cpp).map(row => [row.python?.key, row.cpp?.key]);
+  return stepRows(python, cpp).map(row => [row.python?.key, row.cpp?.key]);
 }
 
-describe('align', () => {
+describe('stepRows', () => {
   it('puts steps of one key in one row, both in their own order', () => {
     expect(keysOf(PYTHON.steps, CPP.steps)).toEqual([
       ['e', 'e'],

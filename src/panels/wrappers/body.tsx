@@ -5,9 +5,8 @@ import { filled, Select, VirtualTable } from '../common';
 import { directionTitle } from '../../words/directions';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
-import { align } from './align';
-import type { IRow } from './align';
 import { columnsOf } from './columns';
+import { stepRows, type IRow } from './stepRows';
 import { Totals } from './totals';
 import type { IGraph, IWrappers } from './types';
 
@@ -31,7 +30,7 @@ export function WrappersBody(props: {
   const graph = graphs.find(({ name }) => name === graphName) ?? graphs[0];
   const { python, cpp } = graph;
   const rows = React.useMemo(
-    () => align(python?.steps ?? [], cpp?.steps ?? []),
+    () => stepRows(python?.steps ?? [], cpp?.steps ?? []),
     [python, cpp]
   );
   const variants = (model.report?.variants ?? []).filter(

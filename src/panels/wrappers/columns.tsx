@@ -9,8 +9,8 @@ import {
   formatPlace
 } from '../../words/format';
 import type { IViewContext } from '../views';
-import type { IRow } from './align';
 import { kindClass, kindTitle } from '../../words/steps';
+import type { IRow } from './stepRows';
 import type { IGraph } from './types';
 
 type OnLine = (row: IRow, side: Steps['artifact'], step: Step) => void;

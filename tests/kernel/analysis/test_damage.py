@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.text.align import align
+from compilescope.analysis.text.region_anchors import blocks
 from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.capture.parse_log import read
 from hypothesis import HealthCheck, given, settings
@@ -33,7 +33,7 @@ def test_a_damaged_trace_is_assembled(choice, data, tmp_path):
     for python, cpp in zip(*results, strict=False):
         pair(python, cpp)
         left, right = python.code, cpp.code
-        align(
+        blocks(
             left.regions.get("python", ()),
             right.regions.get("cpp", ()),
             (left.python or "").count("\n") + 1,

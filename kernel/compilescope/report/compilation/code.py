@@ -35,6 +35,14 @@ class Region(Struct):
     sources: list[SourceLine] = []
 
 
+ANCHOR_WEIGHTS: dict[str, int] = {"launch": 1 << 20, "entry": 16, "return": 16, "kernel": 1}
+"""Kind of a region by which two texts are aligned → its weight if not all of them can be.
+
+A launch outweighs any number of others. Wrappers are compared call by call, and kernels are defined
+before the calls in Python and after them in C++. Allocations, frees and checks are left out:
+aligning them would tear both texts apart."""
+
+
 class Code(Struct):
     """What Inductor generated for one graph."""
 

@@ -39,8 +39,7 @@ def render(
     linked
         Whether a cell has that button although the rest of the report follows.
     left, right
-        The variants whose wrappers stand side by side; by default the first with a Python wrapper
-        and the first with a C++ wrapper.
+        The variants whose wrappers stand side by side; by default as `wrapper_pairs.pairs` says.
     name
         The variable that holds the report, for the notes that say how to see all.
     notice

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...analysis.text.align import align
+from ...analysis.text.region_anchors import blocks
 from ...report import Region
 
 _FACING = ("launch", "entry", "return")
+"""Without the kernels, which are folded."""
 
 
 class Chunk(NamedTuple):
@@ -54,7 +55,7 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
     """
     aligned: list[Row] = []
     launches = 0
-    for block in align(_facing(left), _facing(right), left_lines, right_lines):
+    for block in blocks(_facing(left), _facing(right), left_lines, right_lines):
         launch = None
         if block.key is not None and block.key.startswith("launch"):
             launch, launches = launches, launches + 1

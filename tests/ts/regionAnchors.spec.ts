@@ -1,89 +1,27 @@
-import {
-  matchRegions,
-  spacerHeights,
-  type IAnchorTops
-} from '../../src/code/align';
+import { matchRegions } from '../../src/code/regionAnchors';
+import { spacerHeights, type IAnchorTops } from '../../src/code/spacerHeights';
 import type { Region } from '../../src/protocol/types';
+import cases from '../data/anchors.json';
 import { random, region } from './codeSupport';
 
-const launches = (keys: string, step = 10): Region[] =>
-  [...keys].map((key, i) => region('launch', (i + 1) * step, i * step, key));
-
-const matched = (left: Region[], right: Region[]): string =>
-  matchRegions(left, right)
-    .map(anchor => anchor.key)
-    .join('');
+const regionsOf = (rows: readonly (string | number)[][]): Region[] =>
+  rows.map(([kind, start, end, key]) =>
+    region(kind as Region['kind'], Number(start), Number(end), String(key))
+  );
 
 describe('matchRegions', () => {
-  it('pairs launches that both texts have, in order', () => {
-    expect(matchRegions(launches('abc'), launches('abc', 7))).toEqual([
-      { key: 'a', left: 10, right: 7 },
-      { key: 'b', left: 20, right: 14 },
-      { key: 'c', left: 30, right: 21 }
-    ]);
-  });
-
-  it('leaves out what only one text has', () => {
-    expect(matched(launches('axbyc'), launches('abzc'))).toBe('abc');
-  });
-
-  it('matches nothing with nothing', () => {
-    expect(matchRegions([], launches('a'))).toEqual([]);
-    expect(matchRegions(launches('a'), launches('b'))).toEqual([]);
-    expect(matchRegions([region('launch', 1, 1)], [region('launch', 1, 1)]))
-      // Without a key nothing is known to be the same.
-      .toEqual([]);
-  });
-
-  it('keeps the longest run when the order differs', () => {
-    expect(matched(launches('abcde'), launches('badce')).length).toBe(3);
-    expect(matched(launches('abcdef'), launches('fabcde'))).toBe('abcde');
-  });
-
-  it('uses a key that occurs several times as often as order allows', () => {
-    expect(matched(launches('aba'), launches('aa'))).toBe('aa');
-    expect(matched(launches('ababab'), launches('bbb'))).toBe('bbb');
-    expect(matched(launches('xaay'), launches('aaaa'))).toBe('aa');
-  });
-
-  it('pairs many occurrences of a key one by one', () => {
-    const many = 'k'.repeat(500);
-    expect(matched(launches(many), launches(many))).toBe(many);
-  });
-
-  it('does not give up a launch for any number of definitions', () => {
-    const definitions = (first: number) =>
-      [...'uvwxyz'].map((key, i) =>
-        region('kernel', first + i, first + i, key)
-      );
-    const python = [...definitions(1), region('launch', 50, 51, 'a')];
-    const cpp = [region('launch', 5, 6, 'a'), ...definitions(100)];
-    expect(matched(python, cpp)).toBe('a');
-  });
-
-  it('aligns definitions where launches leave room', () => {
-    const text = [region('kernel', 1, 5, 'k'), region('launch', 9, 9, 'a')];
-    expect(matched(text, text)).toBe('ka');
-  });
-
-  it('does not pair a launch with a definition of the same key', () => {
-    expect(
-      matchRegions([region('launch', 1, 1, 'a')], [region('kernel', 1, 1, 'a')])
-    ).toEqual([]);
-  });
-
-  it('does not align allocations, frees and checks', () => {
-    const text = (['alloc', 'free', 'guard'] as const).map((kind, i) =>
-      region(kind, i + 1, i + 1, kind)
-    );
-    expect(matchRegions(text, text)).toEqual([]);
-  });
-
-  it('uses a line once where two regions begin there', () => {
-    const left = [region('entry', 1, 9, 'e'), region('launch', 1, 1, 'a')];
-    const right = [region('entry', 1, 9, 'e'), region('launch', 2, 2, 'a')];
-    expect(matched(left, right)).toBe('a');
-  });
+  it.each(cases.map(item => [item.name, item] as const))(
+    '%s',
+    (_, { left, right, anchors }) => {
+      expect(
+        matchRegions(regionsOf(left), regionsOf(right)).map(anchor => [
+          anchor.key,
+          anchor.left,
+          anchor.right
+        ])
+      ).toEqual(anchors);
+    }
+  );
 
   it.each([...Array(40).keys()])('holds for random texts (seed %i)', seed => {
     const next = random(seed);

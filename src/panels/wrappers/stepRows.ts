@@ -1,3 +1,4 @@
+import { heaviestChain } from '../../code/regionAnchors';
 import type { Step } from '../../protocol/types';
 
 /**
@@ -17,14 +18,14 @@ export interface IRow {
  * both in their own order. Where the order differs, as many rows are paired as
  * can be without changing it.
  */
-export function align(
+export function stepRows(
   python: readonly Step[],
   cpp: readonly Step[]
 ): readonly IRow[] {
   const places = new Map(cpp.map(({ key }, place) => [key, place]));
   const shared = python.flatMap(({ key }, left) => {
     const right = places.get(key);
-    return right === undefined ? [] : [{ left, right }];
+    return right === undefined ? [] : [{ key, left, right, weight: 1 }];
   });
   const rows: IRow[] = [];
   let left = 0;
@@ -37,7 +38,7 @@ export function align(
       rows.push({ id: `cpp ${right}`, python: null, cpp: cpp[right] });
     }
   };
-  for (const pair of rising(shared)) {
+  for (const pair of heaviestChain(shared)) {
     until(pair.left, pair.right);
     rows.push({
       id: `both ${left}`,
@@ -47,37 +48,4 @@ export function align(
   }
   until(python.length, cpp.length);
   return rows;
-}
-
-interface IPair {
-  readonly left: number;
-  readonly right: number;
-}
-
-/**
- * The longest part of pairs, given by their left, whose right rises too.
- */
-function rising(pairs: readonly IPair[]): readonly IPair[] {
-  // `ends[n]` ends the best run of length n + 1 so far.
-  const ends: number[] = [];
-  const before: number[] = [];
-  pairs.forEach(({ right }, index) => {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (pairs[ends[middle]].right < right) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    before[index] = low > 0 ? ends[low - 1] : -1;
-    ends[low] = index;
-  });
-  const aligned: IPair[] = [];
-  for (let at = ends[ends.length - 1] ?? -1; at >= 0; at = before[at]) {
-    aligned.unshift(pairs[at]);
-  }
-  return aligned;
 }

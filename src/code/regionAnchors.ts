@@ -1,3 +1,4 @@
+import { ANCHOR_WEIGHTS } from '../protocol/types';
 import type { Region } from './types';
 
 /**
@@ -10,34 +11,15 @@ export interface IAnchor {
 }
 
 /**
- * The heights (in pixels, without any spacers) at which an anchor's lines begin.
- */
-export interface IAnchorTops {
-  left: number;
-  right: number;
-}
-
-/**
- * How much each kind of region counts when not all pairs can be kept.
- *
- * A launch outweighs any number of the others: the wrappers are compared call by call, and where
- * the kernels' definitions stand (before the calls in Python, after them in C++) must not decide.
- * Allocations and checks are left out; aligning them would tear both texts apart.
- */
-const WEIGHT: Partial<Record<Region['kind'], number>> = {
-  launch: 1 << 20,
-  entry: 16,
-  return: 16,
-  kernel: 1
-};
-
-/**
  * A key that occurs more often than this on both sides is paired first to first, second to second,
  * so that the number of candidate pairs stays linear.
  */
 const MAX_PAIRS_OF_A_KEY = 64;
 
-interface IPair extends IAnchor {
+/**
+ * Two lines that may become an anchor.
+ */
+export interface ICandidate extends IAnchor {
   weight: number;
 }
 
@@ -45,7 +27,8 @@ interface IPair extends IAnchor {
  * Match the regions of two texts, keeping the order of both.
  *
  * Of all pairs that share a kind and a key, the heaviest set is kept in which lines rise strictly
- * on both sides (a weighted longest increasing subsequence, in O(n log n)).
+ * on both sides. No text and no line is compared: `diff.ts` does that. HTML without scripts is
+ * aligned by `analysis/text/region_anchors.py`; `tests/data/anchors.json` tests both.
  *
  * @param left The left text's regions, in any order.
  * @param right The right text's regions, in any order.
@@ -61,40 +44,12 @@ export function matchRegions(
   return heaviestChain(pairs);
 }
 
-/**
- * The spacers that bring every anchor to one height.
- *
- * @param tops Where each anchor's lines begin, in pixels, by rising line, without spacers.
- * @param slack Differences below this many pixels are left alone; they do not add up.
- * @returns For each anchor, the height of the spacer above its line on either side; of the two at
- * most one is above zero.
- */
-export function spacerHeights(
-  tops: readonly IAnchorTops[],
-  slack = 0.75
-): IAnchorTops[] {
-  let left = 0;
-  let right = 0;
-  return tops.map(top => {
-    const difference = top.left + left - (top.right + right);
-    const spacer = { left: 0, right: 0 };
-    if (difference > slack) {
-      spacer.right = difference;
-    } else if (difference < -slack) {
-      spacer.left = -difference;
-    }
-    left += spacer.left;
-    right += spacer.right;
-    return spacer;
-  });
-}
-
 function candidates(
   left: readonly Region[],
   right: readonly Region[]
-): IPair[] {
+): ICandidate[] {
   const rights = byIdentity(right);
-  const pairs: IPair[] = [];
+  const pairs: ICandidate[] = [];
   for (const [identity, ours] of byIdentity(left)) {
     const theirs = rights.get(identity);
     if (!theirs) {
@@ -107,7 +62,7 @@ function candidates(
           key: a.key,
           left: a.start,
           right: b.start,
-          weight: WEIGHT[a.kind] ?? 0
+          weight: ANCHOR_WEIGHTS[a.kind]
         });
       }
     });
@@ -118,7 +73,7 @@ function candidates(
 function byIdentity(regions: readonly Region[]): Map<string, Region[]> {
   const groups = new Map<string, Region[]>();
   const sorted = regions
-    .filter(region => region.key && WEIGHT[region.kind])
+    .filter(region => region.key && region.kind in ANCHOR_WEIGHTS)
     .sort((a, b) => a.start - b.start);
   for (const region of sorted) {
     const identity = `${region.kind} ${region.key}`;
@@ -132,19 +87,22 @@ function byIdentity(regions: readonly Region[]): Map<string, Region[]> {
   return groups;
 }
 
-function heaviestChain(pairs: readonly IPair[]): IAnchor[] {
-  const lines = [...new Set(pairs.map(pair => pair.right))].sort(
-    (a, b) => a - b
-  );
-  const rank = new Map(lines.map((line, i) => [line, i + 1]));
-  // A Fenwick tree of prefix maxima: rank of the right line → the best chain that ends there.
-  const tree = new Int32Array(lines.length + 1).fill(-1);
+/**
+ * The heaviest set of pairs in which both lines rise strictly: a weighted longest increasing
+ * subsequence, in O(n log n).
+ *
+ * @param pairs By rising left line, and by falling right line where that is the same.
+ */
+export function heaviestChain(pairs: readonly ICandidate[]): IAnchor[] {
+  const size = pairs.reduce((most, { right }) => Math.max(most, right + 2), 0);
+  // A Fenwick tree of prefix maxima: the right line + 1 → the best chain that ends there.
+  const tree = new Int32Array(size).fill(-1);
   const total = new Float64Array(pairs.length);
   const previous = new Int32Array(pairs.length).fill(-1);
   let best = -1;
 
   pairs.forEach((pair, i) => {
-    const at = rank.get(pair.right)!;
+    const at = pair.right + 1;
     for (let j = at - 1; j > 0; j -= j & -j) {
       if (
         tree[j] >= 0 &&
@@ -154,7 +112,7 @@ function heaviestChain(pairs: readonly IPair[]): IAnchor[] {
       }
     }
     total[i] = pair.weight + (previous[i] < 0 ? 0 : total[previous[i]]);
-    for (let j = at; j <= lines.length; j += j & -j) {
+    for (let j = at; j < size; j += j & -j) {
       if (tree[j] < 0 || total[i] > total[tree[j]]) {
         tree[j] = i;
       }

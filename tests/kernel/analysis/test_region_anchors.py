@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from compilescope.analysis.text.align import Block, align
+import json
+from pathlib import Path
+
+import pytest
+from compilescope.analysis.text.region_anchors import Block, blocks, match_regions
 from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.report import Region
 from hypothesis import given, settings
@@ -24,9 +28,9 @@ def texts(draw: st.DrawFn) -> tuple[list[Region], int]:
     return regions, line + draw(st.integers(0, 5))
 
 
-def check(blocks: list[Block], left_lines: int, right_lines: int) -> None:
-    left = [n for block in blocks for n in range(block.left_start, block.left_end + 1)]
-    right = [n for block in blocks for n in range(block.right_start, block.right_end + 1)]
+def check(aligned: list[Block], left_lines: int, right_lines: int) -> None:
+    left = [n for block in aligned for n in range(block.left_start, block.left_end + 1)]
+    right = [n for block in aligned for n in range(block.right_start, block.right_end + 1)]
     assert left == list(range(1, left_lines + 1))
     assert right == list(range(1, right_lines + 1))
 
@@ -37,11 +41,11 @@ def test_every_line_stands_in_one_block_and_in_order(left, right):
     (ours, left_lines), (theirs, right_lines) = left, right
     left_lines = max([left_lines, *(region.end for region in ours)])
     right_lines = max([right_lines, *(region.end for region in theirs)])
-    blocks = align(ours, theirs, left_lines, right_lines)
-    check(blocks, left_lines, right_lines)
+    aligned = blocks(ours, theirs, left_lines, right_lines)
+    check(aligned, left_lines, right_lines)
     starts = {(region.start, region.key) for region in ours}
     others = {(region.start, region.key) for region in theirs}
-    for block in blocks:
+    for block in aligned:
         if block.key is not None:
             assert (block.left_start, block.key) in starts
             assert (block.right_start, block.key) in others
@@ -52,15 +56,30 @@ def test_every_line_stands_in_one_block_and_in_order(left, right):
 def test_a_text_faces_itself(text):
     regions, lines = text
     lines = max([lines, *(region.end for region in regions)])
-    for block in align(regions, regions, lines, lines):
+    for block in blocks(regions, regions, lines, lines):
         assert (block.left_start, block.left_end) == (block.right_start, block.right_end)
 
 
-def test_crossing_partners_lose_to_the_longer_run():
-    left = [Region(kind="launch", start=n, end=n, key=key) for n, key in enumerate("abcd", 1)]
-    right = [Region(kind="launch", start=n, end=n, key=key) for n, key in enumerate("bcda", 1)]
-    keys = [block.key for block in align(left, right, 4, 4) if block.key]
-    assert keys == ["b", "c", "d"]
+CASES = Path(__file__).parents[2] / "data" / "anchors.json"
+
+
+@pytest.mark.parametrize("case", json.loads(CASES.read_text()), ids=lambda case: case["name"])
+def test_anchors_are_those_of_the_panel(case):
+    left, right = (
+        [Region(kind=kind, start=start, end=end, key=key) for kind, start, end, key in case[side]]
+        for side in ("left", "right")
+    )
+    anchors = [
+        [anchor.left.key, anchor.left.start, anchor.right.start]
+        for anchor in match_regions(left, right)
+    ]
+    assert anchors == case["anchors"]
+
+
+def test_a_region_ends_where_the_next_one_begins():
+    left = [Region(kind="launch", start=n, end=9, key=key) for n, key in ((1, "a"), (4, "b"))]
+    aligned = blocks(left, left, 9, 9)
+    assert aligned == [Block(1, 3, 1, 3, "a"), Block(4, 9, 4, 9, "b")]
 
 
 def test_real_wrappers_face_each_other_at_every_launch(compiled):
@@ -72,9 +91,9 @@ def test_real_wrappers_face_each_other_at_every_launch(compiled):
                 continue
             left_lines = (left.python or "").count("\n") + 1
             right_lines = (right.cpp or "").count("\n") + 1
-            blocks = align(left.regions["python"], right.regions["cpp"], left_lines, right_lines)
-            check(blocks, left_lines, right_lines)
-            facing = {block.key for block in blocks}
+            aligned = blocks(left.regions["python"], right.regions["cpp"], left_lines, right_lines)
+            check(aligned, left_lines, right_lines)
+            facing = {block.key for block in aligned}
             launches = {
                 region.key
                 for region in left.regions["python"]
