@@ -14,7 +14,10 @@ export interface IAnchorTops {
  * @returns For each anchor, the height of the spacer above its line on either side; of the two at
  * most one is above zero.
  */
-export function spacerHeights(tops: readonly IAnchorTops[], slack = 0.75): IAnchorTops[] {
+export function spacerHeights(
+  tops: readonly IAnchorTops[],
+  slack = 0.75
+): IAnchorTops[] {
   let left = 0;
   let right = 0;
   return tops.map(top => {
