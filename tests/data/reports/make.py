@@ -61,34 +61,18 @@ def make(name: str) -> None:
 
 
 def conclude(name: str) -> None:
-    """Work out a report's verdicts, overview, contents and sums of phases, from what is stored."""
+    """Work out what a report computes of what is stored, as this version does."""
     import compilescope
-    import msgspec
     from compilescope.analysis.overview.bounds import add_words
     from compilescope.analysis.overview.verdict import verdict
-    from compilescope.report import PARTS, Report, conclude, concluding
-    from compilescope.report.saving.packed_graphs import unpack_compilations
 
     path = HERE / f"{name}.compilescope.json"
-    report = json.loads(path.read_text(encoding="utf-8"))
-    loaded = compilescope.load(path)
-    for variant, stored in zip(loaded.variants, report["variants"], strict=True):
+    report = compilescope.load(path)
+    for variant in report.variants:
         # From the samples that are left, as the overview's.
-        variant.verdict = verdict(variant, loaded)
+        variant.verdict = verdict(variant, report)
         add_words(variant)
-        stored["verdict"] = msgspec.to_builtins(variant.verdict)
-        for field in ("compile_time", "warm_compile_time"):
-            stored[field] = msgspec.to_builtins(getattr(variant, field))
-        pairs = zip(variant.compilations, stored["compilations"], strict=True)
-        for compilation, stored_compilation in pairs:
-            for field in PARTS["phases"]:
-                stored_compilation[field] = msgspec.to_builtins(getattr(compilation, field))
-    report["overview"] = msgspec.to_builtins(conclude(loaded))
-    as_stored = msgspec.convert(report | {"contents": None}, Report)
-    unpack_compilations((variant.name, variant.compilations) for variant in as_stored.variants)
-    contents = concluding["contents"](as_stored)
-    report["contents"] = msgspec.to_builtins(contents, enc_hook=repr)
-    text = json.dumps(report, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(json.loads(report.to_json()), ensure_ascii=False, separators=(",", ":"))
     path.write_text(text + "\n", encoding="utf-8")
 
 
