@@ -171,7 +171,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         # Most of it is spent without the break too, on one graph instead of two.
         spent_on = (
-            "the code that it splits off took {} to compile"
+            "{} to compile the rest"
             if graph_break.before or graph_break.after
             else "{} of compile time up to it was wasted"
         )

@@ -56,7 +56,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         if is_too_small(python):
             return Answer("It cannot help.", _never(host, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
-        text = _never(host, "Only the Python wrapper is in the report.")
+        text = _never(host, "") or "Only the Python wrapper is in the report."
         return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
     if cpp.timing is None:
         return _untimed(python, cpp, host)
@@ -89,7 +89,7 @@ def _untimed(
 
 
 _KIND = {False: "Python", True: "C++"}
-ADD = 'cs.inspect(fn, args, variants=("python", "cpp")) compares both.'
+ADD = 'Compare: cs.inspect(fn, args, variants=("python", "cpp"))'
 REMEDY = "cs.measure(report), in the session that inspected the call, builds and times them."
 
 
