@@ -4,13 +4,13 @@ import {
   launchedKernels,
   type IHighlight,
   type IMarked
-} from './selectionMarks';
+} from './regions/selectionMarks';
 import type { SideState } from './loader';
 import { lineRegions } from './lines';
 import { modesFor, type Mode } from './mode';
-import { assignBars, type IBar } from './linkBars';
-import { matchRegions, type IAnchor } from './regionAnchors';
-import { RegionIndex } from './regions';
+import { assignBars, type IBar } from './regions/linkBars';
+import { matchRegions, type IAnchor } from './regions/anchors';
+import { RegionIndex } from './regions/regions';
 import type { ArtifactResult } from './types';
 
 /** A text that a side shows, with its regions. */

@@ -6,9 +6,9 @@ import type { IText } from './comparison';
 import { setHighlight, linksField } from './editor/links';
 import { noteEffects } from './editor/notes';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
-import type { IHighlight } from './selectionMarks';
+import type { IHighlight } from './regions/selectionMarks';
 import type { INotes } from './notes';
-import type { IBar } from './linkBars';
+import type { IBar } from './regions/linkBars';
 
 /**
  * The library's own scan limit (500) turns a thousand lines with fifty changes into one change;

@@ -5,7 +5,7 @@ import { Problems } from '../panels/sidebar/problems';
 import { signalsOf, stateOf } from '../panels/sidebar/state';
 import type { IPartProps, ISidebarActions } from '../panels/sidebar/types';
 import { Tiers } from '../panels/sidebar/tiers';
-import { Variants } from '../panels/sidebar/variants';
+import { Variants } from '../panels/sidebar/variants/variants';
 import { Verdict } from '../panels/sidebar/verdict';
 import type { ViewTarget } from '../panels/views';
 import type { ISubjectModel } from '../interfaces/subject';

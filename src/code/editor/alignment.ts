@@ -1,8 +1,8 @@
 import type { EditorView } from '@codemirror/view';
 import type { IDisposable } from '@lumino/disposable';
 import type { Side } from '../artifacts';
-import type { IAnchor } from '../regionAnchors';
-import { spacerHeights, type IAnchorTops } from '../spacerHeights';
+import type { IAnchor } from '../regions/anchors';
+import { spacerHeights, type IAnchorTops } from '../regions/spacerHeights';
 import { currentSpacers, setSpacers, type ISpacer } from './spacers';
 
 /** Spacers within this many pixels of what they should be are left as they are. */

@@ -2,7 +2,7 @@ import type { Extension } from '@codemirror/state';
 import { gutter, GutterMarker, type EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { title } from '../describe';
-import type { IBar } from '../linkBars';
+import type { IBar } from '../regions/linkBars';
 import type { Region } from '../types';
 import { linksField, setLinks } from './links';
 

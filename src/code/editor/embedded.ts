@@ -10,7 +10,7 @@ import {
 import { jupyterHighlightStyle } from '@jupyterlab/codemirror';
 import { highlightTree } from '@lezer/highlight';
 import { embeddedSource } from '../embedded';
-import type { IKernelFold } from '../folds';
+import type { IKernelFold } from '../regions/folds';
 import { linksField, setLinks } from './links';
 
 /** Longer kernels stay a plain string: parsing them whole would be felt. */

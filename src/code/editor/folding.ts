@@ -11,7 +11,7 @@ import type { EditorState, Extension, StateEffect } from '@codemirror/state';
 import { keymap, type EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownEmptyIcon, caretRightIcon } from '@jupyterlab/ui-components';
-import type { IKernelFold } from '../folds';
+import type { IKernelFold } from '../regions/folds';
 import { linksField } from './links';
 import { formatCount } from '../../words/format';
 

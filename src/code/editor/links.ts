@@ -6,9 +6,9 @@ import {
   type Extension
 } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
-import type { IHighlight } from '../selectionMarks';
-import type { IBar } from '../linkBars';
-import { RegionIndex } from '../regions';
+import type { IHighlight } from '../regions/selectionMarks';
+import type { IBar } from '../regions/linkBars';
+import { RegionIndex } from '../regions/regions';
 import type { Region } from '../types';
 
 /**

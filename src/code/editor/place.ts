@@ -1,6 +1,6 @@
 import { BlockType, EditorView } from '@codemirror/view';
 import type { EditorState, StateEffect } from '@codemirror/state';
-import type { RegionIndex } from '../regions';
+import type { RegionIndex } from '../regions/regions';
 import { linksField } from './links';
 
 /**

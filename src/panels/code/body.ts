@@ -15,11 +15,11 @@ import {
   wrapping,
   type IEditorSetup
 } from '../../code/editor/setup';
-import type { IHighlight } from '../../code/selectionMarks';
+import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { SideState } from '../../code/loader';
 import { renderMessage } from '../common/states/message';
-import type { IBar } from '../../code/linkBars';
-import type { RegionIndex } from '../../code/regions';
+import type { IBar } from '../../code/regions/linkBars';
+import type { RegionIndex } from '../../code/regions/regions';
 import { NO_NOTES, type INotes } from '../../code/notes';
 import type { ArtifactResult } from '../../code/types';
 

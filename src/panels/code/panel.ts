@@ -14,7 +14,7 @@ import { embeddedKernels } from '../../code/editor/embedded';
 import { Languages } from '../../code/editor/languages';
 import type { IEditorSetup } from '../../code/editor/setup';
 import { Follower } from './follower';
-import type { IHighlight } from '../../code/selectionMarks';
+import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { SideState } from '../../code/loader';
 import type { Mode } from '../../code/mode';
 import { SIDES, Sides } from '../../code/sides';

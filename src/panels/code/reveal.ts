@@ -1,5 +1,5 @@
 import { EditorView } from '@codemirror/view';
-import type { IHighlight } from '../../code/selectionMarks';
+import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { Region } from '../../code/types';
 
 /**

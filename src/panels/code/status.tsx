@@ -6,7 +6,7 @@ import { kindTitle } from '../../words/steps';
 import type { Side } from '../../code/artifacts';
 import type { ICursorCosts } from '../../code/costs';
 import { kindLabel, shortList, title } from '../../code/describe';
-import type { IHighlight } from '../../code/selectionMarks';
+import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { ISubjectModel, Region, SourceLine } from '../../code/types';
 
 /** What fits into one slim line. */

@@ -12,7 +12,7 @@ import {
 } from '../../code/editor/place';
 import type { IEditorSetup } from '../../code/editor/setup';
 import { Goal } from './goal';
-import type { IHighlight } from '../../code/selectionMarks';
+import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { SideState } from '../../code/loader';
 import type { Mode } from '../../code/mode';
 import type { INotes } from '../../code/notes';

@@ -1,4 +1,4 @@
-import { heaviestChain } from '../../code/regionAnchors';
+import { heaviestChain } from '../../code/regions/anchors';
 import type { Step } from '../../protocol/types';
 
 /**

@@ -1,5 +1,5 @@
 """What the kernel answers about a report, kept for the front end, which reads the same from the
-report's file (``tests/ts/file.spec.ts``)."""
+report's file (``tests/ts/model/file.spec.ts``)."""
 
 from __future__ import annotations
 

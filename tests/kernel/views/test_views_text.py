@@ -119,7 +119,7 @@ def test_what_the_cell_compiled_stands_apart() -> None:
 
 
 def test_figures_are_those_of_the_panel() -> None:
-    """``tests/ts/format.spec.ts`` tests the panel with the same file."""
+    """``tests/ts/words/format.spec.ts`` tests the panel with the same file."""
     cases = json.loads(FORMATS.read_text())
     assert {time_us: units.duration(time_us) for time_us, _ in cases["durations"]} == dict(
         cases["durations"]

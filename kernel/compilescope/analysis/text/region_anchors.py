@@ -2,7 +2,7 @@
 
 What is equal follows from the keys, which `analysis.wrapper.launch_pairs` makes agree. This is no
 diff: the lines of a Python and a C++ wrapper have nothing in common. The panel aligns any two texts
-of a report, also without a kernel, so it does the same in ``src/code/regionAnchors.ts``;
+of a report, also without a kernel, so it does the same in ``src/code/regions/anchors.ts``;
 ``tests/data/anchors.json`` tests both.
 """
 

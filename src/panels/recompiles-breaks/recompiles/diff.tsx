@@ -5,7 +5,7 @@ import type { ArtifactResult } from '../../../protocol/types';
 import { lineCount } from '../../../code/comparison';
 import { DiffBody } from '../../../code/diff';
 import { Languages } from '../../../code/editor/languages';
-import { RegionIndex } from '../../../code/regions';
+import { RegionIndex } from '../../../code/regions/regions';
 import { useWidth } from '../../common';
 import type { IViewContext } from '../../views';
 import { formatCount } from '../../../words/format';

@@ -1,0 +1,21 @@
+import * as React from 'react';
+import { isSameVariant } from '../../../model/variants';
+import type { IPartProps } from '../types';
+
+/**
+ * Below `cpp_wrapper`: that a flip shows its code at once, where it does.
+ */
+export function Ready({ state, trans }: IPartProps): JSX.Element | null {
+  const { report, requested } = state;
+  const other = { ...requested, cpp_wrapper: !requested.cpp_wrapper };
+  if (!report?.ready.some(variant => isSameVariant(variant, other))) {
+    return null;
+  }
+  return (
+    <p className="jp-Compilescope-ready">
+      {other.cpp_wrapper
+        ? trans.__('The code of the C++ wrapper is ready')
+        : trans.__('The code of the Python wrapper is ready')}
+    </p>
+  );
+}

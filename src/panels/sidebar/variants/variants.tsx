@@ -1,0 +1,293 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { isOnlyForTargets } from '../../../model/variants';
+import type { VariantSummary } from '../../../protocol/types';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatSeconds
+} from '../../../words/format';
+import { speedupClass } from '../../common/speedup';
+import { Processes } from './processes';
+import { Section } from '../section';
+import { Checked, Estimated, title, wasChecked } from './targetCells';
+import type { IPartProps } from '../types';
+import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
+import { TableHead } from '../../common/tables/figures';
+import { TABLES } from '../../../words/tables';
+
+/**
+ * A title of more letters has a line of its own where the sidebar is narrow.
+ */
+const LONG = 14;
+
+/**
+ * The style sheet aligns these columns.
+ */
+const TEXT = { isNumber: false };
+
+/**
+ * Modifiers of the table for the columns in which no variant has a value.
+ */
+function empty(
+  variants: readonly VariantSummary[],
+  isEstimated: boolean
+): string[] {
+  const values: Record<string, (variant: VariantSummary) => boolean> = {
+    times: ({ median_us }) => isEstimated || median_us !== null,
+    speedups: ({ speedup }) => speedup !== null,
+    compiles: ({ compile_s }) => compile_s !== null,
+    checks: ({ accurate, target }) =>
+      accurate !== null || (target !== null && wasChecked(target))
+  };
+  return Object.entries(values)
+    .filter(([, has]) => !variants.some(has))
+    .map(([column]) => `jp-mod-no-${column}`);
+}
+
+/**
+ * The variants and what was measured of them; the processes of a trace.
+ */
+export function Variants({
+  state,
+  actions,
+  trans
+}: IPartProps): JSX.Element | null {
+  const variants = state.report?.variants ?? [];
+  const trace = state.report?.trace;
+  if (trace) {
+    return (
+      <Processes
+        processes={trace.processes}
+        onShow={actions.showVariant}
+        trans={trans}
+      />
+    );
+  }
+  const isEstimated = isOnlyForTargets(variants);
+  const { left, right } = state.sides;
+  const overview = state.report?.overview;
+  const titles = new Map(
+    [...(overview?.results ?? []), ...(overview?.targets ?? [])].map(result => [
+      result.variant,
+      result.title
+    ])
+  );
+  return (
+    <Section name="variants" title={trans.__('Variants')}>
+      <table
+        className={[
+          'jp-Compilescope-variants',
+          ...empty(variants, isEstimated)
+        ].join(' ')}
+      >
+        <TableHead
+          heads={declaredHeads('variants', trans, {
+            median: !isEstimated && TEXT,
+            interval: false,
+            estimated: isEstimated && TEXT,
+            speedup: TEXT,
+            host: false,
+            device: false,
+            samples: false,
+            calls: false,
+            warmup: false,
+            compile: TEXT,
+            accurate: {
+              label: (
+                <>
+                  <span aria-hidden="true">✓</span>
+                  <span className="jp-Compilescope-hidden">
+                    {TABLES.variants(trans).accurate.title}
+                  </span>
+                </>
+              )
+            }
+          })}
+        />
+        <tbody>
+          {variants.map(variant => {
+            const title = titles.get(variant.name) ?? variant.name;
+            return (
+              <Row
+                key={variant.name}
+                variant={variant}
+                title={title}
+                isEstimated={isEstimated}
+                isLong={!isEstimated && title.length > LONG}
+                side={
+                  variant.name === left
+                    ? trans.__('left')
+                    : variant.name === right
+                      ? trans.__('right')
+                      : ''
+                }
+                onShow={actions.showVariant}
+                trans={trans}
+              />
+            );
+          })}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Row(props: {
+  variant: VariantSummary;
+
+  /**
+   * What the Overview calls it.
+   */
+  title: string;
+
+  /**
+   * Whether its title has a line of its own where the sidebar is narrow.
+   */
+  isLong: boolean;
+
+  /**
+   * Whether the column of times holds estimates, and no measurement.
+   */
+  isEstimated: boolean;
+  side: string;
+  onShow: (name: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { variant, isEstimated, side, trans } = props;
+  const { median_us, interval_us, speedup, compile_s, accurate } = variant;
+  const { target } = variant;
+  const isEager = variant.requested.backend === null;
+  const recompiles = variant.compilations.length;
+  const time = (
+    <td title={interval_us ? formatInterval(interval_us) : undefined}>
+      {target && isEstimated ? (
+        <Estimated target={target} trans={trans} />
+      ) : median_us === null ? (
+        <None />
+      ) : (
+        formatMicroseconds(median_us)
+      )}
+      {interval_us && (
+        <span className="jp-Compilescope-interval">
+          {formatInterval(interval_us)}
+        </span>
+      )}
+    </td>
+  );
+  return (
+    <tr
+      className={`jp-mod-${variant.stage}${props.isLong ? ' jp-mod-long' : ''}`}
+    >
+      <DeclaredCells
+        table="variants"
+        trans={trans}
+        cells={{
+          variant: (
+            <th scope="row">
+              <button
+                type="button"
+                className="jp-Compilescope-link"
+                title={
+                  side
+                    ? trans.__('%1: shown on the %2', variant.name, side)
+                    : trans.__('Show the code of %1', variant.name)
+                }
+                onClick={() => props.onShow(variant.name)}
+              >
+                {props.title}
+              </button>
+              {target && !props.title.includes(target.title) && (
+                <span
+                  className="jp-Compilescope-targetName"
+                  title={trans.__(
+                    'The code is for %1; nothing runs on it',
+                    title(target)
+                  )}
+                >
+                  {target.title}
+                </span>
+              )}
+              {target && !isEstimated && (
+                <Estimated target={target} trans={trans} />
+              )}
+              <span className="jp-Compilescope-stage">
+                {/* Its name, by which pickers and code call it. */}
+                {props.title !== variant.name && (
+                  <>
+                    <code>{variant.name}</code>
+                    {' · '}
+                  </>
+                )}
+                {/* A file of an earlier version has no words. */}
+                {variant.stage_words || variant.stage}
+                {recompiles > 1 &&
+                  ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
+              </span>
+            </th>
+          ),
+          median: !isEstimated && time,
+          interval: false,
+          estimated: isEstimated && time,
+          speedup: (
+            <td
+              className={isEager ? undefined : speedupClass(speedup)}
+              title={speedup?.detail}
+            >
+              {isEager ? (
+                <span className="jp-Compilescope-muted">
+                  {trans.__('baseline')}
+                </span>
+              ) : (
+                (speedup?.text ?? <None />)
+              )}
+            </td>
+          ),
+          host: false,
+          device: false,
+          samples: false,
+          calls: false,
+          warmup: false,
+          compile: (
+            <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
+          ),
+          accurate: (
+            <td>
+              {target && accurate === null ? (
+                <Checked target={target} trans={trans} />
+              ) : accurate === null ? (
+                <None />
+              ) : accurate ? (
+                <span
+                  className="jp-mod-ok"
+                  title={trans.__('Same result as eager')}
+                >
+                  <span aria-hidden="true">✓</span>
+                  <span className="jp-Compilescope-hidden">
+                    {trans.__('yes')}
+                  </span>
+                </span>
+              ) : (
+                <span
+                  className="jp-mod-bad"
+                  title={trans.__(
+                    'Differs from eager by more than the tolerance'
+                  )}
+                >
+                  <span aria-hidden="true">✗</span>
+                  <span className="jp-Compilescope-hidden">
+                    {trans.__('no')}
+                  </span>
+                </span>
+              )}
+            </td>
+          )
+        }}
+      />
+    </tr>
+  );
+}
+
+function None(): JSX.Element {
+  return <span className="jp-Compilescope-muted">–</span>;
+}

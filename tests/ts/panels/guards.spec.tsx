@@ -1,0 +1,513 @@
+import { act } from 'react';
+import { GuardsView } from '../../../src/panels/guards';
+import { DEFAULT_OPTIONS, filterOf } from '../../../src/panels/guards/filter';
+import {
+  arrange,
+  depthFor,
+  entriesOf,
+  flatten,
+  groupsOf,
+  pathTo,
+  prune,
+  treeOf
+} from '../../../src/panels/guards/rows';
+import { summarize } from '../../../src/panels/guards/totals';
+import { Tries } from '../../../src/panels/guards/tries';
+import { problem, RequestError } from '../../../src/protocol/client';
+import type {
+  Compilation,
+  GuardOutcome,
+  WhatIfResult
+} from '../../../src/protocol/types';
+import { guardOf, managerOf, manyGuards } from './guardSupport';
+import { fullCompilation, linked, selection } from '../support/structs';
+import {
+  contextOf,
+  drawn,
+  HOSTILE,
+  ViewModel,
+  viewStage
+} from '../support/views';
+import { nameOf } from '../../../src/words/arguments';
+
+const TREE = [
+  managerOf({ kind: 'RootGuardManager', cost_ns: 100, fails: 4 }),
+  managerOf({ source: "L['x']", parent: 0, cost_ns: 20, fails: 1 }),
+  managerOf({ source: "L['self']", parent: 0, cost_ns: 60, fails: 3 }),
+  managerOf({ source: "L['self'].w", parent: 2, cost_ns: 50, fails: 3 })
+];
+const GUARDS = [
+  guardOf({ expression: 'x', manager: 1, cost_ns: 10, failed: true }),
+  guardOf({ expression: 'global', manager: 0, cost_ns: 5, source: '' }),
+  guardOf({
+    expression: 'w',
+    manager: 3,
+    cost_ns: 40,
+    source: "L['self'].w",
+    language: 'python',
+    failed: true
+  }),
+  guardOf({ expression: 'lost', source: '' })
+];
+
+describe('the rows of guards', () => {
+  const entries = entriesOf(GUARDS);
+  const names = (branches: ReturnType<typeof treeOf>) =>
+    flatten(branches, () => true).map(({ level, content }) =>
+      [
+        level,
+        content.kind === 'guard'
+          ? content.entry.guard.expression
+          : content.branch.source
+      ].join(' ')
+    );
+
+  it('are torch’s tree, and what has no place in it', () => {
+    expect(names(treeOf(entries, TREE))).toEqual([
+      '1 ',
+      '2 global',
+      "2 L['x']",
+      '3 x',
+      "2 L['self']",
+      "3 L['self'].w",
+      '4 w',
+      '1 ',
+      '2 lost'
+    ]);
+  });
+
+  it('are shown of a tree with a circle too', () => {
+    const circle = TREE.map((manager, index) => ({
+      ...manager,
+      parent: (index + 1) % TREE.length
+    }));
+    const found = entriesOf(GUARDS);
+    expect(flatten(treeOf(found, circle), () => true).length).toBeGreaterThan(
+      GUARDS.length
+    );
+  });
+
+  it('know what is below them', () => {
+    const [root, homeless] = treeOf(entries, TREE);
+    expect([root.count, root.cost, root.fails]).toEqual([3, 100, 4]);
+    expect(homeless.count).toBe(1);
+  });
+
+  it('say their place among their siblings', () => {
+    const items = flatten(treeOf(entries, TREE), () => true);
+    const places = items.map(item => `${item.place}/${item.siblings}`);
+    expect(places.slice(0, 4)).toEqual(['1/2', '1/3', '2/3', '1/1']);
+  });
+
+  it('keep what stands over the guards that a filter leaves', () => {
+    const left = prune(treeOf(entries, TREE), e => e.guard.expression === 'w');
+    expect(names(left)).toEqual(['1 ', "2 L['self']", "3 L['self'].w", '4 w']);
+    expect(left[0].count).toBe(1);
+  });
+
+  it('put the costliest first', () => {
+    const ordered = arrange(treeOf(entries, TREE), 'cost');
+    expect(names(ordered).slice(0, 5)).toEqual([
+      '1 ',
+      '2 global',
+      "2 L['self']",
+      "3 L['self'].w",
+      '4 w'
+    ]);
+  });
+
+  it('are grouped by source', () => {
+    const groups = groupsOf(entries);
+    expect(groups.map(branch => [branch.source, branch.count])).toEqual([
+      ["L['x']", 1],
+      ['', 2],
+      ["L['self'].w", 1]
+    ]);
+    expect(groups[1].cost).toBe(5);
+  });
+
+  it('lead to a guard', () => {
+    expect(pathTo(treeOf(entries, TREE), 2)).toEqual(['m0', 'm2', 'm3']);
+    expect(pathTo(treeOf(entries, TREE), 99)).toEqual([]);
+  });
+
+  it('are unfolded as far as has room', () => {
+    const many = manyGuards(5000);
+    const tree = treeOf(entriesOf(many.guards), many.guard_tree);
+    expect(depthFor(tree, 200)).toBe(1);
+    expect(depthFor(treeOf(entries, TREE), 200)).toBe(3);
+  });
+});
+
+describe('the filter of guards', () => {
+  const shownNames = (change: Partial<typeof DEFAULT_OPTIONS>) =>
+    entriesOf(GUARDS)
+      .filter(filterOf({ ...DEFAULT_OPTIONS, ...change }, g => g === GUARDS[0]))
+      .map(entry => entry.guard.expression);
+
+  it('looks for all words, anywhere', () => {
+    expect(shownNames({ text: "SELF'].W tensor" })).toEqual(['w']);
+  });
+
+  it('knows languages, failures and the selection', () => {
+    expect(shownNames({ language: 'python' })).toEqual(['w']);
+    expect(shownNames({ failing: true })).toEqual(['x', 'w']);
+    expect(shownNames({ selected: true })).toEqual(['x']);
+  });
+});
+
+describe('summarize', () => {
+  it('takes the cost of the tree, and the share of the costliest', () => {
+    const summary = summarize(
+      fullCompilation({ guards: GUARDS, guard_tree: TREE })
+    );
+    expect(summary).toMatchObject({
+      count: 4,
+      python: 1,
+      cost: 100,
+      costliest: { count: 1, share: 0.4 },
+      counted: true,
+      failing: 1
+    });
+  });
+
+  it('has no cost where nothing was measured', () => {
+    const summary = summarize(fullCompilation({ guards: [guardOf()] }));
+    expect(summary).toMatchObject({
+      cost: null,
+      costliest: null,
+      counted: false
+    });
+  });
+});
+
+describe('Tries', () => {
+  it('keeps the last first, each arguments once, and answers to their try', () => {
+    const tries = new Tries(() => undefined);
+    const answer = tries.add('python', 'x');
+    tries.add('python', 'y');
+    tries.add('python', 'x[:2]');
+    answer({ result: null, problem: problem({ what: 'no' }) });
+    expect(tries.all.map(attempt => attempt.args)).toEqual(['x[:2]', 'y', 'x']);
+    expect(tries.all[2].problem!.what).toBe('no');
+    tries.add('python', 'x');
+    expect(tries.all.map(attempt => attempt.args)).toEqual(['x', 'x[:2]', 'y']);
+    for (let index = 0; index < 40; index++) {
+      tries.add('python', `${index}`);
+    }
+    expect(tries.all).toHaveLength(20);
+  });
+});
+
+describe('GuardsView', () => {
+  let model: ViewModel & { whatIf: jest.Mock };
+  let view: GuardsView;
+  let context: ReturnType<typeof contextOf>;
+  let height: jest.SpyInstance;
+
+  const { all, attach, click, remove } = viewStage();
+  const rows = () => all('.jp-Compilescope-tableRow').map(e => e.textContent);
+  const choose = async (label: string, value: string) => {
+    const field = all('label').find(element =>
+      element.textContent!.startsWith(label)
+    );
+    const select = field!.querySelector('select')!;
+    await act(async () => {
+      select.value = value;
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await drawn();
+  };
+  const type = (input: HTMLInputElement, text: string) =>
+    act(async () => {
+      Object.getOwnPropertyDescriptor(
+        HTMLInputElement.prototype,
+        'value'
+      )!.set!.call(input, text);
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+  const ask = async (args: string) => {
+    const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
+    await type(input, args);
+    await act(async () => {
+      input.form!.dispatchEvent(
+        new Event('submit', { bubbles: true, cancelable: true })
+      );
+    });
+    await drawn();
+  };
+
+  async function show(compilation: Compilation): Promise<void> {
+    model.getCompilation.mockResolvedValue(compilation);
+    view = new GuardsView(context);
+    await attach(view);
+  }
+
+  beforeEach(() => {
+    height = jest
+      .spyOn(Element.prototype, 'clientHeight', 'get')
+      .mockReturnValue(480);
+    model = Object.assign(new ViewModel(), { whatIf: jest.fn() });
+    context = contextOf(model);
+  });
+  afterEach(() => {
+    remove();
+    height.mockRestore();
+  });
+
+  it('begins with what would make the call recompile', async () => {
+    const inputs = Array.from({ length: 10 }, (_, guard) => ({
+      name: `x${guard}`,
+      requirement: 'float32[8]',
+      guard,
+      failed: guard === 0
+    }));
+    const group = { name: '2 weights', requirement: 'the same', guard: null };
+    const { guards } = manyGuards(10);
+    await show(
+      fullCompilation({
+        guards,
+        conditions: [...inputs, { ...group, failed: false }]
+      })
+    );
+    const [answer] = all('.jp-Compilescope-guardAnswer');
+    const names = () =>
+      [...answer.querySelectorAll('dt')].map(element => element.textContent);
+    expect(names()).toEqual([
+      ...inputs.slice(0, 8).map(({ name }) => name),
+      '2 weights'
+    ]);
+    expect(answer.querySelector('dd')!.textContent).toBe(
+      'float32[8]has failed'
+    );
+    await click([...answer.querySelectorAll('button')].at(-1)!);
+    expect(names()).toHaveLength(11);
+    await click(answer.querySelectorAll('dt button')[3]);
+    expect(all('.jp-Compilescope-guardDetails')[0].textContent).toContain(
+      guards[3].expression
+    );
+  });
+
+  it('draws what is in sight of 5,000 guards', async () => {
+    await show(manyGuards(5000));
+    expect(model.getCompilation).toHaveBeenCalledWith('python', '0/0', [
+      'guards'
+    ]);
+    expect(view.node.textContent).toContain('5,000 guards');
+    expect(all('[role=treeitem]').length).toBeLessThan(60);
+    await choose('Show as', 'table');
+    const [grid] = all('[role=grid]');
+    expect(grid.getAttribute('aria-rowcount')).toBe('5001');
+    expect(rows().length).toBeLessThan(60);
+  });
+
+  it('chooses a guard: its line is selected, and all about it shown', async () => {
+    await show(manyGuards(10));
+    await click(
+      all('[role=treeitem]').find(e =>
+        e.textContent!.includes('layers.0.weight')
+      )!
+    );
+    expect(model.select).toHaveBeenCalledWith({
+      source: { file: '/tmp/ipykernel_1/1.py', line: 1 },
+      origin: view
+    });
+    const [details] = all('.jp-Compilescope-guardDetails');
+    expect(details.textContent).toContain('GetAttrGuardAccessor(0)');
+    expect(details.textContent).toContain('checked in C++');
+  });
+
+  it('marks what comes from the selected line, and shows only that', async () => {
+    await show(manyGuards(40));
+    const why = () =>
+      all('label').find(e => e.textContent!.startsWith('Selected line only'))!
+        .title;
+    expect(why()).toContain('No line is selected');
+    model.selection = selection({
+      source: { file: '/tmp/ipykernel_1/1.py', line: 9999 }
+    });
+    model.selectionChanged.emit();
+    await drawn();
+    expect(why()).toBe('No guard comes from the selected line');
+    model.selection = selection({
+      source: { file: '/tmp/ipykernel_1/1.py', line: 3 }
+    });
+    model.selectionChanged.emit();
+    await drawn();
+    const [check] = all('label').filter(e =>
+      e.textContent!.startsWith('Selected line only (6)')
+    );
+    expect(all('.jp-mod-marked')).toHaveLength(2);
+    await click(check.querySelector('input')!);
+    expect(all('[role=treeitem][aria-level="3"]')).toHaveLength(6);
+  });
+
+  it('brings what a selection elsewhere means into sight', async () => {
+    await show(
+      fullCompilation({
+        guards: Array.from({ length: 900 }, (_, index) =>
+          guardOf({
+            expression: `g${index}`,
+            origin: { file: 'a.py', line: index, function: '', code: '' }
+          })
+        )
+      })
+    );
+    await choose('Show as', 'table');
+    const scrollTo = jest.fn();
+    const [grid] = all('[role=grid]');
+    grid.scrollTo = scrollTo;
+    Object.defineProperty(grid, 'scrollHeight', { value: 900 * 24 });
+    model.linked = linked({ sources: [{ file: 'a.py', line: 600 }] });
+    model.linkedChanged.emit();
+    await drawn();
+    expect(scrollTo).toHaveBeenCalled();
+    expect(scrollTo.mock.calls[0][0].top).toBeGreaterThan(500 * 24);
+  });
+
+  it('flags what is checked in Python, with why', async () => {
+    await show(
+      fullCompilation({
+        guards: [guardOf({ language: 'python', why: 'A lambda.' })]
+      })
+    );
+    const [badge] = all('.jp-Compilescope-tree .jp-Compilescope-badge');
+    expect(badge.textContent).toBe('Python');
+    expect(badge.title).toContain('GIL');
+    expect(badge.title).toContain('A lambda.');
+  });
+
+  it('says where torch has no text for a guard', async () => {
+    await show(fullCompilation({ guards: [guardOf({ expression: '' })] }));
+    const [absent] = all('.jp-Compilescope-tree .jp-Compilescope-absent');
+    expect(absent.title).toContain('no text');
+  });
+
+  it('says why there are none', async () => {
+    await show(
+      fullCompilation({ absent: { guards: 'the frame was skipped' } })
+    );
+    expect(view.node.textContent).toContain('the frame was skipped');
+  });
+
+  const failing: GuardOutcome = {
+    compilation: '0/1',
+    passes: false,
+    guard: guardOf({ expression: HOSTILE }),
+    place: 4,
+    expected: '8',
+    actual: '2',
+    message: 'size mismatch'
+  };
+  const whatIfOf = (change: Partial<WhatIfResult> = {}): WhatIfResult => ({
+    arguments: ['x: float32[2] cpu'],
+    verdict: 'recompile',
+    title: 'Recompiles',
+    text: 'No compilation matches; this call would recompile.',
+    reuses: '',
+    outcomes: [failing],
+    why: '',
+    ...change
+  });
+
+  it('asks what would happen, and goes to the guard that fails', async () => {
+    await show(manyGuards(40));
+    model.whatIf.mockResolvedValue(whatIfOf());
+    await ask(' x[:2] ');
+    expect(model.whatIf).toHaveBeenCalledWith('python', 'x[:2]');
+    const [answer] = all('.jp-Compilescope-answer');
+    expect(answer.textContent).toContain('Recompiles');
+    expect(all('td').map(element => element.textContent)).toEqual([
+      HOSTILE,
+      '8',
+      '2'
+    ]);
+    expect(all('img')).toEqual([]);
+    model.getCompilation.mockResolvedValue({ ...manyGuards(40), id: '0/1' });
+    await click(answer.querySelector('td button')!);
+    expect(model.compilation).toBe('0/1');
+    model.compilationChanged.emit();
+    await drawn();
+    expect(all('[aria-selected=true]')[0].textContent).toContain(
+      'layers.2.weight'
+    );
+  });
+
+  it.each([
+    ['reuse', 'good'],
+    ['recompile', 'warning'],
+    ['limit', 'error'],
+    ['eager', 'warning'],
+    ['error', 'error'],
+    ['unknown', 'info']
+  ] as const)(
+    'shows the verdict %s as the kernel words it',
+    async (verdict, kind) => {
+      await show(manyGuards(4));
+      model.whatIf.mockResolvedValue(
+        whatIfOf({
+          verdict,
+          title: 'A title',
+          text: 'A sentence.',
+          why: 'A reason.'
+        })
+      );
+      await ask('x');
+      const [title] = all('.jp-Compilescope-answer .jp-Compilescope-badge');
+      expect(title.className).toContain(`jp-mod-${kind}`);
+      expect(all('.jp-Compilescope-answer p').map(p => p.textContent)).toEqual([
+        'A title A sentence.',
+        'A reason.',
+        'Called with x: float32[2] cpu'
+      ]);
+    }
+  );
+
+  it('shows an error of the expression as one, and keeps earlier tries', async () => {
+    await show(manyGuards(4));
+    model.whatIf.mockResolvedValueOnce(whatIfOf());
+    await ask('x');
+    model.whatIf.mockRejectedValueOnce(
+      new RequestError(problem({ what: 'y is not in the notebook.' }), 'reply')
+    );
+    await ask('y');
+    expect(all('.jp-Compilescope-answer')[0].textContent).toContain(
+      'y is not in the notebook.'
+    );
+    const [earlier] = all('.jp-Compilescope-earlier');
+    expect(earlier.textContent).toContain('1 earlier try');
+    expect(earlier.textContent).toContain('Recompiles');
+  });
+
+  it('takes the text that is selected in the notebook', async () => {
+    (context as { selectedText?: () => string }).selectedText = () =>
+      'batch[:2],\n  rate';
+    await show(manyGuards(4));
+    const button = all('button').find(
+      element => element.textContent === 'Use the selection'
+    );
+    await click(button!);
+    const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
+    expect(input.value).toBe('batch[:2], rate');
+    await click(all('.jp-Compilescope-argument')[0]);
+    expect(input.value).toBe('batch[:2], rate, x');
+  });
+
+  it('cannot ask in a report from a file, and says so', async () => {
+    model.isLive = false;
+    await show(manyGuards(4));
+    const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
+    expect(input.disabled).toBe(true);
+    expect(view.node.textContent).toContain('it is not connected');
+  });
+});
+
+describe('nameOf', () => {
+  it('is the name before the type', () => {
+    expect(['x: float32[4] cpu', '2.0', "'a: b'"].map(nameOf)).toEqual([
+      'x',
+      '',
+      ''
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+import { firstSentences } from '../../../../src/panels/overview/suggestions';
+import { FULL, overviewStage } from './overviewSupport';
+
+describe('What the Overview suggests to change', () => {
+  let page: ReturnType<typeof overviewStage>;
+
+  beforeEach(() => {
+    page = overviewStage();
+  });
+
+  afterEach(() => page.remove());
+
+  it('tries what is a setting, and says where other code belongs', () => {
+    const context = page.drawOverview(FULL);
+    const [graphs, , size] = FULL.suggestions!;
+    page.click(page.button('Try it'));
+    expect(page.onTry).toHaveBeenLastCalledWith(graphs.requested);
+    page.click(page.button('Try dynamic=True'));
+    expect(page.onTry).toHaveBeenLastCalledWith(size.requested);
+    expect(page.text()).toContain(
+      'Paste the code before the call (cell line 13).'
+    );
+    const shown = page
+      .all('.jp-Compilescope-do button')
+      .filter(element => element.textContent === 'Show');
+    page.click(shown[0]);
+    expect(context.open).toHaveBeenLastCalledWith('verdict');
+    page.click(shown[1]);
+    expect(page.model.showVariant).toHaveBeenLastCalledWith('cpp');
+    expect(context.open).toHaveBeenLastCalledWith('changes');
+    page.click(shown[2]);
+    expect(context.open).toHaveBeenLastCalledWith('recompiles');
+    expect([page.model.variant, page.model.compilation]).toEqual([
+      'in the cell',
+      '0/2'
+    ]);
+  });
+
+  it('tries by a study what no variant can have', () => {
+    const blocks = { ...FULL.suggestions![1], study: 'blocks', of: 'python' };
+    page.drawOverview({ ...FULL, suggestions: [blocks] });
+    page.click(page.button('Try it'));
+    expect(page.model.startStudies).toHaveBeenLastCalledWith(
+      ['blocks'],
+      ['python']
+    );
+    page.model.isLive = false;
+    page.drawOverview({ ...FULL, suggestions: [blocks] });
+    expect(() => page.button('Try it')).toThrow();
+  });
+
+  it('shows code in what to change as code, fenced or not', () => {
+    const first = FULL.suggestions![0];
+    const what =
+      'Register it:\n```python\n@op.register_fake\ndef _(x): ...\n```';
+    page.drawOverview({
+      ...FULL,
+      suggestions: [{ ...first, what, why: 'Use `op`.' }]
+    });
+    const [item] = page.all('.jp-Compilescope-overviewWhat');
+    expect(item.textContent).not.toContain('`');
+    const code = [...item.querySelectorAll('code')].map(
+      element => element.textContent
+    );
+    expect(code).toEqual(['@op.register_fake\ndef _(x): ...', 'op']);
+  });
+
+  it('cuts no reason within a sentence', () => {
+    const hint =
+      'Set `a.b = True`, e.g. before. Write it. Or report it to torch.';
+    expect(firstSentences(hint, 500)).toBe(hint);
+    expect(firstSentences(hint, 45)).toBe(
+      'Set `a.b = True`, e.g. before. Write it.'
+    );
+    expect(firstSentences(hint, 3)).toBe('Set `a.b = True`, e.g. before.');
+    expect(firstSentences('', 3)).toBe('');
+  });
+});
