@@ -21,7 +21,7 @@ from ..torch_api.process.devices import settle
 from ..torch_api.trace.aot_compiled import AotCompiled, events
 from ..torch_api.trace.compiled_callable import place_of
 from .build import Built
-from .call_result import outcome_of
+from .comparison.call_result import outcome_of
 from .subject_error import CALL_ERRORS
 
 

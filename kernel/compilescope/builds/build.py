@@ -43,7 +43,7 @@ from ..torch_api.process.devices import settle
 from ..torch_api.trace.artifact_names import KERNEL_LOAD
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.spans import timed
-from .call_result import Outcome, outcome_of
+from .comparison.call_result import Outcome, outcome_of
 from .cuda_graph_counts import predict_outcome
 from .requested_effective import effects_of
 from .sources import PASSES

@@ -27,13 +27,13 @@ from ..torch_api.process import caches
 from .aot_compiled import COMPILED_BEFORE
 from .build import Built, build
 from .built_variants import COMPILES_NOTHING, EAGER, BuiltVariants
-from .call_result import outcome_of, with_changes
-from .compare_with_eager import Reference, mismatch
+from .comparison.call_result import outcome_of, with_changes
+from .comparison.compare_with_eager import Reference, mismatch
+from .comparison.rank_agreement import ALONE, RankAgreement
+from .comparison.repeatable_state import State
 from .compile_warnings import consumed_generator, remarks
 from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .kernel_first_runs import add_first_runs
-from .rank_agreement import ALONE, RankAgreement
-from .repeatable_state import State
 from .subject_error import CALL_ERRORS, SubjectError
 from .warm_rebuild import add_warm, rebuild
 

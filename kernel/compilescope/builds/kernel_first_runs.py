@@ -16,8 +16,8 @@ from ..torch_api.failures import failures
 from ..torch_api.kernels import loading
 from ..torch_api.process import caches
 from .build import Built
-from .call_result import outcome_of
-from .rank_agreement import ALONE, RankAgreement
+from .comparison.call_result import outcome_of
+from .comparison.rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS
 
 _NO_LATER = "The call could not be made a second time: {}"

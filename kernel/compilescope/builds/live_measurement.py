@@ -18,9 +18,9 @@ from ..progress.progress import Cancelled, Monitor
 from ..report import Timing
 from ..torch_api.failures import failures
 from .built_variants import EAGER, BuiltVariants
+from .comparison.repeatable_state import State
 from .measurement_state import MeasurementProgress, MeasurementState, Series
 from .recompiling_calls import RecompilingCalls
-from .repeatable_state import State
 from .subject_error import CALL_ERRORS
 
 TICK_S = 0.5

@@ -18,7 +18,7 @@ from ..report import Timing
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, given_by
 from ..torch_api.dynamo.process_state import begin
-from .call_result import outcome_of
+from .comparison.call_result import outcome_of
 from .subject_error import CALL_ERRORS
 
 _CALLS = 6

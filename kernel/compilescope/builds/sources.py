@@ -28,7 +28,7 @@ from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, collecting_skips
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import collecting_warnings
-from ..torch_api.inductor.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
+from ..torch_api.inductor.wrappers.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.shown_ids import shown
 from .capture_graphs import Captured

@@ -26,7 +26,7 @@ from ..torch_api.failures import failures
 from ..torch_api.process import caches
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.spans import timed
-from .call_result import outcome_of
+from .comparison.call_result import outcome_of
 from .subject_error import CALL_ERRORS
 
 FAILED = "Compiling again with warm caches failed: {}"

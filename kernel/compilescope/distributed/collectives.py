@@ -11,7 +11,7 @@ from typing import Any
 
 from torch.profiler import ProfilerActivity, profile
 
-from ..builds.call_result import outcome_of
+from ..builds.comparison.call_result import outcome_of
 from ..isolation.own_backward import Backward
 from ..report import Collective
 

@@ -38,7 +38,7 @@ class OutOfStep(Exception):  # noqa: N818 - the error is another
 
 
 class Votes:
-    """Decides as `builds.rank_agreement.RankAgreement` says.
+    """Decides as `builds.comparison.rank_agreement.RankAgreement` says.
 
     Parameters
     ----------

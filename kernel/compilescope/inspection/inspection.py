@@ -15,10 +15,10 @@ from ..builds.aot_compiled import (
 )
 from ..builds.build_and_time import build_variants
 from ..builds.built_variants import EAGER, BuiltVariants
+from ..builds.comparison.rank_agreement import ALONE, RankAgreement
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
-from ..builds.rank_agreement import ALONE, RankAgreement
 from ..guards.evaluate_guards import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from ..builds.build import Built
-from ..builds.call_result import outcome_of, with_changes
-from ..builds.compare_with_eager import Reference, is_mismatch, mismatch
+from ..builds.comparison.call_result import outcome_of, with_changes
+from ..builds.comparison.compare_with_eager import Reference, is_mismatch, mismatch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..report.variant import Variant

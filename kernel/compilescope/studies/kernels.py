@@ -13,7 +13,7 @@ import msgspec
 
 from ..analysis.wrapper.split import split
 from ..builds.build import Built
-from ..builds.call_result import outcome_of
+from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.kernel_launches import Graph, graphs_of
 from ..measure.kernel_report import Measured, Patterns, Runs, artifact_of, fill, learn_patterns

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from ..builds.call_result import outcome_of
+from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..measure.garbage_collection import gc_disabled

@@ -15,7 +15,7 @@ from ..analysis.wrapper.regions import scan, to_regions
 from ..analysis.wrapper.step_kinds import Artifact
 from ..analysis.wrapper.steps import starts_inside, steps_of
 from ..report import Step
-from ..torch_api.inductor import marked_wrappers
+from ..torch_api.inductor.wrappers import marked_wrappers
 
 CALIBRATING = 4
 """Marks in a row at the function's beginning; the first step is behind the last of them."""

@@ -14,13 +14,18 @@ from ..analysis.wrapper.launches import artifact_of, codes_of
 from ..analysis.wrapper.split import split
 from ..analysis.wrapper.step_kinds import Artifact
 from ..builds.build import Built
-from ..builds.call_result import outcome_of
+from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
 from ..measure.steps import StepTimes, step_times, take_rounds
 from ..report import Compilation, Step, Steps, sum_kinds
 from ..torch_api.dynamo.compiled_graphs import KeptGraph
-from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
+from ..torch_api.inductor.wrappers.marked_wrappers import (
+    MarkedWrapper,
+    marked_cpp,
+    marked_python,
+    marking,
+)
 from ..torch_api.process import caches
 from ..torch_api.process.devices import waiting_for
 from .builds import build_for

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..analysis.phases.compile_time import split
 from ..builds.build import Built, build
-from ..builds.call_result import with_changes
-from ..builds.compare_with_eager import Reference
-from ..builds.repeatable_state import begin_of
+from ..builds.comparison.call_result import with_changes
+from ..builds.comparison.compare_with_eager import Reference
+from ..builds.comparison.repeatable_state import begin_of
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.state_changes import changes_of, summarize_changes

@@ -22,7 +22,7 @@ from ..torch_api.inductor.both_wrappers.compiling import Noticed
 from ..torch_api.inductor.both_wrappers.library import WouldBuildError
 from ..torch_api.inductor.both_wrappers.loading import UnlikeError, load
 from ..torch_api.inductor.graph_recording import Loaded, end_step
-from ..torch_api.inductor.wrapper_launches import count_launches
+from ..torch_api.inductor.wrappers.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
 from . import background, observers
 from .alternating_calls import AlternatingCalls

@@ -11,7 +11,7 @@ from compilescope.builds import sources
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.report import Code
-from compilescope.torch_api.inductor.other_wrapper import PROVEN_ON_GPU
+from compilescope.torch_api.inductor.wrappers.other_wrapper import PROVEN_ON_GPU
 from msgspec.structs import replace
 
 from .. import fidelity_subjects

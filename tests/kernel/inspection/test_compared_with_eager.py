@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds import call_result, compare_with_eager
-from compilescope.builds.call_result import outcome_of
 from compilescope.builds.capture_graphs import capture
-from compilescope.builds.compare_with_eager import Reference, mismatch
-from compilescope.builds.rank_agreement import SingleProcess
+from compilescope.builds.comparison import call_result, compare_with_eager
+from compilescope.builds.comparison.call_result import outcome_of
+from compilescope.builds.comparison.compare_with_eager import Reference, mismatch
+from compilescope.builds.comparison.rank_agreement import SingleProcess
 from compilescope.builds.subject_error import SubjectError
 from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
@@ -26,7 +26,7 @@ from torch._inductor.lowering import lowerings
 from torch.testing._internal.two_tensor import TwoTensor
 
 from ..subjects import Call
-from .failing import inspect, the_problem
+from .failures.failing import inspect, the_problem
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from compilescope.builds.call_result import outcome_of
+from compilescope.builds.comparison.call_result import outcome_of
 from compilescope.isolation.state_changes import changes_of
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
-from compilescope.builds.call_result import outcome_of
+from compilescope.builds.comparison.call_result import outcome_of
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
 from compilescope.measure.rounding_errors import (
     Truth,

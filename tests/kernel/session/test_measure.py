@@ -12,7 +12,8 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.builds import built_variants, repeatable_state
+from compilescope.builds import built_variants
+from compilescope.builds.comparison import repeatable_state
 from compilescope.builds.live_measurement import compared, headline
 from compilescope.inspection.inspection import Inspection
 from compilescope.isolation.user_state import Snapshot

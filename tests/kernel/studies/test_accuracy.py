@@ -9,9 +9,9 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.builds import compare_with_eager
-from compilescope.builds.call_result import outcome_of
-from compilescope.builds.compare_with_eager import Reference, is_mismatch
+from compilescope.builds.comparison import compare_with_eager
+from compilescope.builds.comparison.call_result import outcome_of
+from compilescope.builds.comparison.compare_with_eager import Reference, is_mismatch
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import Truth, why_unreliable
 from compilescope.report import Report

@@ -16,7 +16,7 @@ from compilescope.progress.progress import Monitor
 from compilescope.report import Compilation, Report, Step, Steps, VariantReport
 from compilescope.studies import steps as study_steps
 from compilescope.studies.step_marks import CALIBRATING, Marked, marked
-from compilescope.torch_api.inductor import marked_wrappers
+from compilescope.torch_api.inductor.wrappers import marked_wrappers
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 
 from ..studying import study, unbuilt

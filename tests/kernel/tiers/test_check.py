@@ -16,7 +16,7 @@ from compilescope.tiers.check import DISTURBED_CALLS, Check, UncheckedError
 from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.inductor.both_wrappers.packing import light_context
 from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
-from compilescope.torch_api.inductor.wrapper_launches import count_launches
+from compilescope.torch_api.inductor.wrappers.wrapper_launches import count_launches
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx

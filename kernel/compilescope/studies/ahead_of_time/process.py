@@ -14,8 +14,8 @@ import torch
 from ...analysis.packages.archive import read_packages
 from ...analysis.packages.cpp import in_range
 from ...builds.build import build
-from ...builds.call_result import outcome_of
-from ...builds.compare_with_eager import Reference
+from ...builds.comparison.call_result import outcome_of
+from ...builds.comparison.compare_with_eager import Reference
 from ...isolation.code_swap import CodeCopies
 from ...isolation.muted_output import quiet
 from ...isolation.object_walk import walk

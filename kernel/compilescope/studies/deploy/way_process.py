@@ -129,8 +129,8 @@ def _is_accurate(
 
     None if it draws random numbers, or two calls in eager differ.
     """
-    from ...builds.call_result import outcome_of, with_changes
-    from ...builds.compare_with_eager import Reference
+    from ...builds.comparison.call_result import outcome_of, with_changes
+    from ...builds.comparison.compare_with_eager import Reference
 
     outcome = with_changes(outcome_of(output, None), snapshot)
     snapshot.restore()
@@ -150,7 +150,7 @@ def _time(
 ) -> None:
     """The latency of a call, interleaved with eager; each from the same state."""
     from ...analysis.figures.speedups import over_baseline
-    from ...builds.repeatable_state import begin_of
+    from ...builds.comparison.repeatable_state import begin_of
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved
     from ...measure.sampler import BASELINE

@@ -71,7 +71,7 @@ def _work(inside: ChildProcess, imports_s: float) -> ColdResult:
 
 def _time(call: Call, built: Built) -> Timing | None:
     """How long a call takes now; each begins with the state that the one before began with."""
-    from ...builds.repeatable_state import begin_of
+    from ...builds.comparison.repeatable_state import begin_of
     from ...isolation.muted_output import quiet
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved

@@ -16,7 +16,12 @@ from ...torch_api.dynamo.frames import (
     skipped_function,
     without_new_compilations,
 )
-from ...torch_api.inductor.wrapper_launches import LaunchCall, again, is_python_wrapper, launches_of
+from ...torch_api.inductor.wrappers.wrapper_launches import (
+    LaunchCall,
+    again,
+    is_python_wrapper,
+    launches_of,
+)
 from .recording import Frame, Recording, Unit
 
 WHOLE, HOST, STUBBED, NOTHING = "whole", "host", "stubbed", "nothing"

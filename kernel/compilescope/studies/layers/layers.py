@@ -13,7 +13,7 @@ import torch
 from ...analysis.figures.counts import always_recompiles
 from ...analysis.overview.variants import trains
 from ...builds.built_variants import KeptBuild
-from ...builds.call_result import leaves
+from ...builds.comparison.call_result import leaves
 from ...isolation.muted_output import quiet
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
@@ -22,7 +22,7 @@ from ...measure.layers import FEWEST, SECONDS, Samples, figure, sample_layers
 from ...report import Layer, Layers, Variant, VariantReport
 from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptLayers
-from ...torch_api.inductor.wrapper_launches import is_python_wrapper
+from ...torch_api.inductor.wrappers.wrapper_launches import is_python_wrapper
 from ...torch_api.kernels import timers
 from ...torch_api.kernels.driver_calls import driver_us
 from ...torch_api.process import caches

@@ -37,8 +37,8 @@ from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import workers
 from .equal_kernels import EqualKernels
-from .other_wrapper import OtherWrapper, other_wrapper
 from .output_code import log_output_code
+from .wrappers.other_wrapper import OtherWrapper, other_wrapper
 
 
 @dataclasses.dataclass

@@ -23,8 +23,8 @@ from compilescope.torch_api.failures import failures
 from torch._inductor import cpp_builder
 from torch._inductor import exc as inductor
 
-from .. import subjects
-from ..subjects import Call
+from ... import subjects
+from ...subjects import Call
 from .failing import inspect, the_problem
 
 pytestmark = pytest.mark.slow

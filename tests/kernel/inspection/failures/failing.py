@@ -7,7 +7,7 @@ from typing import Any
 from compilescope.report import Problem, Report
 from compilescope.session.session import Session
 
-from ..subjects import Call
+from ...subjects import Call
 
 
 def inspect(call: Call, **options: Any) -> Report:

@@ -13,8 +13,8 @@ from compilescope.checks.context import Ground
 from compilescope.report import Problem
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..report.overview_reports import make_report
-from ..subjects import Call
+from ...report.overview_reports import make_report
+from ...subjects import Call
 from .failing import inspect, the_problem
 
 X = torch.ones(31)

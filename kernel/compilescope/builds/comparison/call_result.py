@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import torch
 
-from ..isolation.own_backward import Backward, UsedUpError
-from ..isolation.saved_tensors import free_bytes
-from ..isolation.state_changes import changed_tensors
-from ..isolation.user_state import Snapshot
-from ..torch_api.operators import tensors
-from ..torch_api.operators.numpy_values import from_numpy
+from ...isolation.own_backward import Backward, UsedUpError
+from ...isolation.saved_tensors import free_bytes
+from ...isolation.state_changes import changed_tensors
+from ...isolation.user_state import Snapshot
+from ...torch_api.operators import tensors
+from ...torch_api.operators.numpy_values import from_numpy
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -60,7 +60,7 @@ def test_a_text_faces_itself(text):
         assert (block.left_start, block.left_end) == (block.right_start, block.right_end)
 
 
-CASES = Path(__file__).parents[2] / "data" / "anchors.json"
+CASES = Path(__file__).parents[3] / "data" / "anchors.json"
 
 
 @pytest.mark.parametrize("case", json.loads(CASES.read_text()), ids=lambda case: case["name"])

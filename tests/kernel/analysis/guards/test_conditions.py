@@ -21,7 +21,7 @@ from compilescope.report import (
 )
 from compilescope.report.variant import Variant
 
-REPORTS = Path(__file__).parents[2] / "data" / "reports"
+REPORTS = Path(__file__).parents[3] / "data" / "reports"
 TENSOR = Condition(name="1 other tensor", requirement="the same type, shape, strides and device")
 
 

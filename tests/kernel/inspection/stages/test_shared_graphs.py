@@ -17,7 +17,7 @@ from compilescope.session.session import Session
 from compilescope.torch_api.inductor.equal_kernels import reuse
 from torch import nn
 
-from ..subjects import Call
+from ...subjects import Call
 
 pytestmark = pytest.mark.skipif(
     not reuse.is_proven(), reason="this torch generates each wrapper from a lowering of its own"

@@ -15,7 +15,7 @@ from unittest import mock
 
 import compilescope as cs
 import torch
-from compilescope.builds.rank_agreement import ALONE
+from compilescope.builds.comparison.rank_agreement import ALONE
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.report import Report, VariantReport

@@ -16,7 +16,7 @@ from compilescope.capture.parse_log import read
 from compilescope.report import Compilation, Region, Step, Steps
 
 CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 TRACES = sorted(path.name for path in DATA.glob("traces/h200-*.log.gz"))
 TARGETS = sorted(path.name for path in DATA.glob("targets/*.txt"))
 

@@ -11,7 +11,7 @@ import torch
 from compilescope.report.variant import Variant
 from msgspec.structs import replace
 
-from .. import fidelity_subjects
+from ... import fidelity_subjects
 from .library_subjects import LIBRARY
 from .stage_subjects import CHEAP
 from .stages import of_both_stages, of_sources, of_torch, shells_of_both_stages

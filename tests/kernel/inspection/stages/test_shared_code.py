@@ -16,13 +16,14 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.report import Code, Report, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
-from compilescope.torch_api.inductor import codegen, other_wrapper
+from compilescope.torch_api.inductor import codegen
 from compilescope.torch_api.inductor.equal_kernels import recorded_kernel, reuse
+from compilescope.torch_api.inductor.wrappers import other_wrapper
 from torch import nn
 from torch.nn import functional
 
-from ..fidelity_subjects import Block, Residual
-from ..subjects import Call
+from ...fidelity_subjects import Block, Residual
+from ...subjects import Call
 
 pytestmark = pytest.mark.slow
 

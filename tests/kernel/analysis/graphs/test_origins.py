@@ -12,13 +12,13 @@ import torch
 from compilescope.analysis.graphs.operation_counts import operator_name
 from compilescope.report import Compilation, Node, Report
 
-from ..subjects import product
-from .linked_examples import EXAMPLES
-from .test_links import launches
+from ...subjects import product
+from ..linked_examples import EXAMPLES
+from ..wrapper.test_links import launches
 
 pytestmark = pytest.mark.slow
 
-HERE = str(Path(__file__).with_name("linked_examples.py"))
+HERE = str(Path(__file__).parents[1] / "linked_examples.py")
 Inspect = Callable[[str], Report]
 
 

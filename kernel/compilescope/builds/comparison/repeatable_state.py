@@ -7,20 +7,20 @@ from typing import Any
 
 import torch
 
-from ..isolation.muted_output import quiet
-from ..isolation.state_changes import (
+from ...isolation.muted_output import quiet
+from ...isolation.state_changes import (
     RANDOM,
     changes_compared_values,
     changes_of,
     summarize_changes,
 )
-from ..isolation.user_state import Snapshot
-from ..progress.progress import Monitor
-from ..report.measurements.timings import Keeping
-from ..torch_api.dynamo.compile_variant import ISOLATES
-from .aot_compiled import is_aot_compiled
-from .built_variants import BuiltVariants
-from .recompiling_calls import RecompilingCalls, recompiling_calls, with_guards_of
+from ...isolation.user_state import Snapshot
+from ...progress.progress import Monitor
+from ...report.measurements.timings import Keeping
+from ...torch_api.dynamo.compile_variant import ISOLATES
+from ..aot_compiled import is_aot_compiled
+from ..built_variants import BuiltVariants
+from ..recompiling_calls import RecompilingCalls, recompiling_calls, with_guards_of
 
 
 class State:

@@ -24,9 +24,9 @@ from typing import Any
 
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 
-from ..dynamo.wrapper_type import Inner
-from ..process.patching import patched
-from ..trace.trace import is_foreign
+from ...dynamo.wrapper_type import Inner
+from ...process.patching import patched
+from ...trace.trace import is_foreign
 
 MARKS = {
     "python": "_compilescope_slots[{slot}] = _compilescope_now()",

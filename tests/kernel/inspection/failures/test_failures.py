@@ -15,7 +15,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds import compare_with_eager
+from compilescope.builds.comparison import compare_with_eager
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
 from torch._dynamo.exc import FailOnRecompileLimitHit
@@ -23,8 +23,8 @@ from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.lowering import lowerings
 
-from .. import subjects
-from ..subjects import Call
+from ... import subjects
+from ...subjects import Call
 from .failing import inspect, the_problem
 
 pytestmark = pytest.mark.slow

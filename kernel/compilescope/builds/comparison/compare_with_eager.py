@@ -8,27 +8,27 @@ from typing import Any
 
 import torch
 
-from ..isolation.muted_output import quiet
-from ..isolation.saved_tensors import free_bytes
-from ..isolation.user_state import Snapshot
-from ..measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
-from ..measure.rounding_errors import (
+from ...isolation.muted_output import quiet
+from ...isolation.saved_tensors import free_bytes
+from ...isolation.user_state import Snapshot
+from ...measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
+from ...measure.rounding_errors import (
     Truth,
     accept_rounding_errors,
     compare_with_truth,
     why_unreliable,
 )
-from ..report import OutputError
-from ..report.problem import GENERATOR, Problem, in_short
-from ..report.references import is_reference
-from ..report.variant import Variant
-from ..torch_api.operators.double_precision import WIDER, with_double_precision
-from ..torch_api.operators.other_rounding import with_other_rounding
-from ..torch_api.operators.tensors import memory_of, plain
-from .aot_compiled import is_aot_compiled
+from ...report import OutputError
+from ...report.problem import GENERATOR, Problem, in_short
+from ...report.references import is_reference
+from ...report.variant import Variant
+from ...torch_api.operators.double_precision import WIDER, with_double_precision
+from ...torch_api.operators.other_rounding import with_other_rounding
+from ...torch_api.operators.tensors import memory_of, plain
+from ..aot_compiled import is_aot_compiled
+from ..subject_error import CALL_ERRORS, subjects_own
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
-from .subject_error import CALL_ERRORS, subjects_own
 
 
 class Reference:

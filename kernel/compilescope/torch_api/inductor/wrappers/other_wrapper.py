@@ -30,12 +30,12 @@ from typing import Any
 import torch
 from torch._logging._internal import trace_structured
 
-from ..process.patching import patched
-from ..trace.artifact_names import AUTOTUNING, OUTPUT_CODE
-from ..trace.trace import Event, listening
-from .equal_kernels import EqualKernels, is_proven
-from .inductor_warnings import collecting_warnings
-from .output_code import log_output_code
+from ...process.patching import patched
+from ...trace.artifact_names import AUTOTUNING, OUTPUT_CODE
+from ...trace.trace import Event, listening
+from ..equal_kernels import EqualKernels, is_proven
+from ..inductor_warnings import collecting_warnings
+from ..output_code import log_output_code
 
 RENEWED = (
     OUTPUT_CODE,

@@ -17,7 +17,7 @@ from compilescope.report import Compilation, Report
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 
-from ..subjects import product
+from ...subjects import product
 from .stage_subjects import Call
 from .stages import plain
 

@@ -15,7 +15,7 @@ from compilescope.analysis.overview.overview import overview
 from compilescope.builds.compile_warnings import remarks
 from compilescope.report import Break, Compilation
 
-from ..subjects import Call
+from ...subjects import Call
 from .failing import inspect, the_problem
 
 pytestmark = pytest.mark.slow

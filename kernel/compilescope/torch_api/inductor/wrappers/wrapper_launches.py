@@ -17,7 +17,7 @@ from typing import Any
 from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 from torch._ops import OpOverload, OpOverloadPacket
 
-from ..dynamo.wrapper_type import Inner
+from ...dynamo.wrapper_type import Inner
 
 LaunchCall = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A launch: the function, its arguments and keyword arguments."""

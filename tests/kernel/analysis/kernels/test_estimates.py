@@ -9,7 +9,7 @@ from compilescope.report import Launch, Report
 from compilescope.torch_api.inductor import codegen
 from torch.utils.flop_counter import FlopCounterMode, flop_registry, sdpa_flop_count
 
-from .linked_examples import EXAMPLES
+from ..linked_examples import EXAMPLES
 
 pytestmark = pytest.mark.slow
 

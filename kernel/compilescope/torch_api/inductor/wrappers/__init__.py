@@ -1,0 +1,1 @@
+"""Read, mark and generate the wrapper code of a graph."""
