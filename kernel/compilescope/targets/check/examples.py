@@ -25,18 +25,18 @@ def example(shape: Shape, generator: torch.Generator, *, positive: bool = False)
         return _shaped(torch.rand(size, generator=generator) < 0.5, shape)
     if shape.dtype.is_complex or shape.dtype.is_floating_point:
         wide = torch.complex64 if shape.dtype.is_complex else torch.float32
-        drawn = torch.randn(size, generator=generator, dtype=wide)
+        values = torch.randn(size, generator=generator, dtype=wide)
         if positive and not shape.dtype.is_complex:
-            drawn = torch.rand(size, generator=generator) * 0.9 + 0.1
-        return _shaped(drawn.to(shape.dtype), shape)
+            values = torch.rand(size, generator=generator) * 0.9 + 0.1
+        return _shaped(values.to(shape.dtype), shape)
     low = 0 if shape.dtype == torch.uint8 or positive else _SMALLEST
     return integers(shape, low, _LARGEST, generator)
 
 
 def integers(shape: Shape, low: int, high: int, generator: torch.Generator) -> torch.Tensor:
     """A tensor of random integers from ``low`` to ``high``."""
-    drawn = torch.randint(low, high + 1, (_storage_size(shape),), generator=generator)
-    return _shaped(drawn.to(shape.dtype), shape)
+    values = torch.randint(low, high + 1, (_storage_size(shape),), generator=generator)
+    return _shaped(values.to(shape.dtype), shape)
 
 
 def filled(shape: Shape, value: float) -> torch.Tensor:
@@ -44,13 +44,13 @@ def filled(shape: Shape, value: float) -> torch.Tensor:
     return _shaped(torch.full((_storage_size(shape),), value, dtype=shape.dtype), shape)
 
 
-def drawn(value: Any, generator: torch.Generator) -> Any:
+def stand_in(value: Any, generator: torch.Generator) -> Any:
     """Random numbers in the place of a node's value; integers and flags are zero."""
     if isinstance(value, Shape):
         is_number = value.dtype.is_floating_point or value.dtype.is_complex
         return example(value, generator) if is_number else filled(value, 0)
     if isinstance(value, tuple):
-        return tuple(drawn(item, generator) for item in value)
+        return tuple(stand_in(item, generator) for item in value)
     return value
 
 

@@ -33,7 +33,7 @@ from . import operators
 from .buffers import last
 from .cpu_wrapper import Wrapper
 from .errors import first_sentence
-from .examples import drawn, example, filled, laid_out, refs
+from .examples import example, filled, laid_out, refs, stand_in
 from .reference import NoReferenceError, Reference
 from .variables import Source, Variables, copied, same_bits
 from .verdict import HOW, HOW_OWN, not_checked, verdict, worst
@@ -66,9 +66,9 @@ class Judge:
         self.doubtful: set[str] = set()
         """Kernels for which other inputs would tell more: most results are not numbers, or an index
         is out of range."""
-        self.drawn: dict[str, str] = {}
-        """Library operators that this machine does not have, so that their results were drawn, each
-        with why where that is known."""
+        self.missing: dict[str, str] = {}
+        """Library operators that this machine does not have, each with the reason if it is known.
+        Random values stand in for their results."""
         self.wrapper = Wrapper(graph.wrapper)
         self._graph = graph
         self._folder = folder
@@ -104,7 +104,10 @@ class Judge:
         return value
 
     def library_result(self, name: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
-        """A library call's result, laid out as on the target; one that fails here is drawn."""
+        """A library call's result, laid out as on the target.
+
+        If the call fails here, random values stand in for it.
+        """
         source = self._variables.read(names)
         buffer = self._graph.buffers.get(name)
         try:
@@ -114,8 +117,8 @@ class Judge:
             if buffer is None or node is None:
                 raise
             # Whatever stopped it: what comes of it is judged by what it is given.
-            value = drawn(buffer.shape or node.value, self._generator)
-            self._draw_for(node, source)
+            value = stand_in(buffer.shape or node.value, self._generator)
+            self._note_missing(node, source)
         if buffer is None or buffer.shape is None or not isinstance(value, torch.Tensor):
             self._variables.come_from(name, source)
             return value
@@ -355,13 +358,13 @@ class Judge:
         node = last([buffer.node, *buffer.origins], order) if buffer is not None else ""
         return self._graph.nodes[order[node]] if node else None
 
-    def _draw_for(self, node: LoweredNode, source: Source) -> None:
+    def _note_missing(self, node: LoweredNode, source: Source) -> None:
         operator = f"{node.target.module}.{node.target.name}"
         failed = operators.why_missing(operator.rpartition(".")[0].replace(".", "::"))
-        self.drawn[operator] = f"{operator} ({failed})" if failed else operator
+        self.missing[operator] = f"{operator} ({failed})" if failed else operator
         source.unknown = operator
         for kernel in source.kernels:
-            why = f"it works for {self.drawn[operator]} alone, which is not on this machine"
+            why = f"it works for {self.missing[operator]} alone, which is not on this machine"
             self.checks.setdefault(kernel, []).append(not_checked(why))
 
 

@@ -134,9 +134,14 @@ def _run(
     for name in judge.wrapper.kernels:
         if name in judge.checks:
             checks[name] = summary(judge.checks[name])
-            if judge.drawn and checks[name].outcome == "agrees":
-                drawn = ", ".join(judge.drawn.values())
-                checks[name].how += f"; this machine has no {drawn}: its results were drawn"
+            if judge.missing and checks[name].outcome == "agrees":
+                missing = ", ".join(judge.missing.values())
+                whose = "its" if len(judge.missing) == 1 else "their"
+                checks[
+                    name
+                ].how += (
+                    f"; this machine has no {missing}: random values stand in for {whose} results"
+                )
         else:
             why = ended or "the wrapper did not launch it"
             checks[name] = not_checked(why)
