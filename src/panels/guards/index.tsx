@@ -122,9 +122,10 @@ export class GuardsView extends ReportView<Compilation> {
             context,
             view: this,
             scale:
-              options.arrangement === 'tree' ? summary.cost : summary.highest,
+              (options.arrangement === 'tree' ? summary.cost : null) ??
+              summary.highest,
             noCost,
-            hasCosts: summary.cost !== null,
+            hasCosts: summary.cost !== null || summary.highest !== null,
             hasHits: compilation.guards.some(guard => guard.hits !== null),
             hasFails:
               compilation.guards.some(guard => guard.fails) ||

@@ -1,4 +1,4 @@
-import type { Compilation, Guard } from '../../protocol/types';
+import type { Compilation } from '../../protocol/types';
 
 /**
  * What all guards of a compilation come to.
@@ -18,7 +18,9 @@ export interface ISummary {
   readonly counted: boolean;
 
   /**
-   * What a call pays, in nanoseconds; null if it was not measured.
+   * The time of a check of the whole tree, in nanoseconds; null if it was not
+   * measured. The costs of single guards may still be known: they leave out how
+   * their values are fetched.
    */
   readonly cost: number | null;
 
@@ -42,7 +44,7 @@ const TOP = 5;
  * Sum up the guards of a compilation.
  */
 export function summarize({ guards, guard_tree }: Compilation): ISummary {
-  const cost = costOf(guards, guard_tree);
+  const cost = guard_tree.length > 0 ? guard_tree[0].cost_ns : null;
   const costs = guards
     .flatMap(({ cost_ns }) => (cost_ns === null ? [] : [cost_ns]))
     .sort((a, b) => b - a);
@@ -62,24 +64,4 @@ export function summarize({ guards, guard_tree }: Compilation): ISummary {
     costliest:
       count > 0 && cost ? { count, share: Math.min(1, top / cost) } : null
   };
-}
-
-/**
- * The check of a whole tree; without a tree, the guards' own costs together.
- */
-function costOf(
-  guards: readonly Guard[],
-  tree: Compilation['guard_tree']
-): number | null {
-  const roots = tree.filter(
-    guardManager =>
-      guardManager.parent === null && guardManager.cost_ns !== null
-  );
-  const costs =
-    roots.length > 0
-      ? roots.map(root => root.cost_ns!)
-      : guards.flatMap(guard =>
-          guard.cost_ns === null ? [] : [guard.cost_ns]
-        );
-  return costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : null;
 }

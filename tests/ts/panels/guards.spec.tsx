@@ -171,6 +171,14 @@ describe('summarize', () => {
     });
   });
 
+  it('has no cost of a call where only single guards were measured', () => {
+    const tree = [managerOf({ kind: 'RootGuardManager' }), ...TREE.slice(1)];
+    const summary = summarize(
+      fullCompilation({ guards: GUARDS, guard_tree: tree })
+    );
+    expect(summary).toMatchObject({ cost: null, highest: 40, costliest: null });
+  });
+
   it('has no cost where nothing was measured', () => {
     const summary = summarize(fullCompilation({ guards: [guardOf()] }));
     expect(summary).toMatchObject({

@@ -22,7 +22,8 @@ class GuardManager(Struct):
     parent: int | None = None
     """The index of its parent in `Compilation.guard_tree`; None for a root."""
     cost_ns: float | None = None
-    """The time of a warm check of this node and its subtree, measured on a clone of the tree."""
+    """The time of a warm check of this node and its subtree, measured on a clone of the tree; of
+    the root, that of all guards."""
     fails: int | None = None
     """How often a check failed here, counted by torch."""
     shortcut: bool = False
