@@ -268,6 +268,11 @@ def generate() -> str:
         titles("CHOICE_KINDS", "Kind of a `Choice` → its title.", report.CHOICE_KINDS),
         titles("LOAD_STEPS", "Step of a kernel → its title.", report.LOAD_STEPS),
         titles("RESOURCES", "Resource of a kernel → its title.", report.RESOURCES),
+        titles(
+            "RESOURCE_UNITS",
+            "Resource of a kernel → its unit; a resource that is not here is a count.",
+            report.RESOURCE_UNITS,
+        ),
         titles("DECISION_KINDS", "Kind of a decision → its title.", report.DECISION_KINDS),
         titles(
             "SHAPE_DECISIONS",

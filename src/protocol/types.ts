@@ -107,6 +107,17 @@ export const RESOURCES: Record<string, string> = {
 };
 
 /**
+ * Resource of a kernel → its unit; a resource that is not here is a count.
+ */
+export const RESOURCE_UNITS: Record<string, string> = {
+  spills: 'bytes',
+  shared_bytes: 'bytes',
+  shared: 'bytes',
+  occupancy: 'share',
+  compile_us: 'us'
+};
+
+/**
  * Kind of a decision → its title.
  */
 export const DECISION_KINDS: Record<string, string> = {

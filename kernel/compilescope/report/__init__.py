@@ -14,6 +14,7 @@ from .compilation.artifacts import Crossing as Crossing
 from .compilation.artifacts import RawEvent as RawEvent
 from .compilation.breaks import Break as Break
 from .compilation.code import ANCHOR_WEIGHTS as ANCHOR_WEIGHTS
+from .compilation.code import RESOURCE_UNITS as RESOURCE_UNITS
 from .compilation.code import RESOURCES as RESOURCES
 from .compilation.code import Code as Code
 from .compilation.code import Direction as Direction

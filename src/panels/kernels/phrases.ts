@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Kernel } from '../../protocol/types';
-import { RESOURCES } from '../../protocol/types';
+import { RESOURCE_UNITS, RESOURCES } from '../../protocol/types';
 import {
   formatBytes,
   formatCount,
@@ -28,16 +28,17 @@ export function resourceText(
   name: string,
   value: number
 ): readonly [string, string] {
-  const format = FORMATS[name] ?? formatCount;
+  const format = FORMATS[RESOURCE_UNITS[name]] ?? formatCount;
   return [RESOURCES[name] ?? name, format(value)];
 }
 
+/**
+ * Unit of a resource → its format.
+ */
 const FORMATS: Readonly<Record<string, (value: number) => string>> = {
-  spills: formatBytes,
-  shared_bytes: formatBytes,
-  shared: formatBytes,
-  occupancy: formatShare,
-  compile_us: formatMicroseconds
+  bytes: formatBytes,
+  share: formatShare,
+  us: formatMicroseconds
 };
 
 /**

@@ -98,6 +98,9 @@ def _kernel() -> Kernel:
         fusion=Fusion(nodes=2, saved_bytes=4096.0),
         configs=[
             KernelConfig(name="XBLOCK=128", usual=True),
+            KernelConfig(
+                name="XBLOCK=512", resources={"registers": 64, "spills": 2048, "occupancy": 0.25}
+            ),
             KernelConfig(name="XBLOCK=9999", why="It is out of shared memory."),
         ],
         check=KernelCheck(outcome="agrees", error=1e-7, how="Triton's interpreter"),
@@ -153,7 +156,11 @@ def test_a_cell_has_the_figures_and_the_page_the_assembly() -> None:
         assert "Target H100 SXM" in shown
         assert "≈ 22.0 µs a call, limited by launches" in shown
         assert "Decided without the device" in shown
-        assert "It is out of shared memory." in shown
+        assert "Cannot be compiled: It is out of shared memory." in shown
+        assert (
+            "Registers per thread: 64 · Register spills per thread: 2.00 KiB · Occupancy: 25 %"
+            in shown
+        )
         assert "median" not in shown
     assert "EXIT" not in cell.text
     assert "EXIT" in page.text
@@ -164,7 +171,7 @@ def test_what_the_device_says_is_never_markup() -> None:
     for variant in report.variants:
         compiled = variant.compilations[0]
         compiled.kernels[0].name = compiled.kernels[0].assembly["sass"] = EVIL
-        compiled.kernels[0].limit = compiled.kernels[0].configs[1].why = EVIL
+        compiled.kernels[0].limit = compiled.kernels[0].configs[-1].why = EVIL
         compiled.decisions[0].rule = compiled.decisions[0].chosen = EVIL
         assert variant.target is not None
         variant.target.absent["assembly"] = EVIL

@@ -128,6 +128,15 @@ RESOURCES: dict[str, str] = {
 }
 """Resource of a kernel → its title. The last four are torch's own names, of a trace."""
 
+RESOURCE_UNITS: dict[str, Literal["bytes", "share", "us"]] = {
+    "spills": "bytes",
+    "shared_bytes": "bytes",
+    "shared": "bytes",
+    "occupancy": "share",
+    "compile_us": "us",
+}
+"""Resource of a kernel → its unit; a resource that is not here is a count."""
+
 
 class Kernel(Struct):
     """A generated kernel (C++ or Triton), or a library call (``extern``)."""
@@ -154,8 +163,8 @@ class Kernel(Struct):
     assembly: dict[str, str] = {}
     """Form → text, if the kernel was compiled for a target; the forms are `target.FORMS`."""
     resources: dict[str, float] = {}
-    """Resource, one of `RESOURCES` or another of torch's, → how much of it the kernel takes. Bytes,
-    a share of 1 (``occupancy``), microseconds (``compile_us``), or a count."""
+    """Resource, one of `RESOURCES` or another of torch's, → how much of it the kernel takes, in the
+    unit of `RESOURCE_UNITS`."""
     absent: dict[str, str] = {}
     """Name of an empty field → why it is empty."""
     grid: str = ""

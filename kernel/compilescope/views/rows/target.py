@@ -5,7 +5,7 @@ Nothing was measured: estimates are marked with ``≥`` or ``≈`` and a word.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...analysis.target.check_words import checked, outcome
@@ -15,6 +15,7 @@ from ...report import (
     DECISION_KINDS,
     FORMS,
     ON_DEVICE_TITLE,
+    RESOURCE_UNITS,
     RESOURCES,
     Decision,
     Kernel,
@@ -25,7 +26,7 @@ from ...report import (
     VariantReport,
 )
 from ...report.devices import arch_name
-from ...report.units import quantity
+from ...report.units import percent, quantity
 from .. import wording
 from ..wrapper_pairs import compared
 from .table import Column, Table
@@ -242,7 +243,13 @@ def compiled(variant: VariantReport) -> list[Kernel]:
 
 def configuration(config: KernelConfig) -> str:
     """Return the resources of a launch configuration, or why it was not compiled."""
-    return config.why or ", ".join(f"{name} {value:g}" for name, value in config.resources.items())
+    if config.why:
+        return f"Cannot be compiled: {config.why}"
+    figures = (
+        f"{RESOURCES.get(name, name)}: {_figure(config.resources, name)}"
+        for name in config.resources
+    )
+    return " \u00b7 ".join(figures)
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
@@ -255,10 +262,10 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
         saved=f"\u2248 {wording.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
         least=_least(kernel, launches),
         bound=", ".join(kernel.least.bounds) if kernel.least is not None else "",
-        registers=_figure(kernel, "registers"),
-        spills=_bytes(kernel, "spills"),
-        shared_bytes=_bytes(kernel, "shared_bytes"),
-        warps=_figure(kernel, "warps"),
+        registers=_figure(kernel.resources, "registers"),
+        spills=_figure(kernel.resources, "spills"),
+        shared_bytes=_figure(kernel.resources, "shared_bytes"),
+        warps=_figure(kernel.resources, "warps"),
         occupancy=_occupancy(kernel),
         check=outcome(kernel.check),
     )
@@ -272,18 +279,21 @@ def _least(kernel: Kernel, launches: list[Launch]) -> str:
     return f"\u2265 {wording.duration(least.us)}{some}"
 
 
-def _figure(kernel: Kernel, name: str) -> str:
-    value = kernel.resources.get(name)
-    return "" if value is None else f"{value:.0f}"
+def _figure(resources: Mapping[str, float], name: str) -> str:
+    value, unit = resources.get(name), RESOURCE_UNITS.get(name)
+    if value is None:
+        return ""
+    return _FORMATS[unit](value) if unit is not None else wording.whole_number(round(value))
 
 
-def _bytes(kernel: Kernel, name: str) -> str:
-    value = kernel.resources.get(name)
-    return "" if value is None else wording.size(value)
+_FORMATS: dict[str, Callable[[float], str]] = {
+    "bytes": wording.size,
+    "share": percent,
+    "us": wording.duration,
+}
+"""Unit of a resource → its format."""
 
 
 def _occupancy(kernel: Kernel) -> str:
-    value = kernel.resources.get("occupancy")
-    if value is None:
-        return ""
-    return f"{100 * value:.0f} %" + (f" ({kernel.limit})" if kernel.limit else "")
+    share = _figure(kernel.resources, "occupancy")
+    return f"{share} ({kernel.limit})" if share and kernel.limit else share
