@@ -882,6 +882,14 @@ export function conformMemory(value: unknown): void {
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
   o.assumed = field(o.assumed, 'assumed', check14, emptyMap);
   o.how = text(o.how, 'how', '');
+  o.peaks = field(o.peaks, 'peaks', check71, emptyList);
+}
+
+export function conformMemoryPeak(value: unknown): void {
+  const o = record(value);
+  o.title = text(o.title, 'title');
+  o.text = text(o.text, 'text');
+  o.note = text(o.note, 'note', '');
 }
 
 export function conformNode(value: unknown): void {
@@ -924,17 +932,17 @@ export function conformOverview(value: unknown): void {
   o.headline = text(o.headline, 'headline', '');
   o.device = text(o.device, 'device', '');
   o.environment = text(o.environment, 'environment', '');
-  o.results = field(o.results, 'results', check71, emptyList);
-  o.targets = field(o.targets, 'targets', check72, emptyList);
+  o.results = field(o.results, 'results', check72, emptyList);
+  o.targets = field(o.targets, 'targets', check73, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check73, none);
-  o.limit = field(o.limit, 'limit', check74, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check75, emptyList);
-  o.counts = field(o.counts, 'counts', check76, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', check74, none);
+  o.limit = field(o.limit, 'limit', check75, none);
+  o.suggestions = field(o.suggestions, 'suggestions', check76, emptyList);
+  o.counts = field(o.counts, 'counts', check77, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check77, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', check78, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -942,8 +950,8 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check78, emptyList);
-  o.constants = field(o.constants, 'constants', check79, emptyList);
+  o.files = field(o.files, 'files', check79, emptyList);
+  o.constants = field(o.constants, 'constants', check80, emptyList);
   o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
   o.inputs = field(o.inputs, 'inputs', check2, emptyList);
   o.outputs = field(o.outputs, 'outputs', check2, emptyList);
@@ -954,7 +962,7 @@ export function conformPackage(value: unknown): void {
   o.seconds = field(o.seconds, 'seconds', check4, none);
   o.parts = field(o.parts, 'parts', check14, emptyMap);
   o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.entries = field(o.entries, 'entries', check80, emptyList);
+  o.entries = field(o.entries, 'entries', check81, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
   o.state = text(o.state, 'state', '');
@@ -1034,14 +1042,14 @@ export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check81, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check81, emptyList);
+  o.figures = field(o.figures, 'figures', check82, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', check82, emptyList);
   o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check82, emptyList);
-  o.new = field(o.new, 'new', check82, emptyList);
-  o.changed = field(o.changed, 'changed', check83, emptyList);
-  o.slower = field(o.slower, 'slower', check84, emptyList);
-  o.faster = field(o.faster, 'faster', check84, emptyList);
+  o.gone = field(o.gone, 'gone', check83, emptyList);
+  o.new = field(o.new, 'new', check83, emptyList);
+  o.changed = field(o.changed, 'changed', check84, emptyList);
+  o.slower = field(o.slower, 'slower', check85, emptyList);
+  o.faster = field(o.faster, 'faster', check85, emptyList);
   o.unread = number(o.unread, 'unread', 0);
   o.notes = field(o.notes, 'notes', check2, emptyList);
 }
@@ -1055,8 +1063,8 @@ export function conformProcessSummary(value: unknown): void {
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
   o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check85, emptyMap);
-  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.caches = field(o.caches, 'caches', check86, emptyMap);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
   o.counts = field(o.counts, 'counts', check2, emptyList);
 }
 
@@ -1066,16 +1074,16 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check87, emptyList);
-  o.differences = field(o.differences, 'differences', check88, emptyList);
+  o.collectives = field(o.collectives, 'collectives', check88, emptyList);
+  o.differences = field(o.differences, 'differences', check89, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
 }
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check89);
-  o.divergences = field(o.divergences, 'divergences', check90, emptyList);
+  o.times = field(o.times, 'times', check90);
+  o.divergences = field(o.divergences, 'divergences', check91, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1131,15 +1139,15 @@ export function conformRecompile(value: unknown): void {
   const o = record(value);
   o.reasons = field(o.reasons, 'reasons', check2);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check91, emptyList);
-  o.causes = field(o.causes, 'causes', check92, emptyList);
+  o.failures = field(o.failures, 'failures', check92, emptyList);
+  o.causes = field(o.causes, 'causes', check93, emptyList);
   o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
   o.count = field(o.count, 'count', check4, none);
   o.limit = field(o.limit, 'limit', check4, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check93, emptyList);
+  o.advice = field(o.advice, 'advice', check94, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1171,16 +1179,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check94, emptyList);
-  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.variants = field(o.variants, 'variants', check95, emptyList);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
   o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check95, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check96, none);
-  o.rank = field(o.rank, 'rank', check97, none);
-  o.overview = field(o.overview, 'overview', check98, none);
-  o.trace = field(o.trace, 'trace', check99, none);
-  o.tiers = field(o.tiers, 'tiers', check100, emptyList);
-  o.contents = field(o.contents, 'contents', check101, none);
+  o.peaks = field(o.peaks, 'peaks', check96, emptyList);
+  o.sweep = field(o.sweep, 'sweep', check97, none);
+  o.rank = field(o.rank, 'rank', check98, none);
+  o.overview = field(o.overview, 'overview', check99, none);
+  o.trace = field(o.trace, 'trace', check100, none);
+  o.tiers = field(o.tiers, 'tiers', check101, emptyList);
+  o.contents = field(o.contents, 'contents', check102, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1302,7 +1310,7 @@ export function conformStackLine(value: unknown): void {
 export function conformStacks(value: unknown): void {
   const o = record(value);
   o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check102, emptyList);
+  o.lines = field(o.lines, 'lines', check103, emptyList);
   o.unknown = field(o.unknown, 'unknown', check2, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
@@ -1345,8 +1353,8 @@ export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check103, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check104, emptyList);
+  o.steps = field(o.steps, 'steps', check104, emptyList);
+  o.kinds = field(o.kinds, 'kinds', check105, emptyList);
   o.whole_us = field(o.whole_us, 'whole_us', check4, none);
   o.sum_us = field(o.sum_us, 'sum_us', check4, none);
   o.agrees = flag(o.agrees, 'agrees', true);
@@ -1355,7 +1363,7 @@ export function conformSteps(value: unknown): void {
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check105, emptyList);
+  o.texts = field(o.texts, 'texts', check106, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1378,8 +1386,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check106, emptyList);
-  o.package = field(o.package, 'package', check105, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check107, emptyList);
+  o.package = field(o.package, 'package', check106, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1425,7 +1433,7 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check107, emptyList);
+  o.cells = field(o.cells, 'cells', check108, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.shapes = field(o.shapes, 'shapes', check2, emptyList);
   o.items = number(o.items, 'items', 1.0);
@@ -1446,7 +1454,7 @@ export function conformSweep(value: unknown): void {
   o.codes = field(o.codes, 'codes', check8, emptyMap);
   o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1460,12 +1468,12 @@ export function conformSweepCell(value: unknown): void {
   o.step = text(o.step, 'step', '');
   o.timing = field(o.timing, 'timing', check52, none);
   o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check108, none);
+  o.compile_time = field(o.compile_time, 'compile_time', check109, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check109, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check110, emptyList);
   o.accurate = field(o.accurate, 'accurate', check50, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check110, emptyList);
+  o.effective = field(o.effective, 'effective', check111, emptyList);
   o.problem = field(o.problem, 'problem', check17, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
@@ -1488,7 +1496,7 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check111, none);
+  o.estimate = field(o.estimate, 'estimate', check112, none);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
 }
 
@@ -1507,7 +1515,7 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check111, none);
+  o.estimate = field(o.estimate, 'estimate', check112, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
   o.checks = field(o.checks, 'checks', check14, emptyMap);
@@ -1526,7 +1534,7 @@ export function conformTier(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.problem = field(o.problem, 'problem', check17, none);
   o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check112, none);
+  o.gain = field(o.gain, 'gain', check113, none);
   o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
 }
 
@@ -1573,7 +1581,7 @@ export function conformTiming(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check49, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check113, emptyList);
+  o.running = field(o.running, 'running', check114, emptyList);
   o.few = flag(o.few, 'few', false);
   o.interval = text(o.interval, 'interval', '');
 }
@@ -1583,7 +1591,7 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check114, emptyList);
+  o.processes = field(o.processes, 'processes', check115, emptyList);
   o.only_before = field(o.only_before, 'only_before', check2, emptyList);
   o.only_after = field(o.only_after, 'only_after', check2, emptyList);
 }
@@ -1592,15 +1600,15 @@ export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check115);
-  o.slowest = field(o.slowest, 'slowest', check82, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check116, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check117, none);
-  o.difference = field(o.difference, 'difference', check118, none);
-  o.stacks = field(o.stacks, 'stacks', check119, emptyList);
+  o.processes = field(o.processes, 'processes', check116);
+  o.slowest = field(o.slowest, 'slowest', check83, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', check117, emptyList);
+  o.ranks = field(o.ranks, 'ranks', check118, none);
+  o.difference = field(o.difference, 'difference', check119, none);
+  o.stacks = field(o.stacks, 'stacks', check120, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
@@ -1619,31 +1627,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check110, emptyList);
+  o.effective = field(o.effective, 'effective', check111, emptyList);
   o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check120, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check108, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check108, none);
-  o.breaks = field(o.breaks, 'breaks', check121, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check121, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', check109, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check109, none);
+  o.breaks = field(o.breaks, 'breaks', check122, emptyList);
   o.timing = field(o.timing, 'timing', check52, none);
-  o.layers = field(o.layers, 'layers', check122, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check123, none);
-  o.startups = field(o.startups, 'startups', check124, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check125, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check109, emptyList);
-  o.departure = field(o.departure, 'departure', check126, none);
+  o.layers = field(o.layers, 'layers', check123, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check124, none);
+  o.startups = field(o.startups, 'startups', check125, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', check126, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', check110, emptyList);
+  o.departure = field(o.departure, 'departure', check127, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check127, none);
-  o.problems = field(o.problems, 'problems', check86, emptyList);
+  o.target = field(o.target, 'target', check128, none);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
   o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check128, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check129, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check130, emptyList);
-  o.cold = field(o.cold, 'cold', check131, emptyList);
+  o.changes = field(o.changes, 'changes', check129, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check130, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check131, emptyList);
+  o.cold = field(o.cold, 'cold', check132, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check132, emptyList);
+  o.ways = field(o.ways, 'ways', check133, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check133, none);
+  o.package = field(o.package, 'package', check134, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1659,17 +1667,17 @@ export function conformVariantSummary(value: unknown): void {
   o.speedup = field(o.speedup, 'speedup', check49, none);
   o.compile_s = field(o.compile_s, 'compile_s', check4, none);
   o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.compilations = field(o.compilations, 'compilations', check134, emptyList);
+  o.compilations = field(o.compilations, 'compilations', check135, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check135, none);
-  o.break_count = field(o.break_count, 'break_count', check135, none);
-  o.problems = field(o.problems, 'problems', check86, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check123, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', check136, none);
+  o.break_count = field(o.break_count, 'break_count', check136, none);
+  o.problems = field(o.problems, 'problems', check87, emptyList);
+  o.verdict = field(o.verdict, 'verdict', check124, none);
   o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check136, none);
+  o.target = field(o.target, 'target', check137, none);
   o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check137, none);
+  o.changed = field(o.changed, 'changed', check138, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
   o.has_cpp_wrapper = flag(o.has_cpp_wrapper, 'has_cpp_wrapper', false);
@@ -1680,7 +1688,7 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check138, emptyList);
+  o.helps = field(o.helps, 'helps', check139, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
@@ -1758,71 +1766,72 @@ const check67 = listOf(conformLayer);
 const check68 = listOf(conformLayerSum);
 const check69 = listOf(conformPart);
 const check70 = listOf(conformBuffer);
-const check71 = listOf(conformResult);
-const check72 = listOf(conformTargetResult);
-const check73 = nullable(conformAnswer);
-const check74 = nullable(conformLimit);
-const check75 = listOf(conformSuggestion);
-const check76 = listOf(conformCount);
-const check77 = listOf(conformKernelTimeConflict);
-const check78 = listOf(conformPackageFile);
-const check79 = listOf(conformConstant);
-const check80 = listOf(conformEntry);
-const check81 = listOf(conformFigureChange);
-const check82 = listOf(conformCompilationLine);
-const check83 = listOf(conformCompilationChange);
-const check84 = listOf(conformTimeChange);
-const check85 = mappingOf(check14);
-const check86 = listOf(conformProblem);
-const check87 = listOf(conformCollective);
-const check88 = listOf(conformRankDifference);
-const check89 = listOf(conformRankTime);
-const check90 = listOf(conformRankDivergence);
-const check91 = listOf(conformFailure);
-const check92 = listOf(conformRecompileCause);
-const check93 = listOf(conformAdvice);
-const check94 = listOf(conformVariantReport);
-const check95 = listOf(conformPeaks);
-const check96 = nullable(conformSweep);
-const check97 = nullable(conformRank);
-const check98 = nullable(conformOverview);
-const check99 = nullable(conformTraceSummary);
-const check100 = listOf(conformGraphTiers);
-const check101 = nullable(conformContents);
-const check102 = listOf(conformStackLine);
-const check103 = listOf(conformStep);
-const check104 = listOf(conformStepSum);
-const check105 = listOf(conformStoredText);
-const check106 = listOf(conformStoredCompilation);
-const check107 = listOf(conformSweepCell);
-const check108 = nullable(conformCompileTime);
-const check109 = listOf(conformOutputError);
-const check110 = listOf(conformEffective);
-const check111 = nullable(conformEstimate);
-const check112 = nullable(conformSwapGain);
-const check113 = listOf(conformRatioAtRound);
-const check114 = listOf(conformProcessDifference);
-const check115 = listOf(conformProcessSummary);
-const check116 = listOf(conformLostTime);
-const check117 = nullable(conformRankComparison);
-const check118 = nullable(conformTraceDifference);
-const check119 = listOf(conformStacks);
-const check120 = listOf(conformCompilation);
-const check121 = listOf(conformDistinctBreak);
-const check122 = listOf(conformLayers);
-const check123 = nullable(conformVerdict);
-const check124 = listOf(conformStartup);
-const check125 = listOf(conformPayback);
-const check126 = nullable(conformDeparture);
-const check127 = nullable(conformTargetReport);
-const check128 = nullable(conformChanges);
-const check129 = nullable(conformCudaGraphs);
-const check130 = listOf(conformKernelLoad);
-const check131 = listOf(conformColdSwitch);
-const check132 = listOf(conformDeployWay);
-const check133 = nullable(conformPackage);
-const check134 = listOf(conformCompilationSummary);
-const check135 = nullable(conformCount);
-const check136 = nullable(conformTargetSummary);
-const check137 = nullable(conformChangedSummary);
-const check138 = listOf(conformHelp);
+const check71 = listOf(conformMemoryPeak);
+const check72 = listOf(conformResult);
+const check73 = listOf(conformTargetResult);
+const check74 = nullable(conformAnswer);
+const check75 = nullable(conformLimit);
+const check76 = listOf(conformSuggestion);
+const check77 = listOf(conformCount);
+const check78 = listOf(conformKernelTimeConflict);
+const check79 = listOf(conformPackageFile);
+const check80 = listOf(conformConstant);
+const check81 = listOf(conformEntry);
+const check82 = listOf(conformFigureChange);
+const check83 = listOf(conformCompilationLine);
+const check84 = listOf(conformCompilationChange);
+const check85 = listOf(conformTimeChange);
+const check86 = mappingOf(check14);
+const check87 = listOf(conformProblem);
+const check88 = listOf(conformCollective);
+const check89 = listOf(conformRankDifference);
+const check90 = listOf(conformRankTime);
+const check91 = listOf(conformRankDivergence);
+const check92 = listOf(conformFailure);
+const check93 = listOf(conformRecompileCause);
+const check94 = listOf(conformAdvice);
+const check95 = listOf(conformVariantReport);
+const check96 = listOf(conformPeaks);
+const check97 = nullable(conformSweep);
+const check98 = nullable(conformRank);
+const check99 = nullable(conformOverview);
+const check100 = nullable(conformTraceSummary);
+const check101 = listOf(conformGraphTiers);
+const check102 = nullable(conformContents);
+const check103 = listOf(conformStackLine);
+const check104 = listOf(conformStep);
+const check105 = listOf(conformStepSum);
+const check106 = listOf(conformStoredText);
+const check107 = listOf(conformStoredCompilation);
+const check108 = listOf(conformSweepCell);
+const check109 = nullable(conformCompileTime);
+const check110 = listOf(conformOutputError);
+const check111 = listOf(conformEffective);
+const check112 = nullable(conformEstimate);
+const check113 = nullable(conformSwapGain);
+const check114 = listOf(conformRatioAtRound);
+const check115 = listOf(conformProcessDifference);
+const check116 = listOf(conformProcessSummary);
+const check117 = listOf(conformLostTime);
+const check118 = nullable(conformRankComparison);
+const check119 = nullable(conformTraceDifference);
+const check120 = listOf(conformStacks);
+const check121 = listOf(conformCompilation);
+const check122 = listOf(conformDistinctBreak);
+const check123 = listOf(conformLayers);
+const check124 = nullable(conformVerdict);
+const check125 = listOf(conformStartup);
+const check126 = listOf(conformPayback);
+const check127 = nullable(conformDeparture);
+const check128 = nullable(conformTargetReport);
+const check129 = nullable(conformChanges);
+const check130 = nullable(conformCudaGraphs);
+const check131 = listOf(conformKernelLoad);
+const check132 = listOf(conformColdSwitch);
+const check133 = listOf(conformDeployWay);
+const check134 = nullable(conformPackage);
+const check135 = listOf(conformCompilationSummary);
+const check136 = nullable(conformCount);
+const check137 = nullable(conformTargetSummary);
+const check138 = nullable(conformChangedSummary);
+const check139 = listOf(conformHelp);

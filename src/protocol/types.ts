@@ -1731,6 +1731,16 @@ export interface Memory {
   peak_unfused_bytes: number | null;
   assumed: Record<string, number>;
   how: string;
+  peaks: MemoryPeak[];
+}
+
+/**
+ * A peak of a wrapper's memory, in words.
+ */
+export interface MemoryPeak {
+  title: string;
+  text: string;
+  note: string;
 }
 
 /**

@@ -1,13 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Memory } from '../../protocol/types';
-import { formatBytes, formatShare } from '../../words/format';
+import { formatBytes } from '../../words/format';
 import { Fact } from '../common';
-
-/**
- * A peak that is at most so much of another is told as a saving.
- */
-const NOTABLE = 0.99;
 
 /**
  * The peak, and what it would be without reuse and without fusion.
@@ -17,34 +12,18 @@ export function Summary(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { memory, trans } = props;
-  const { peak_bytes: peak } = memory;
   const assumed = Object.entries(memory.assumed);
-  const against = (bytes: number) =>
-    peak < bytes * NOTABLE
-      ? trans.__(
-          '%1 (%2 less now)',
-          formatBytes(bytes),
-          formatShare(1 - peak / bytes)
-        )
-      : formatBytes(bytes);
   return (
     <dl className="jp-Compilescope-memorySummary">
-      <Fact label={trans.__('Peak')}>{formatBytes(peak)}</Fact>
-      <Fact
-        label={trans.__('Without reuse')}
-        title={trans.__('If no buffer were reused, or freed before the end')}
-      >
-        {against(memory.peak_without_reuse_bytes)}
-      </Fact>
-      {memory.peak_unfused_bytes !== null && (
-        <Fact
-          label={trans.__('Unfused')}
-          title={trans.__(
-            'If each operator wrote its own result, freed after its last use'
-          )}
-        >
-          {against(memory.peak_unfused_bytes)}
-        </Fact>
+      {memory.peaks.length > 0 ? (
+        memory.peaks.map(({ title, text, note }) => (
+          <Fact key={title} label={title} title={note}>
+            {text}
+          </Fact>
+        ))
+      ) : (
+        // A file of an earlier version has the figures alone.
+        <Fact label={trans.__('Peak')}>{formatBytes(memory.peak_bytes)}</Fact>
       )}
       {assumed.length > 0 && (
         <Fact label={trans.__('For')}>

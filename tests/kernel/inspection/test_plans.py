@@ -193,6 +193,10 @@ def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:
     square = 64 * 64 * 4
     assert memory.peak_bytes == 2 * square
     assert memory.peak_without_reuse_bytes == 7 * square
+    assert [(peak.title, peak.text) for peak in memory.peaks[:2]] == [
+        ("Peak", "32.0 KiB"),
+        ("Without reuse", "112 KiB (71 % less now)"),
+    ]
     assert {b.name: b.reuses for b in memory.buffers if b.reuses} == {
         "buf2": "buf1",
         "buf4": "buf3",

@@ -19,6 +19,8 @@ import msgspec
 import pytest
 from compilescope.report import (
     SCHEMA_VERSION,
+    Compilation,
+    Memory,
     Report,
     Subject,
     Sweep,
@@ -74,6 +76,19 @@ def test_the_interval_in_words_is_added_to_a_file_of_an_earlier_version(
     assert report.sweep is not None
     timings = [report.variants[0].timing, report.sweep.cells[0].timing]
     assert [timing and (timing.few, timing.interval) for timing in timings] == [(few, interval)] * 2
+
+
+def test_the_peaks_in_words_are_added_to_a_file_of_an_earlier_version() -> None:
+    memory = Memory(peak_bytes=1024.0, peak_without_reuse_bytes=2048.0, peak_unfused_bytes=1024.0)
+    variant = VariantReport(name="python", requested=Variant())
+    variant.compilations = [Compilation(id="0/0", memory=[memory])]
+    report = Report(subject=Subject(id="s", name="f"), variants=[variant])
+    (loaded,) = from_json(report.to_json()).compilations
+    assert [f"{peak.title}: {peak.text}" for peak in loaded.memory[0].peaks] == [
+        "Peak: 1.00 KiB",
+        "Without reuse: 2.00 KiB (50 % less now)",
+        "Unfused: 1.00 KiB",
+    ]
 
 
 def test_breaks_are_told_apart_in_a_file_of_an_earlier_version() -> None:

@@ -57,7 +57,11 @@ const MEMORY: Memory = {
   peak_without_reuse_bytes: 4096,
   peak_unfused_bytes: 2048,
   assumed: { s0: 16 },
-  how: 'Read from the wrapper.'
+  how: 'Read from the wrapper.',
+  peaks: [
+    { title: 'Peak', text: '2.00 KiB', note: '' },
+    { title: 'Without reuse', text: '4.00 KiB (50 % less now)', note: HOSTILE }
+  ]
 };
 
 describe('rowsOf', () => {
@@ -131,10 +135,12 @@ describe('MemoryBody', () => {
     jest.restoreAllMocks();
   });
 
-  it('tells the peak, and what it would be without reuse', () => {
+  it('shows the peak, and what it would be without reuse', () => {
     const [summary] = page.all('.jp-Compilescope-memorySummary');
     expect(summary.textContent).toContain('Peak2.00 KiB');
-    expect(summary.textContent).toContain('4.00 KiB');
+    expect(summary.textContent).toContain(
+      'Without reuse4.00 KiB (50 % less now)'
+    );
     expect(summary.textContent).toContain('s0 = 16');
   });
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...report import Buffer, Code, Compilation, Memory, Node, Region
+from ...report.compilation.plans import memory_peaks
 from ..text.sizes import Hints
 from ..wrapper.launches import codes_of, nodes_of
 from .cpp_statements import read_cpp
@@ -72,6 +73,7 @@ def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: 
     memory.buffers = _buffers(ledger, sizes, launches)
     owned = [storage for storage in storages if storage.owned and not storage.items]
     memory.how = _how(owned, sizes)
+    memory.peaks = memory_peaks(memory)
     return memory
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..problem import SourceLine, Struct
+from ..units import percent, size
 
 Direction = Literal["inference", "forward", "backward"]
 
@@ -97,6 +98,16 @@ class Buffer(Struct):
     """Of the wrapper."""
 
 
+class MemoryPeak(Struct):
+    """A peak of a wrapper's memory, in words."""
+
+    title: str
+    text: str
+    """``4.00 MiB (50 % less now)``."""
+    note: str = ""
+    """What it is the peak of."""
+
+
 class Memory(Struct):
     """How one wrapper uses memory during one call."""
 
@@ -117,6 +128,39 @@ class Memory(Struct):
     assumed: dict[str, int] = {}
     """Symbol → its value in the sizes."""
     how: str = ""
+    peaks: list[MemoryPeak] = []
+    """The peak, and what it would be without reuse and without fusion."""
+
+
+_NOTABLE = 0.99
+"""A peak that is above this share of another saves nothing worth mentioning."""
+
+
+def memory_peaks(memory: Memory) -> list[MemoryPeak]:
+    """Return the peaks of a wrapper's memory in words, the actual one first."""
+    peaks = [
+        MemoryPeak("Peak", size(memory.peak_bytes)),
+        MemoryPeak(
+            "Without reuse",
+            _beside(memory.peak_without_reuse_bytes, memory.peak_bytes),
+            "If no buffer were reused, or freed before the end",
+        ),
+    ]
+    if memory.peak_unfused_bytes is not None:
+        peaks.append(
+            MemoryPeak(
+                "Unfused",
+                _beside(memory.peak_unfused_bytes, memory.peak_bytes),
+                "If each operator wrote its own result, freed after its last use",
+            )
+        )
+    return peaks
+
+
+def _beside(other_bytes: float, peak_bytes: float) -> str:
+    if peak_bytes >= other_bytes * _NOTABLE:
+        return size(other_bytes)
+    return f"{size(other_bytes)} ({percent(1 - peak_bytes / other_bytes)} less now)"
 
 
 class Decomposition(Struct):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..compilation.plans import memory_peaks
 from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
 from ..provided_functions import completing
@@ -137,6 +138,8 @@ def complete(report: Report) -> None:
             completing["causes"](compilation)
         for steps in compilation.steps:
             steps.kinds = sum_kinds(steps.steps)
+        for memory in compilation.memory:
+            memory.peaks = memory.peaks or memory_peaks(memory)
     for variant in report.variants:
         completing["backends"](variant)
         completing["breaks"](variant)

@@ -11,10 +11,8 @@ from .. import wording
 def plans(compilation: Compilation) -> Iterator[str]:
     """The memory of each of a compilation's wrappers, and where layouts change."""
     for memory in compilation.memory:
-        text = f"memory, {memory.direction}: peak {wording.size(memory.peak_bytes)}"
-        text += f"; without reuse {wording.size(memory.peak_without_reuse_bytes)}"
-        if memory.peak_unfused_bytes is not None:
-            text += f"; unfused {wording.size(memory.peak_unfused_bytes)}"
+        peaks = "; ".join(f"{peak.title.lower()} {peak.text}" for peak in memory.peaks)
+        text = f"memory, {memory.direction}: {peaks}"
         if memory.assumed:
             text += f" (for {', '.join(f'{k} = {v}' for k, v in memory.assumed.items())})"
         yield text
