@@ -1078,6 +1078,8 @@ export function conformRank(value: unknown): void {
   o.differences = field(o.differences, 'differences', check89, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
+  o.title = text(o.title, 'title', '');
+  o.outcome = text(o.outcome, 'outcome', '');
 }
 
 export function conformRankComparison(value: unknown): void {

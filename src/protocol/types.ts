@@ -1994,6 +1994,8 @@ export interface Rank {
   differences: RankDifference[];
   same: boolean;
   group: string;
+  title: string;
+  outcome: string;
 }
 
 /**

@@ -1,5 +1,6 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
+from ..analysis.changes.rank_words import add_rank_words
 from ..analysis.changes.variants import add_backend_words
 from ..analysis.contents.stored import contents
 from ..analysis.figures.tier_words import add_tier_words
@@ -40,6 +41,7 @@ completing.update(
     cuda_graphs=add_graph_words,
     launches=add_to_variant,
     package=complete_package,
+    rank=add_rank_words,
     sweep=add_sweep_words,
     times=complete_times,
     tiers=add_tier_words,

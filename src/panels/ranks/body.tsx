@@ -18,9 +18,6 @@ export function RanksBody(props: {
   const run = model.subjects
     .filter(subject => subject.group !== '' && subject.group === rank.group)
     .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
-  const serious = rank.differences.filter(
-    difference => difference.serious
-  ).length;
   const variants = [
     ...new Set(rank.collectives.map(collective => collective.variant))
   ];
@@ -28,13 +25,10 @@ export function RanksBody(props: {
     <div className="jp-Compilescope-body">
       <section>
         <h3>
-          {trans.__(
-            'Rank %1 of %2, %3 on %4',
-            rank.rank,
-            rank.size,
-            rank.backend,
-            rank.device
-          )}
+          {
+            // A file of an earlier version has no words.
+            rank.title || trans.__('Rank %1 of %2', rank.rank, rank.size)
+          }
         </h3>
         {run.length > 1 && (
           <div
@@ -59,20 +53,15 @@ export function RanksBody(props: {
         )}
       </section>
       <section>
-        <h3>
-          {serious > 0
-            ? trans._n(
-                '%1 difference may hang the ranks or corrupt data',
-                '%1 differences may hang the ranks or corrupt data',
-                serious
-              )
-            : trans.__('Differences between the ranks')}
-        </h3>
-        <Differences
-          rank={rank.rank}
-          differences={rank.differences}
-          trans={trans}
-        />
+        <h3>{trans.__('Differences between the ranks')}</h3>
+        {rank.outcome && <p className="jp-Compilescope-hint">{rank.outcome}</p>}
+        {rank.differences.length > 0 && (
+          <Differences
+            rank={rank.rank}
+            differences={rank.differences}
+            trans={trans}
+          />
+        )}
       </section>
       <section>
         <h3>{trans.__('Collectives, in the order of their calls')}</h3>

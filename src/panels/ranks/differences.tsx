@@ -12,18 +12,6 @@ export function Differences(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { rank, differences, trans } = props;
-  if (differences.length === 0) {
-    return (
-      <p className="jp-Compilescope-ranksGood">
-        {
-          // The first rank is compared with every other, and those only with it.
-          rank === 0
-            ? trans.__('None: all ranks compiled the same code.')
-            : trans.__('None: the same code as on rank 0.')
-        }
-      </p>
-    );
-  }
   return (
     <ul className="jp-Compilescope-rankDifferences">
       {differences.map((rankDifference, index) => (

@@ -85,15 +85,16 @@ def test_the_number_of_the_device_is_no_difference_and_another_reduction_is() ->
     same = [ranked(0, "sum", "cuda:0"), ranked(1, "sum", "cuda:1")]
     compare(same)
     assert all(variant.rank is not None and variant.rank.same for variant in same), same[0].rank
-    assert "the same code on every rank" in text.render(same[0])
-    assert "the same code as on rank 0" in text.render(same[1])
+    assert "Rank 0 of 2, nccl on cuda:0 \u00b7 Same code on every rank" in text.render(same[0])
+    assert "Same code as on rank 0" in text.render(same[1])
     other = [ranked(0, "sum", "cuda:0"), ranked(1, "max", "cuda:1")]
     compare(other)
     assert other[1].rank is not None
     (difference,) = other[1].rank.differences
     assert (difference.kind, difference.serious, difference.other) == ("collectives", True, 0)
     output = text.render(other[1])
-    assert "rank 1 of 2, nccl on cuda:1: 1 difference from other ranks, 1 may hang" in output
+    outcome = "1 difference from other ranks, 1 may hang or corrupt data"
+    assert f"Rank 1 of 2, nccl on cuda:1 \u00b7 {outcome}" in output
     assert "all_reduce max float32[4, s0] in 0/0 inference, line 4" in output
     page = html.render(other[1], full=True)
     assert "1 may hang" in page

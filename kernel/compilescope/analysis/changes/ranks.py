@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ...report import Code, Compilation, Report, VariantReport
 from ...report.subjects.ranks import Collective, RankDifference
+from .rank_words import add_rank_words
 
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}")
@@ -31,7 +32,9 @@ def compare(reports: Sequence[Report]) -> None:
         others = reports[:1] if rank.rank else reports[1:]
         differences = [difference for other in others for difference in _of_two(report, other)]
         rank.differences = sorted(differences, key=lambda difference: not difference.serious)
-        rank.same = not rank.differences
+        # Ranks that all failed have no code that could differ.
+        rank.same = not rank.differences and bool(report.variants)
+        add_rank_words(rank)
 
 
 def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:

@@ -156,6 +156,8 @@ def complete(report: Report) -> None:
     for graph in report.tiers:
         if not graph.lines:
             completing["tiers"](graph)
+    if report.rank is not None and not report.rank.title:
+        completing["rank"](report.rank)
     if report.trace is not None:
         completing["trace"](report.trace)
     if report.sweep is not None and not report.sweep.status:

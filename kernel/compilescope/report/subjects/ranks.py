@@ -58,5 +58,10 @@ class Rank(Struct):
     collectives: list[Collective] = []
     differences: list[RankDifference] = []
     same: bool = True
+    """Whether it compiled the same code as the ranks that it is compared with."""
     group: str = ""
     """The id that the reports of one run share."""
+    title: str = ""
+    """``Rank 0 of 2, gloo on cpu``."""
+    outcome: str = ""
+    """The result of the comparison, in a few words; empty if there was nothing to compare."""

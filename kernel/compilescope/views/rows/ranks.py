@@ -50,13 +50,7 @@ def rank_line(report: Report) -> str:
     rank = report.rank
     if rank is None:
         return ""
-    # The first rank is compared with every other, and those only with it.
-    others = "as on rank 0" if rank.rank else "on every rank"
-    same = f"the same code {others}" if rank.same else ""
-    differs = wording.count(len(rank.differences), "difference")
-    serious = sum(difference.serious for difference in rank.differences)
-    outcome = same or f"{differs} from other ranks" + (f", {serious} may hang" if serious else "")
-    return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {outcome}"
+    return " \u00b7 ".join(filter(None, [rank.title, rank.outcome]))
 
 
 def lines(report: Report, most: int) -> list[str]:

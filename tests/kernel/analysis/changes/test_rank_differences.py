@@ -55,6 +55,21 @@ def test_a_graph_more_is_told_and_the_others_are_compared() -> None:
     ]
 
 
+def test_ranks_that_failed_have_no_device_and_are_not_the_same() -> None:
+    failed = [
+        Report(
+            subject=Subject(id=f"g-{rank}", name="step"),
+            rank=Rank(rank=rank, size=2, backend="gloo"),
+        )
+        for rank in range(2)
+    ]
+    compare(failed)
+    assert [(report.rank.title, report.rank.outcome) for report in failed if report.rank] == [
+        ("Rank 0 of 2, gloo", ""),
+        ("Rank 1 of 2, gloo", ""),
+    ]
+
+
 def test_what_is_a_rank_s_own_is_no_difference() -> None:
     here = graphs("with cuda:0 at 0x7f00aa\n", "open('/tmp/ab/cd.py')")
     assert not differences(here, graphs("with cuda:1 at 0x7f00bb\n", "open('/tmp/ef/gh.py')"))
