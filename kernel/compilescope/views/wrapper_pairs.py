@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..analysis.wrapper.variant_pairs import beside, default_sides, has_cpp_wrapper, other_wrapper
+from ..analysis.wrapper.variant_pairs import beside, default_sides, has_cpp_wrapper
 from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 
@@ -62,42 +62,53 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
     left, right
         Names of the variants to compare. By default a Python wrapper is on the left, and on the
         right the C++ wrapper for the same device with the same settings, if there is one; without a
-        C++ wrapper, the Python wrapper for another target.
+        C++ wrapper, the Python wrapper for another target. If one is named, the other is chosen
+        likewise.
     """
     variants = compared(report)
     named = {variant.name: variant for variant in report.variants}
     at_left, at_right = named.get(left or ""), named.get(right or "")
     if at_left is None and at_right is None:
-        at_left = named.get(default_sides(variants).left)
-        if at_left is not None and has_cpp_wrapper(at_left):
-            at_right = at_left
-    if at_left is None and at_right is not None:
-        at_left = other_wrapper(variants, at_right)
-    if at_right is None and at_left is not None:
+        sides = default_sides(variants)
+        at_left, at_right = named.get(sides.left), named.get(sides.right)
+        if at_left is at_right:
+            is_cpp = at_left is not None and has_cpp_wrapper(at_left)
+            at_left, at_right = (None, at_right) if is_cpp else (at_left, None)
+    elif at_left is None and at_right is not None:
+        at_left = beside(variants, at_right)
+    elif at_right is None and at_left is not None:
         at_right = beside(variants, at_left)
-    shown = named.get(left or right or "", at_left)
-    target = shown.requested.target if shown is not None else None
-    lefts = _sides(report, left, at_left, "python", target)
-    rights = _sides(report, right, at_right, "cpp", target)
-    if not rights and right is None and at_right is not None:
-        other = at_right.requested.target
-        rights = _sides(report, None, at_right, "python", other) if other != target else {}
+    lefts = _sides(report, left, at_left, "python")
+    rights = _sides(report, right, at_right, "cpp")
+    if lefts and rights and not (left and right) and not _is_comparable(at_left, at_right):
+        lefts, rights = ({}, rights) if right else (lefts, {})
     keys = list(dict.fromkeys([*lefts, *rights]))
     return [Pair(*key, lefts.get(key), rights.get(key)) for key in sorted(keys, key=_order)]
 
 
+def _is_comparable(left: VariantReport | None, right: VariantReport | None) -> bool:
+    """Whether two variants differ either in the kind of wrapper or in the device.
+
+    Any others are compared only if both are named.
+    """
+    if left is None or right is None:
+        return False
+    is_same_kind = has_cpp_wrapper(left) == has_cpp_wrapper(right)
+    return is_same_kind == (left.requested.target != right.requested.target)
+
+
 def _sides(
-    report: Report,
-    name: str | None,
-    preferred: VariantReport | None,
-    artifact: str,
-    target: str | None,
+    report: Report, name: str | None, preferred: VariantReport | None, artifact: str
 ) -> dict[tuple[str, str], Side]:
-    """The files of one side: of a variant by name, or else of all for a target."""
+    """The files of one side: of a variant by name, or else of all like the preferred one."""
+    if preferred is not None and name is None:
+        artifact = "cpp" if has_cpp_wrapper(preferred) else "python"
+    target = preferred.requested.target if preferred is not None else None
     chosen: dict[tuple[str, str], Side] = {}
     # Other variants may have a compilation that the preferred one lacks.
     for variant in sorted(report.variants, key=lambda variant: variant is not preferred):
-        fits = not is_record(variant) and variant.requested.target == target
+        fits = preferred is not None and not is_record(variant)
+        fits = fits and variant.requested.target == target
         if variant.name == name or (name is None and fits):
             for key, side in _files(variant, artifact, only=name is None):
                 chosen.setdefault(key, side)

@@ -200,6 +200,21 @@ def test_a_wrapper_stands_beside_one_with_the_same_settings() -> None:
     assert (pair.left.variant, pair.right.variant) == ("python", "tuned cpp")
 
 
+@pytest.mark.parametrize(
+    ("sides", "expected"),
+    [
+        ({"left": "cpp"}, ("cpp", "python")),
+        ({"right": "python"}, ("cpp", "python")),
+        ({"left": "eager"}, (None, "python")),
+    ],
+)
+def test_the_side_that_is_not_named_has_the_other_wrapper(
+    sides: dict[str, str], expected: tuple[str | None, str]
+) -> None:
+    (pair,) = wrapper_pairs.pairs(report(), **sides)
+    assert (pair.left and pair.left.artifact, pair.right and pair.right.artifact) == expected
+
+
 def test_a_c_plus_plus_wrapper_alone_stands_on_the_right() -> None:
     result = report()
     del result.variants[1]
