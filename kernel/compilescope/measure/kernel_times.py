@@ -21,17 +21,18 @@ from ..report import Language
 from ..torch_api.kernels.profiler_events import GraphRun, Span
 
 NOT_SEEN = "It did not run in the calls that were profiled: another branch was taken."
-NOT_TOLD = (
-    "The profiler does not tell which of its entries belong to this launch: {count} launches in a "
+AMBIGUOUS = (
+    "The profiler does not say which of its entries belong to this launch: {count} launches in a "
     "row go by names that are not in the wrapper."
 )
-NOT_TOLD_REPLAYED = (
+AMBIGUOUS_REPLAYED = (
     "A CUDA graph replays its kernels without the calls that launched them. Generated kernels are "
-    "known by name; this one is among {count} library calls in a row, which are not told apart."
+    "known by name; this one is among {count} library calls in a row, which cannot be "
+    "distinguished."
 )
 UNEVEN = (
     "The wrapper calls it in {places} places, and it ran {runs} times in a call: which of them ran "
-    "is not told."
+    "is not known."
 )
 
 _PREFIX = re.compile(r"graph_\w*?_(?=cpp_|triton_)|graph_\d+_")
@@ -271,7 +272,7 @@ def _between(
         elif len(left) == count and not replayed:
             assigned |= {place: [[span]] for place, span in zip(group, left, strict=True)}
         else:
-            reason = (NOT_TOLD_REPLAYED if replayed else NOT_TOLD).format(count=count)
+            reason = (AMBIGUOUS_REPLAYED if replayed else AMBIGUOUS).format(count=count)
             reasons |= dict.fromkeys(group, reason)
 
 

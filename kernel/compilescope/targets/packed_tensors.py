@@ -50,7 +50,7 @@ class Wrapped(NamedTuple):
 
 
 def reduce_tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
-    """What pickle is told of a tensor, behind the function that makes it again.
+    """The function that restores a tensor, and its arguments, as ``__reduce__`` returns them.
 
     Raises
     ------

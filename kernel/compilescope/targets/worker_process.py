@@ -25,7 +25,7 @@ _POLL_S = 0.1
 
 _UNWANTED = (*runner.UNWANTED, "TORCH_LOGS", "TRITON_INTERPRET")
 _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
-"""A GPU that is here is another one than the target, or shall not be told from it."""
+"""Hides this machine's GPUs: the worker only emulates the target, even if it is the same GPU."""
 
 
 class Gone(Exception):  # noqa: N818 - the caller says what it means
@@ -156,7 +156,7 @@ class WorkerProcess:
 
     def _send(self, message: Message) -> None:
         assert self._process.stdin is not None, "it was started with a pipe"
-        # Who is gone is told by the reader.
+        # The reader reports a process that is gone.
         with contextlib.suppress(OSError, ValueError):
             write(self._process.stdin, message)
 

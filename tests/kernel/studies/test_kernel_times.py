@@ -267,7 +267,7 @@ def test_library_calls_in_a_cuda_graph_are_known_by_what_was_seen_without_one() 
 def test_without_that_they_are_not_guessed() -> None:
     times, reasons = measure(SITES, [[replay()]])
     assert sorted(times) == [0, 3]
-    assert "not told apart" in reasons[1]
+    assert "cannot be distinguished" in reasons[1]
     assert reasons[1] == reasons[2]
     # Of a single one between two kernels there is no doubt.
     one_call = [SITES[0], SITES[1], SITES[3]]

@@ -68,7 +68,7 @@ def describe(failure: Failure) -> RecompileCause:
 
 
 def _subject(failure: Failure, guard: str) -> str:
-    """What the guard compares; empty if it cannot be told from the guard."""
+    """What the guard compares; empty if the guard does not say."""
     kind, dimension = failure.kind, failure.dimension
     if kind == "grad_mode":
         return "grad mode"

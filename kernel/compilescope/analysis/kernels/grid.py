@@ -40,7 +40,7 @@ def grid_of(language: str, source: str, launch: str) -> str:
     str
         For Triton the numbers of elements that the wrapper launches it with and how the grid comes
         of them: ``xnumel=4096, r0_numel=512 (Grid1D)``. For C++ its outer loops: ``parallel x0: 512
-        by 16``. Empty where it cannot be told.
+        by 16``. Empty if it is unknown.
     """
     if language == "triton":
         return _triton(source, launch)

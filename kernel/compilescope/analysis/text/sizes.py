@@ -45,7 +45,7 @@ _LARGEST_POWER = 8
 
 
 class UnknownSize(Exception):  # noqa: N818 - an answer, not a failure
-    """A size that cannot be told."""
+    """A size that is not known."""
 
 
 def read_hints(records: Sequence[Record]) -> dict[str, int]:

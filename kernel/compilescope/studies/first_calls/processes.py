@@ -67,7 +67,7 @@ def first_call(
     caches
         The folder of torch's caches.
     header
-        What else the process is told.
+        Further arguments of the process.
 
     Raises
     ------

@@ -196,7 +196,7 @@ class Judge:
             else:
                 try:
                     self._kernels[name] = Kernel(definition.name, definition.source, self._folder)
-                except Exception as error:  # noqa: BLE001 - whatever its source does is told of it
+                except Exception as error:  # noqa: BLE001 - any error of its source is its verdict
                     self._kernels[name] = f"it cannot be loaded: {first_sentence(error)}"
         return self._kernels[name]
 

@@ -237,7 +237,7 @@ def _compiler_output(folder: Path) -> str:
 def _key(kernel: _Kernel, config: Any) -> str:
     """What a result is kept under; empty for a kernel that Triton does not understand.
 
-    What it does not understand is told by the fork that compiles it.
+    The fork that compiles such a kernel reports the error.
     """
     assert kernel.loaded is not None, "it has configurations"
     versions = (_own_code(), torch.__version__, triton.__version__)

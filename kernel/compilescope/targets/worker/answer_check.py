@@ -127,7 +127,7 @@ def _run(
     try:
         with torch.no_grad():
             outputs = judge.run(inputs)
-    except Exception as error:  # noqa: BLE001 - it is told with the kernels behind it
+    except Exception as error:  # noqa: BLE001 - the checks of the kernels after it say so
         reason = f"{type(error).__name__}: {first_sentence(error)}"
         ended = f"the wrapper cannot be run up to it here: {reason}"
     checks = {}

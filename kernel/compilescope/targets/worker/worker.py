@@ -55,17 +55,17 @@ class Worker:
     def serve(self) -> None:
         """Becomes what the first message says, and then answers; does not return."""
         first = self._inbox.get()
-        assert isinstance(first, Enter), "it is told what it is first"
+        assert isinstance(first, Enter), "the first message says what the worker is"
         try:
             self._enter(first)
-        except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
+        except BaseException as error:  # noqa: BLE001 - the answer reports any error
             self._tell(Failed(problem=_explained(error)))
             # It emulates the device in part only, and any answer might be wrong.
             sys.stderr.flush()
             os._exit(1)
         while True:
             question = self._inbox.get()
-            assert isinstance(question, Question), "there is nothing else to be told"
+            assert isinstance(question, Question), "the messages after the first are questions"
             began = time.time()
             answer = self._answered(question)
             # Before the answer is out: who has it may change a file at once.
@@ -93,7 +93,7 @@ class Worker:
         try:
             answer = importlib.import_module(f".answer_{question.kind}", __package__).answer
             return Answer(payload=answer(self._world, question.payload, self._step))
-        except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
+        except BaseException as error:  # noqa: BLE001 - the answer reports any error
             return Failed(problem=_explained(error))
 
     def _step(self, step: str) -> None:

@@ -419,7 +419,7 @@ def _settle_floats(capture: Capture) -> None:
             _generate(capture, {})
         except TensorifyScalarRestartAnalysis:
             raise
-        except Exception:  # noqa: BLE001 - it comes again, and is told, with the sources
+        except Exception:  # noqa: BLE001 - generating the sources raises and reports it
             return
 
 
