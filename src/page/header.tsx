@@ -23,10 +23,7 @@ export class Header extends ReactWidget {
       return null;
     }
     const { subject, overview } = report;
-    const facts = [
-      overview?.environment,
-      created && new Date(created).toLocaleString()
-    ];
+    const date = created && new Date(created).toLocaleString();
     return (
       <>
         <compilescopeIcon.react tag="span" width="20px" height="20px" />
@@ -40,13 +37,20 @@ export class Header extends ReactWidget {
           <p title={subject.arguments.join('\n')}>
             {subject.arguments.join(', ')}
           </p>
-          <p title={facts.filter(Boolean).join('\n')}>
-            {facts.filter(Boolean).join(' · ')}
+          <p title={joined('\n', overview?.environment, date)}>
+            {joined(' · ', overview?.device, date)}
           </p>
         </div>
       </>
     );
   }
+}
+
+function joined(
+  separator: string,
+  ...parts: readonly (string | undefined)[]
+): string {
+  return parts.filter(Boolean).join(separator);
 }
 
 /**
