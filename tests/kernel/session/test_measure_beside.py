@@ -9,7 +9,7 @@ import compilescope as cs
 import pytest
 from compilescope.progress.progress import Cancelled, Monitor
 
-from .test_measure import inspected
+from .measure_support import inspected
 
 
 def test_sources_are_made_between_rounds() -> None:

@@ -2,8 +2,8 @@ import type {
   Compilation,
   Guard,
   GuardManager
-} from '../../../src/protocol/types';
-import { fullCompilation } from '../support/structs';
+} from '../../../../src/protocol/types';
+import { fullCompilation } from '../../support/structs';
 
 export function guardOf(change: Partial<Guard> = {}): Guard {
   return {
