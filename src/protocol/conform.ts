@@ -447,6 +447,7 @@ export function conformDeployWay(value: unknown): void {
   o.ship_bytes = field(o.ship_bytes, 'ship_bytes', check4, none);
   o.accurate = field(o.accurate, 'accurate', check50, none);
   o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check50, none);
+  o.as_eager = field(o.as_eager, 'as_eager', check50, none);
   o.gives_up = field(o.gives_up, 'gives_up', check2, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);

@@ -998,6 +998,7 @@ export interface DeployWay {
   ship_bytes: number | null;
   accurate: boolean | null;
   shipped_accurate: boolean | null;
+  as_eager: boolean | null;
   gives_up: string[];
   safe: boolean;
   is_pareto: boolean;

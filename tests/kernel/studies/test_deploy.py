@@ -19,7 +19,8 @@ from compilescope.report.measurements.deployment import (
     WAYS_UNDECIDED,
     DeployWay,
 )
-from compilescope.report.measurements.recommendation import judge
+from compilescope.report.measurements.recommendation import counts, judge
+from compilescope.report.saving.storage import complete
 from compilescope.studies.deploy import deploy, ways
 from compilescope.studies.deploy.way_process import _is_accurate, why_no_result
 from compilescope.subject.pickled_subject import Call
@@ -356,6 +357,31 @@ def test_each_way_says_what_it_is_best_for() -> None:
         ast.parse(way.paste_code)
     judge(ways[:1])
     assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
+
+
+@pytest.mark.parametrize(
+    ("accurate", "shipped", "as_eager", "word"),
+    [
+        (True, None, True, "yes"),
+        (True, True, True, "yes"),
+        (True, False, False, "NO"),
+        (False, None, False, "NO"),
+        (None, None, None, ""),
+        (None, False, False, "NO"),
+    ],
+)
+def test_results_with_the_shipped_files_count_too(
+    accurate: bool | None, shipped: bool | None, as_eager: bool | None, word: str
+) -> None:
+    way = measured("way", 1.0, 0.1, 1.0, accurate=accurate, shipped_accurate=shipped)
+    report = report_of(way)
+    assert way.as_eager is as_eager
+    assert counts(way) is (as_eager is not False)
+    (row,) = rows.rows(report.variants[0])
+    assert row[-1] == word
+    way.as_eager = None
+    complete(report)
+    assert way.as_eager is as_eager, "a file of an earlier version"
 
 
 def test_files_with_wrong_results_are_not_in_the_code_to_paste() -> None:

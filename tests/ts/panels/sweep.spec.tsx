@@ -364,7 +364,7 @@ describe('SweepBody', () => {
             eager_us: 91,
             speedup: speedup('faster', '1.82× faster'),
             memory_bytes: 2 ** 30,
-            accurate: true,
+            as_eager: true,
             gives_up: ['compiles again'],
             best_for: ['latency', 'cold', 'balanced'],
             paste_code: 'compiled = torch.compile(model)'
@@ -373,7 +373,7 @@ describe('SweepBody', () => {
             cold_s: 19,
             first_s: 19,
             call_us: 49,
-            accurate: false,
+            as_eager: false,
             safe: false,
             shipped_why: 'It cannot be saved.',
             paste_code: `skip_guards("${HOSTILE}")`
@@ -430,6 +430,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     ship_bytes: null,
     accurate: null,
     shipped_accurate: null,
+    as_eager: null,
     gives_up: [],
     safe: true,
     is_pareto: false,

@@ -72,6 +72,9 @@ class DeployWay(Struct):
     """Whether its results equal eager's, within the tolerances of the dtypes."""
     shipped_accurate: bool | None = None
     """The same for a process that loads the shipped files."""
+    as_eager: bool | None = None
+    """Whether its results equal eager's, also those with the shipped files where they were tried.
+    None where they were not compared."""
     gives_up: list[str] = []
     """Its restrictions, in a few words each."""
     safe: bool = True

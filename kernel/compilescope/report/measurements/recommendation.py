@@ -134,6 +134,7 @@ def judge(ways: Sequence[DeployWay]) -> str:
     """
     front = {id(way) for way in pareto(ways)}
     for way in ways:
+        way.as_eager = is_as_eager(way)
         way.first_s = None if way.cold_s is None else first_s(way)
         way.relative = _relative(way) if math.isfinite(_relative(way)) else None
         way.is_pareto = id(way) in front
@@ -188,8 +189,12 @@ def counts(way: DeployWay) -> bool:
     are not compared.
     """
     measured = way.cold_s is not None and way.call_us is not None
-    accurate = way.accurate is not False and way.shipped_accurate is not False
-    return measured and accurate and way.safe and way.problem is None
+    return measured and is_as_eager(way) is not False and way.safe and way.problem is None
+
+
+def is_as_eager(way: DeployWay) -> bool | None:
+    """What `DeployWay.as_eager` is for these measurements."""
+    return False if way.shipped_accurate is False else way.accurate
 
 
 def first_s(way: DeployWay) -> float:

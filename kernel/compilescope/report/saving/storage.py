@@ -11,6 +11,7 @@ import msgspec
 from ..compilation.plans import memory_peaks
 from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
+from ..measurements.recommendation import is_as_eager
 from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
 from .given_files import given_path, reading
@@ -145,6 +146,8 @@ def complete(report: Report) -> None:
         completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
             completing["cold"](variant)
+        for way in variant.ways:
+            way.as_eager = is_as_eager(way)
         if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import DeployWay, Report, VariantReport, units
+from ...report import Report, VariantReport, units
 from .. import wording
 from .table import Column, Table
 
@@ -68,7 +68,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
                 "" if way.speedup is None else way.speedup.text,
             ),
             memory=_size(way.memory_bytes),
-            accurate=_accurate(way),
+            accurate=_AS_EAGER[way.as_eager],
         )
         for way in variant.ways
         if way.cold_s is not None
@@ -108,10 +108,7 @@ def _uneven(variant: VariantReport) -> Iterator[str]:
 _UNEVEN = 1.25
 
 
-def _accurate(way: DeployWay) -> str:
-    if way.accurate is None:
-        return ""
-    return "yes" if way.accurate and way.shipped_accurate is not False else "NO"
+_AS_EAGER = {None: "", True: "yes", False: "NO"}
 
 
 def _seconds(value: float | None) -> str:

@@ -20,14 +20,6 @@ export function isPlotted(way: DeployWay): boolean {
 }
 
 /**
- * Whether the results are eager's, also those of what is shipped; null where they
- * were not compared.
- */
-export function isAsEager(way: DeployWay): boolean | null {
-  return way.accurate && way.shipped_accurate !== false;
-}
-
-/**
  * The first call against the latency of each way that was measured.
  *
  * @param chosen - The name of the way whose code is shown.
@@ -47,7 +39,7 @@ export function deployChartOf(
       latency: way.relative!,
       isFront: way.is_pareto,
       isBest: way.best_for.includes('balanced'),
-      isRight: isAsEager(way) !== false,
+      isRight: way.as_eager !== false,
       hover: hoverOf(way, trans)
     })),
     chosen,
@@ -64,7 +56,7 @@ function hoverOf(way: DeployWay, trans: TranslationBundle): string {
       ? ''
       : trans.__('latency %1', formatMicroseconds(way.call_us)),
     way.speedup ? trans.__('against eager: %1', way.speedup.text) : '',
-    isAsEager(way) === false ? trans.__('its results differ from eager’s') : '',
+    way.as_eager === false ? trans.__('its results differ from eager’s') : '',
     way.safe ? '' : trans.__('can give wrong results for other calls')
   ]
     .filter(Boolean)

@@ -11,7 +11,7 @@ import { Absent } from '../../common';
 import { SpeedupText } from '../../common/speedup';
 import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { Figures } from '../../common/tables/figures';
-import { isAsEager, isMeasured } from './chart';
+import { isMeasured } from './chart';
 
 /**
  * The ways in figures, and what each gives up; those that were not measured say
@@ -53,8 +53,7 @@ function Row(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { way, isChosen, onChoose, trans } = props;
-  const { problem } = way;
-  const asEager = isAsEager(way);
+  const { problem, as_eager: asEager } = way;
   if (!isMeasured(way)) {
     return (
       <tr>
