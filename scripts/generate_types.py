@@ -297,11 +297,6 @@ def generate() -> str:
             "Form of a compiled kernel → its language.",
             {form: language for form, (_, language) in report.FORMS.items()},
         ),
-        titles(
-            "WRAPPERS",
-            "Generated wrapper of a `Code` → its title.",
-            {name: title for name, (title, _) in report.WRAPPERS.items()},
-        ),
         weights(
             "ANCHOR_WEIGHTS",
             "Kind of a region by which two texts are aligned → its weight if not all can be.",

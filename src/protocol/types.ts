@@ -248,16 +248,6 @@ export const FORM_LANGUAGES: Record<string, string> = {
 };
 
 /**
- * Generated wrapper of a `Code` → its title.
- */
-export const WRAPPERS: Record<string, string> = {
-  python: 'Python wrapper',
-  cpp: 'C++ wrapper',
-  shell: 'Python around the C++ wrapper',
-  aot: 'AOTInductor C++'
-};
-
-/**
  * Kind of a region by which two texts are aligned → its weight if not all can
  * be.
  */

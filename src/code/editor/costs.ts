@@ -2,8 +2,11 @@ import { StateEffect, StateField, type Extension } from '@codemirror/state';
 import { EditorView, gutter, GutterMarker } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Step } from '../../protocol/types';
-import { formatMicroseconds, formatShare } from '../../words/format';
-import { formatInterval } from '../../words/format';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatShare
+} from '../../words/format';
 import { kindClass, kindTitle } from '../../words/steps';
 import type { ICosts } from '../costs';
 

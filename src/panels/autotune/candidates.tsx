@@ -2,8 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { CHOICE_KINDS } from '../../protocol/types';
 import * as React from 'react';
 import { Absent, Bar, ShowAll } from '../common';
-import { formatMicroseconds } from '../../words/format';
-import { formatRatio } from '../../words/format';
+import { formatMicroseconds, formatRatio } from '../../words/format';
 import type { ICandidate, ITable } from './choices';
 import { TableHead } from '../common/tables/figures';
 

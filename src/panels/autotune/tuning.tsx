@@ -1,8 +1,11 @@
 import * as React from 'react';
 import type { Autotuning } from '../../protocol/types';
 import { Badge } from '../common';
-import { formatMicroseconds, formatSeconds } from '../../words/format';
-import { formatRatio } from '../../words/format';
+import {
+  formatMicroseconds,
+  formatRatio,
+  formatSeconds
+} from '../../words/format';
 import type { IViewContext } from '../views';
 import { Candidates } from './candidates';
 import { chosenOf, gainOf, tableOf } from './choices';

@@ -312,8 +312,8 @@ function axisOf(values: readonly number[], nticks: number): object {
 }
 
 /**
- * 1, 2 and 5 times the powers of ten boxAround; where these are too many, the powers
- * alone.
+ * 1, 2 and 5 times the powers of ten in a range and next to it; where these are
+ * too many, the powers alone.
  */
 function ticksOf(low: number, high: number, nticks: number): number[] {
   const first = Math.floor(Math.log10(low));

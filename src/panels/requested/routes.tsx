@@ -1,8 +1,11 @@
 import * as React from 'react';
 import type { Route, VariantReport } from '../../protocol/types';
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
-import { formatCount, formatMicroseconds } from '../../words/format';
-import { formatInterval } from '../../words/format';
+import {
+  formatCount,
+  formatInterval,
+  formatMicroseconds
+} from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';

@@ -1,8 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Layer, Layers, VariantReport } from '../../protocol/types';
-import { formatMicroseconds, formatShare } from '../../words/format';
-import { formatInterval } from '../../words/format';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatShare
+} from '../../words/format';
 import { layerClass, LAYER_ORDER, layerTitle } from '../../words/layers';
 import { directionTitle } from '../../words/directions';
 import { Figures } from '../common/tables/figures';

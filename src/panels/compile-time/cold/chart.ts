@@ -1,11 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../../charts';
 import { asText } from '../../../charts';
-import { formatSeconds } from '../../../words/format';
+import { formatSeconds, shorten } from '../../../words/format';
 import { TABLES } from '../../../words/tables';
 import type { ColdSwitch } from '../../../protocol/types';
 import { isAsItIs, isMeasured } from './rows';
-import { shorten } from '../../../words/format';
 
 /**
  * The height of a row, and of what is around them, in pixels.

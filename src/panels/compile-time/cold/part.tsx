@@ -2,8 +2,11 @@ import * as React from 'react';
 import { Chart } from '../../../charts';
 import type { ColdSwitch, VariantReport } from '../../../protocol/types';
 import { Absent } from '../../common';
-import { formatMicroseconds, formatSeconds } from '../../../words/format';
-import { formatInterval } from '../../../words/format';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatSeconds
+} from '../../../words/format';
 import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { Figures } from '../../common/tables/figures';
 import { StudyPart } from '../../common/study';

@@ -44,7 +44,7 @@ export function pan(
 }
 
 /**
- * A window windowAround a span, with some air; the same window if the span is in
+ * A window around a span, with some air; the same window if the span is in
  * sight and not too small to see.
  *
  * @param smallest - The shortest that counts as visible, as part of the window.
