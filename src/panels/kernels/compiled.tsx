@@ -89,7 +89,10 @@ function Configs(props: {
       aria-label={trans.__('Launch configurations')}
       tabIndex={0}
     >
-      <table className="jp-Compilescope-configs">
+      <table
+        className="jp-Compilescope-configs"
+        aria-label={trans.__('Launch configurations')}
+      >
         <TableHead
           heads={[
             trans.__('configuration'),

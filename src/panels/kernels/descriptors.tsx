@@ -16,11 +16,13 @@ export function Descriptors(props: {
   ].filter(Boolean);
   return (
     <>
-      <div className="jp-Compilescope-descriptors" tabIndex={0} role="group">
-        <table>
-          <caption className="jp-Compilescope-hidden">
-            {trans.__('TMA descriptors')}
-          </caption>
+      <div
+        className="jp-Compilescope-descriptors"
+        tabIndex={0}
+        role="group"
+        aria-label={trans.__('TMA descriptors')}
+      >
+        <table aria-label={trans.__('TMA descriptors')}>
           <TableHead
             heads={[
               trans.__('name'),

@@ -39,7 +39,7 @@ export function Results(props: {
       aria-label={trans.__('Results')}
     >
       {results.length > 0 && (
-        <table>
+        <table aria-label={trans.__('Results by variant')}>
           <TableHead
             heads={declaredHeads('results', trans, {
               latency: isTimed ? {} : { label: '' },

@@ -68,7 +68,10 @@ export function Totals(props: {
         />
       ))}
       <Wide label={trans.__('Steps by kind, as a table')}>
-        <table className="jp-Compilescope-figures jp-Compilescope-stepFigures">
+        <table
+          className="jp-Compilescope-figures jp-Compilescope-stepFigures"
+          aria-label={trans.__('Steps by kind')}
+        >
           <TableHead
             heads={[
               columns.step.title,

@@ -80,6 +80,7 @@ export function Variants({
           'jp-Compilescope-variants',
           ...empty(variants, isEstimated)
         ].join(' ')}
+        aria-label={trans.__('Variants')}
       >
         <TableHead
           heads={declaredHeads('variants', trans, {
