@@ -166,7 +166,7 @@ describe('roleOf', () => {
   });
 });
 
-describe('openAtFirst', () => {
+describe('initiallyOpenGroups', () => {
   it('opens all of a small graph, and few boxes of a large one', () => {
     const layer = (i: number) =>
       Array.from({ length: 50 }, (_, k) =>

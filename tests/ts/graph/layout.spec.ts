@@ -334,7 +334,7 @@ describe('paint', () => {
   });
 });
 
-describe('mixer', () => {
+describe('colourMixer', () => {
   it('reads the colours of themes', () => {
     expect(channels('#1976d2')).toEqual([25, 118, 210]);
     expect(channels('#fff')).toEqual([255, 255, 255]);

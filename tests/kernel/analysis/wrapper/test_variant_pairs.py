@@ -97,8 +97,8 @@ def test_two_variants_of_the_last_inspection_are_shown() -> None:
 def test_the_wrapper_to_compare(
     shown: VariantReport, variants: list[VariantReport], other: str | None
 ) -> None:
-    found = other_wrapper(variants, shown)
-    assert (found.name if found else None) == other
+    partner = other_wrapper(variants, shown)
+    assert (partner.name if partner else None) == other
 
 
 def test_a_wrapper_of_the_cell_is_known_by_its_code() -> None:

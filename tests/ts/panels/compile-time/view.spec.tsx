@@ -97,7 +97,7 @@ const LOAD: KernelLoad = {
   spans: []
 };
 
-describe('hit', () => {
+describe('spanAtPoint', () => {
   const chart = waterfall([ONE], ['cold', 'warm'], 'time');
   const layout = layOutLanes(chart);
   const [cold, warm] = layout.boxes;
