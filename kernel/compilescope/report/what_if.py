@@ -87,7 +87,7 @@ class WhatIf(Struct):
             what = what if len(what) <= _LONG else f"{what[: _LONG - 1]}…"
             lines.append(f"  {outcome.compilation}: {what}")
             if outcome.expected or outcome.actual:
-                lines.append(f"      expected {outcome.expected}, found {outcome.actual}")
+                lines.append(f"      expected {outcome.expected}, actual {outcome.actual}")
             origin = outcome.guard.origin if outcome.guard is not None else None
             if origin is not None:
                 lines.append(f"      {origin.file}:{origin.line}  {origin.code}".rstrip())

@@ -63,7 +63,7 @@ export function Outcome(props: {
                 trans.__('Compilation'),
                 trans.__('First guard that fails'),
                 trans.__('Expected'),
-                trans.__('Found')
+                trans.__('Actual')
               ]}
             />
             <tbody>

@@ -236,7 +236,7 @@ function Summary(props: {
       {parts.length > 0 && (
         <p className="jp-Compilescope-muted">
           {contents.seconds !== null &&
-            `${trans.__('Made in %1', formatSeconds(contents.seconds))}: `}
+            `${trans.__('Created in %1', formatSeconds(contents.seconds))}: `}
           {parts
             .map(([name, seconds]) => `${name} ${formatSeconds(seconds)}`)
             .join(', ')}

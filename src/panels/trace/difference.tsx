@@ -331,7 +331,7 @@ function Change(props: {
         <details>
           <summary>
             {trans.__(
-              'Guards: %1 gone, %2 new',
+              'Guards: %1 removed, %2 new',
               formatCount(change.guards_gone.length),
               formatCount(change.guards_new.length)
             )}

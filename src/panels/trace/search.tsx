@@ -58,7 +58,7 @@ export function Search(props: { context: IViewContext }): JSX.Element {
       </form>
       <div role="status">{answer && words(answer, context)}</div>
       {answer?.result && (
-        <ul aria-label={trans.__('Lines found')}>
+        <ul aria-label={trans.__('Matching lines')}>
           {answer.result.hits.map((hit, index) => (
             <li key={index}>
               <CompilationLink

@@ -132,7 +132,7 @@ describe('PackageBody', () => {
     show({ package: packageOf() });
     for (const part of [
       'Sources, not built',
-      'Made in 2',
+      'Created in 2',
       'The forward alone.',
       'x: float32[s0, 16] cpu',
       's0 at least 2',
