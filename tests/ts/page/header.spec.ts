@@ -1,9 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
-import type { ISubjectModel } from '../../src/interfaces/subject';
-import { Header } from '../../src/page/header';
-import { overview, report } from './fakes';
+import type { ISubjectModel } from '../../../src/interfaces/subject';
+import { Header } from '../../../src/page/header';
+import { overview, report } from '../support/fakes';
 
 const trans = nullTranslator.load('compilescope');
 
