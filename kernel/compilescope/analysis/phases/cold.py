@@ -16,7 +16,8 @@ def compare(rows: Sequence[ColdSwitch]) -> None:
     """Fills in each row's difference from the rows with unchanged settings.
 
     Two processes with the same settings differ too. A difference no larger than theirs counts as
-    zero; so does a call's time whose interval overlaps one of theirs.
+    zero; so does a call's time whose interval overlaps one of theirs. Without an interval nothing
+    is said about a larger difference between calls.
     """
     usual = [row for row in rows if row.switch == AS_IT_IS]
     cold = [row.cold_s for row in usual if row.cold_s is not None]
@@ -27,8 +28,8 @@ def compare(rows: Sequence[ColdSwitch]) -> None:
             row.cold_more_s = _more(row.cold_s, cold)
             row.warm_more_s = _more(row.warm_s, warm)
             row.call_more_us = _more(row.call_us, call)
-            if row.call_more_us and any(_overlap(row, other) for other in usual):
-                row.call_more_us = 0.0
+            if row.call_more_us:
+                row.call_more_us = _beyond_noise(row.call_more_us, row, usual)
 
 
 def add_words(variant: VariantReport) -> None:
@@ -65,11 +66,15 @@ def _largest(rows: Iterable[tuple[float | None, float | None, str]]) -> str:
     return f"{label} ({duration(total * 1e6)}, {duration(-more * 1e6)} less)"
 
 
-def _overlap(row: ColdSwitch, other: ColdSwitch) -> bool:
-    if row.call_interval_us is None or other.call_interval_us is None:
-        return False
-    (low, high), (least, most) = row.call_interval_us, other.call_interval_us
-    return low <= most and least <= high
+def _beyond_noise(more_us: float, row: ColdSwitch, usual: Sequence[ColdSwitch]) -> float | None:
+    """A difference between calls: 0 if their intervals overlap, None if one has no interval."""
+    interval = row.call_interval_us
+    others = [other.call_interval_us for other in usual if other.call_us is not None]
+    if interval is None or None in others:
+        return None
+    low, high = interval
+    is_noise = any(low <= other[1] and other[0] <= high for other in others if other is not None)
+    return 0.0 if is_noise else more_us
 
 
 def _more(value: float | None, usual: Sequence[float]) -> float | None:

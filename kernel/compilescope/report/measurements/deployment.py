@@ -52,7 +52,7 @@ class DeployWay(Struct):
     call_us: float | None = None
     """The median latency of later calls (µs)."""
     call_interval_us: tuple[float, float] | None = None
-    """The 95 % interval of that median (µs)."""
+    """The 95 % interval of that median (µs); None if there are too few samples."""
     eager_us: float | None = None
     """Eager's median latency in the same process (µs), interleaved with these calls."""
     speedup: Speedup | None = None

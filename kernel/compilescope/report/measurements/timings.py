@@ -471,10 +471,12 @@ class ColdSwitch(Struct):
     call_us: float | None = None
     """The time of a later call, to show the setting's cost there."""
     call_interval_us: tuple[float, float] | None = None
+    """The 95 % interval of that median; None if there are too few samples."""
     cold_more_s: float | None = None
     """The difference from the unchanged settings; 0 if it is within noise."""
     warm_more_s: float | None = None
     call_more_us: float | None = None
+    """None also if there are too few samples to tell a difference from noise."""
     how: str = ""
     why: str = ""
     """Why there is no figure, or why the setting has no effect here."""

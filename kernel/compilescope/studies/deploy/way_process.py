@@ -178,7 +178,8 @@ def _time(
         )
     if timings:
         timing = timings["call"]
-        result.call_us, result.call_interval_us = timing.median_us, timing.interval_us
+        result.call_us = timing.median_us
+        result.call_interval_us = None if timing.few else timing.interval_us
         result.eager_us = timings[BASELINE].median_us
         result.speedup = over_baseline(timing)
 

@@ -155,4 +155,6 @@ def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], measured: ColdResult)
     else:
         row.warm_s, row.warm_parts = startup.first_call_s, startup.parts
     if measured.timing is not None:
-        row.call_us, row.call_interval_us = measured.timing.median_us, measured.timing.interval_us
+        timing = measured.timing
+        row.call_us = timing.median_us
+        row.call_interval_us = None if timing.few else timing.interval_us
