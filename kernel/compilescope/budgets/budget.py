@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +13,6 @@ from ..analysis.figures.wording import count
 from ..report import Compilation, Report, SourceLine, VariantReport
 from ..report.errors import CompilescopeError
 
-_PADDING = re.compile(r"(?:\s{2,}#)+ ")
 """The padding before a guard's comment, which torch aligns; code without source has no comment."""
 _MOST_PLACES = 5
 """The maximum number of code lines that a message names for one figure."""
@@ -174,9 +172,8 @@ def _compilation_places(variant: VariantReport) -> Iterator[str]:
 def _recompile_places(variant: VariantReport) -> Iterator[str]:
     for compilation in variant.compilations:
         if compilation.recompile is not None:
-            reasons = compilation.recompile.reasons
-            reason = _PADDING.sub("  # ", reasons[0]) if reasons else "no reason recorded"
-            yield _line(compilation.frame, reason)
+            cause = compilation.recompile.cause
+            yield _line(compilation.frame, cause or "no reason recorded")
 
 
 def _break_places(variant: VariantReport) -> Iterator[str]:

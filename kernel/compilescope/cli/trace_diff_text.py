@@ -48,7 +48,7 @@ def difference_text(difference: TraceDifference) -> Iterator[str]:
 
 def _compilations(mark: str, what: str, lines: Sequence[CompilationLine]) -> Iterator[str]:
     for line in lines[:_SHOWN]:
-        reason = f": {line.recompile.partition(chr(10))[0]}" if line.recompile else ""
+        reason = f": {line.recompile}" if line.recompile else ""
         yield f"  {mark} {what}: {trace_text.compilation_name(line)}{reason}"
     yield from _rest(lines)
 
@@ -76,8 +76,7 @@ def _details(change: CompilationChange) -> Iterator[str]:
         yield from _listed("+", [change.line_after])
     if change.recompile is not None:
         for mark, reason in zip("-+", change.recompile, strict=True):
-            first = reason.partition("\n")[0]
-            yield from _listed(mark, [f"recompiled: {first}" if first else "not recompiled"])
+            yield from _listed(mark, [f"recompiled: {reason}" if reason else "not recompiled"])
     yield from _listed("-", change.kernels_gone)
     yield from _listed("+", change.kernels_new)
     yield from _listed("≠", change.kernels_changed)

@@ -138,18 +138,17 @@ def _recompiles(
         if compilation.recompile is not None and compilation.id not in counted:
             frames.setdefault(compilation.frame, []).append(compilation)
     for frame, recompiled in frames.items():
-        reasons = [
-            compilation.recompile.reasons
-            for compilation in recompiled
+        causes = (
+            compilation.recompile.cause
+            for compilation in reversed(recompiled)
             if compilation.recompile is not None
-        ]
-        last = next((reason for group in reversed(reasons) for reason in group), "")
+        )
         name = _function(frame)
         yield LostTime(
             kind="recompiles",
             seconds=sum(seconds[compilation.id] for compilation in recompiled),
             what=f"{count(len(recompiled), 'recompile')} of {name}",
-            why=last.partition("\n")[0],
+            why=next(filter(None, causes), ""),
             where=frame,
             process=variant.name,
             compilations=[compilation.id for compilation in recompiled],

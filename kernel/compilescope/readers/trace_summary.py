@@ -98,7 +98,7 @@ def _line(compilation: Compilation, process: str, outcome: Outcome) -> Compilati
         frame=compilation.frame,
         started_s=compilation.started_s,
         duration_s=compilation.duration_s,
-        recompile=recompile.reasons[0] if recompile is not None and recompile.reasons else "",
+        recompile=recompile.cause if recompile is not None else "",
         graph_breaks=len(compilation.breaks),
         outcome=outcome,
         caches={event.cache: event.outcome for event in compilation.cache},

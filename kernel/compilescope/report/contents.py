@@ -50,6 +50,7 @@ class CompilationSummary(Struct):
     breaks: int = 0
     kernels: int = 0
     recompile: list[str] = []
+    """Why it was compiled again, in words, the newest cause first."""
     stages: list[str] = []
     """The stages that it has a graph of."""
     nodes: int = 0

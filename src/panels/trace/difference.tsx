@@ -219,7 +219,7 @@ function Lines(props: {
             : trans.__('an unknown function')}
           {line.duration_s !== null && `, ${formatSeconds(line.duration_s)}`}
           {line.recompile && (
-            <p>{trans.__('recompiled: %1', line.recompile.split('\n')[0])}</p>
+            <p>{trans.__('recompiled: %1', line.recompile)}</p>
           )}
         </li>
       )}
@@ -299,8 +299,8 @@ function Change(props: {
         <>
           <p>{trans.__('Why it was recompiled')}</p>
           <Sides
-            before={[change.recompile[0].split('\n')[0]]}
-            after={[change.recompile[1].split('\n')[0]]}
+            before={[change.recompile[0]]}
+            after={[change.recompile[1]]}
             trans={trans}
           />
         </>

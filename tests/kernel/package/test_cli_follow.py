@@ -35,7 +35,7 @@ def test_a_growing_trace_is_followed_until_ctrl_c(
     assert lines[:5] == [
         "+0.0 s    136 ms  0/0  f, program.py:36",
         "+0.1 s   77.0 ms  0/1  f, program.py:36  recompiled",
-        "0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3",
+        "x.size(0): 2 → 3",
         "+0.2 s   3.99 ms  0/2  f, program.py:36  fell back to eager, recompiled",
         "0/2 fell back to eager: Dynamo recompile limit exceeded",
     ]

@@ -159,9 +159,7 @@ def _contents(variant: VariantReport) -> _Contents:
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
         if compilation.recompile is not None:
-            things += [
-                (f"recompile of {frame}: {why}", "") for why in compilation.recompile.reasons[:1]
-            ]
+            things.append((f"recompile of {frame}: {compilation.recompile.cause}", ""))
         elif compilation.frame is not None:
             things.append((f"compiled {frame}", ""))
         things += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]

@@ -135,7 +135,9 @@ def compilation_summary(
         guards=counts.get("guards", len(compilation.guards)),
         breaks=len(compilation.breaks),
         kernels=counts.get("kernels", len(compilation.kernels)),
-        recompile=compilation.recompile.reasons if compilation.recompile else [],
+        recompile=[cause.text for cause in compilation.recompile.causes]
+        if compilation.recompile
+        else [],
         stages=[stage for stage in STAGES if stage in compilation.graphs],
         nodes=counts.get(
             "nodes", max((len(graph.nodes) for graph in compilation.graphs.values()), default=0)

@@ -153,6 +153,11 @@ class Recompile(Struct):
     advice: list[Advice] = []
     """Changes that avoid the recompile."""
 
+    @property
+    def cause(self) -> str:
+        """The newest cause in one line: ``x.size(0): 4 → 5``; empty if torch gave none."""
+        return self.causes[0].text.partition("\n")[0] if self.causes else ""
+
 
 GUARD_TYPES: dict[str, str] = {
     "GLOBAL_STATE": "The code was compiled for these global modes: grad mode, autocast, "

@@ -28,7 +28,7 @@ class CompilationLine(Struct):
     duration_s: float | None = None
     """None while it is not finished, or if torch logged no time."""
     recompile: str = ""
-    """The first reason."""
+    """`Recompile.cause`."""
     graph_breaks: int = 0
     outcome: Outcome = "compiled"
     """failed: the error reached the caller. eager: torch fell back to eager for the frame."""

@@ -68,7 +68,7 @@ def causes(report: Report) -> list[tuple[str, str]]:
 def _recompiled(function: str, recompiles: list[Recompile]) -> str:
     times = f", {wording.whole_number(len(recompiles))} times" if len(recompiles) > 1 else ""
     latest = recompiles[-1]
-    return f"{function}{times}; {'the last time ' if times else ''}because {_cause(latest)}"
+    return f"{function}{times}; {'the last time ' if times else ''}because {latest.cause}"
 
 
 def _broken(graph_break: DistinctBreak) -> str:
@@ -111,14 +111,10 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
         call=wording.place(compilation.call),
         seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
         breaks=wording.whole_number(len(compilation.breaks)) if compilation.breaks else "",
-        why=_cause(compilation.recompile) if compilation.recompile else "",
+        why=compilation.recompile.cause if compilation.recompile else "",
     )
 
 
 def _frame(compilation: Compilation) -> str:
     frame = compilation.frame
     return f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
-
-
-def _cause(recompile: Recompile) -> str:
-    return recompile.causes[0].text if recompile.causes else ""
