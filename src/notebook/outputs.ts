@@ -6,7 +6,8 @@ import type { ISubjectModel } from '../interfaces/subject';
 
 /**
  * The attribute of a button in a cell's output that opens the panel: the id of
- * the subject. The kernel writes it (`views/html/cell.py`).
+ * the subject. The kernel writes it
+ * (`views/html/templates/summary/cell_summary.html`).
  */
 const SUBJECT = 'data-compilescope-subject';
 

@@ -1,7 +1,7 @@
 """Advice that removes a recompile, as code to paste.
 
-It gives only advice that `tests/kernel/inspection/test_advice.py` applies and proves to remove the
-recompile.
+It gives only advice that `tests/kernel/inspection/advice/test_advice.py` applies and proves to
+remove the recompile.
 """
 
 from __future__ import annotations
