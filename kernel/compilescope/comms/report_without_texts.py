@@ -10,7 +10,7 @@ from ..analysis.contents.compiled import compiled
 from ..analysis.contents.summaries import sweep_summary, variant_summary
 from ..analysis.figures.time_words import time_words
 from ..analysis.problems.problem_list import problems_of
-from ..analysis.wrapper.variant_pairs import default_sides
+from ..analysis.wrapper.default_sides import default_sides
 from ..readers.search import MOST_HITS
 from ..report import Compilation, Report, VariantReport, conclude
 from ..report.contents import StoredText

@@ -12,7 +12,7 @@ from ..analysis.figures.payback import paybacks
 from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
-from ..analysis.overview.verdict import verdict
+from ..analysis.overview.limit_verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.launch_pairs import pair
 from ..analysis.wrapper.steps import find_steps

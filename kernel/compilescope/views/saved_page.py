@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from ..report import Report
 from ..report.errors import CompilescopeError
-from ..report.saving.saved_pages import LARGE, packed
+from ..report.saving.page_contents import LARGE, packed
 from .html import report as html
 from .html.templating import render as render_template
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..analysis.wrapper.variant_pairs import beside, default_sides, has_cpp_wrapper
+from ..analysis.wrapper.default_sides import beside, default_sides, has_cpp_wrapper
 from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 

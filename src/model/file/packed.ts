@@ -6,7 +6,7 @@ import { gunzip } from './gzip';
 const LINE_END = '\\n';
 
 /**
- * The JSON of a report that `report/saving/saved_pages.py` packed.
+ * The JSON of a report that `report/saving/page_contents.py` packed.
  */
 export async function unpackReport(packed: string): Promise<string> {
   const text = await gunzip(packed);

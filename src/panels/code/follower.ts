@@ -1,7 +1,7 @@
 import type { EditorView } from '@codemirror/view';
 import type { Side } from '../../code/artifacts';
 import { marksOf, type IComparison } from '../../code/comparison';
-import type { Alignment } from '../../code/editor/alignment';
+import type { Alignment } from '../../code/editor/scrollAlignment';
 import type { IHighlight } from '../../code/regions/selectionMarks';
 import { reveal } from './reveal';
 import type { ISelection, ISubjectModel } from '../../code/types';

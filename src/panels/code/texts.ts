@@ -4,7 +4,7 @@ import type { ITextPosition } from '../../interfaces/selection';
 import type { IAddress, Side } from '../../code/artifacts';
 import type { IComparison } from '../../code/comparison';
 import { DiffBody } from '../../code/diff';
-import { Alignment } from '../../code/editor/alignment';
+import { Alignment } from '../../code/editor/scrollAlignment';
 import {
   rememberPlace,
   restorePlace,

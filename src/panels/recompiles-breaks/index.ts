@@ -5,7 +5,7 @@ import { RecompilesView } from './recompiles/index';
 import { ShapesView } from './shapes/index';
 import type { ISectioned, IViewContext } from '../views';
 import type { Count } from '../../protocol/types';
-import { causesOf } from '../../words/causes';
+import { causesOf } from '../../words/eventCounts';
 
 type Section = 'recompiles' | 'breaks' | 'shapes';
 

@@ -1,6 +1,6 @@
 import type { ISubjectModel } from '../../interfaces/subject';
 import type { ViewId } from '../views';
-import { causesOf } from '../../words/causes';
+import { causesOf } from '../../words/eventCounts';
 import type { IBadge } from './tabTypes';
 
 /**

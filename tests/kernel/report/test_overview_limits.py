@@ -7,7 +7,7 @@ import re
 import msgspec
 import pytest
 from compilescope.analysis.overview.overview import overview
-from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.report import (
     CompileTime,
     Layer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.target.roofline import LAUNCH_US, REPLAY_US, estimate
 from compilescope.report import (
     Code,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import compilescope as cs
 import pytest
-from compilescope.report.saving import saved_pages
-from compilescope.report.saving.saved_pages import packed, unpacked
+from compilescope.report.saving import page_contents
+from compilescope.report.saving.page_contents import packed, unpacked
 from compilescope.report.saving.storage import from_json
 from compilescope.views import saved_page
 
@@ -62,6 +62,6 @@ def test_what_is_damaged_says_so(text: str, why: str) -> None:
 def test_little_that_unpacks_to_too_much_is_refused(
     repeated: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_pages, "MOST", 150 if b"aaaa" in repeated else 290)
+    monkeypatch.setattr(page_contents, "MOST", 150 if b"aaaa" in repeated else 290)
     with pytest.raises(ValueError, match="too large"):
         unpacked(base64.b64encode(gzip.compress(repeated)).decode())

@@ -14,7 +14,7 @@ from pathlib import Path
 import compilescope as cs
 from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.analysis.figures.speedups import between, speedup
-from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.report import Layer, Layers
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.measurements.timings import RatioAtRound

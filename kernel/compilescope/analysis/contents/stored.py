@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import STAGES, WRAPPERS, Compilation, Report, VariantReport
 from ...report.contents import Contents, StoredCompilation, StoredVariant
 from ..problems.problem_list import problems_of
-from ..wrapper.variant_pairs import default_sides
+from ..wrapper.default_sides import default_sides
 from . import texts
 from .compiled import compiled
 from .package_files import packaged

@@ -16,7 +16,7 @@ from ...report.contents import (
 )
 from ...report.devices import arch_name
 from ...report.subjects.traces import Outcome
-from ..figures import causes
+from ..figures import event_counts
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
 from ..figures.stages import stage_words, triton_kernels
@@ -24,7 +24,7 @@ from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
 from ..target.check_words import checked
 from ..target.estimate_words import call_words, estimate_lines, nothing_ran
-from ..wrapper.variant_pairs import has_cpp_wrapper, other_wrapper
+from ..wrapper.default_sides import has_cpp_wrapper, other_wrapper
 from .texts import listed
 
 
@@ -45,8 +45,8 @@ def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
         compilations=compilation_summaries(variant),
         recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
-        recompile_count=causes.variant_recompiles(report, variant),
-        break_count=causes.variant_breaks(report, variant),
+        recompile_count=event_counts.variant_recompiles(report, variant),
+        break_count=event_counts.variant_breaks(report, variant),
         problems=variant.problems,
         verdict=variant.verdict,
         studied=variant.studied,

@@ -13,7 +13,7 @@ from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
-from ..wrapper.variant_pairs import with_wrapper
+from ..wrapper.default_sides import with_wrapper
 from .time_breakdown import parts_of_call
 
 _VIEW = "wrappers"

@@ -11,30 +11,29 @@ from ...report import (
     Overview,
     Report,
     Result,
-    Sweep,
     TargetResult,
     VariantReport,
 )
 from ...report.measurements.timings import interval_title
-from ...report.problem import COMPILE_FAILED, FULLGRAPH_BREAK, GENERATOR, SUBJECT_RAISED
+from ...report.problem import FULLGRAPH_BREAK
 from ...report.units import duration
-from ..figures import causes
+from ..figures import event_counts
 from ..figures.counts import (
     always_recompiles,
-    compiled_nothing,
     guard_count,
     has_graph,
     kernel_counts,
 )
 from ..figures.environment_words import device_line, environment_line
-from ..figures.speedups import between, is_noisy, latency, over_baseline
+from ..figures.speedups import is_noisy, latency, over_baseline
 from ..figures.wording import count
 from ..target.estimate_words import estimated
 from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
+from .headline import WITHOUT_CALL, fastest, headline, is_wrong
 from .limit import limit
 from .suggestions import suggestions
-from .variants import current, places, title, with_article
+from .variants import current, places, title
 
 _UNMEASURED = "not measured yet"
 
@@ -46,7 +45,7 @@ def overview(report: Report) -> Overview:
     """
     shown = places(report)
     results = [_result(variant) for variant in shown if variant.target is None]
-    best = _best(report, shown)
+    best = fastest(shown)
     for result in results:
         result.best = best is not None and result.variant == best.name
     scale_us = max(map(_reach, results), default=0.0)
@@ -57,10 +56,10 @@ def overview(report: Report) -> Overview:
     is_decisive = now is None or not always_recompiles(now)
     longer_s = _longer_s(results, answer) if is_decisive else 0
     return Overview(
-        headline=_headline(report, shown, best),
+        headline=headline(report, shown, best, targets),
         device=device_line(report),
         environment=environment_line(report.environment),
-        results=results if report.subject.kind not in _WITHOUT_CALL else [],
+        results=results if report.subject.kind not in WITHOUT_CALL else [],
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
@@ -103,9 +102,6 @@ def _axis(results: list[Result], scale_us: float) -> str:
     timed = [result for result in results if result.interval_us is not None]
     drawn = next((f", {result.interval_title}" for result in timed if not result.few), "")
     return f"0 \u2013 {duration(scale_us)}{drawn}" if timed else ""
-
-
-_WITHOUT_CALL = ("watch", "trace", "package")
 
 
 def _result(variant: VariantReport) -> Result:
@@ -162,220 +158,21 @@ def _target(variant: VariantReport) -> TargetResult:
     return target_result
 
 
-def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
-    """The variant with the lowest latency of those that are certainly faster than eager."""
-    faster = [
-        variant
-        for variant in shown
-        if variant.timing is not None
-        and variant.requested.backend is not None
-        and not compiled_nothing(variant)
-        and not _is_wrong(variant)
-        and not always_recompiles(variant)
-        and not _consumes_generator(variant)
-        and (over := over_baseline(variant.timing)) is not None
-        and over.standing == "faster"
-    ]
-    return min(
-        faster,
-        key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
-        default=None,
-    )
-
-
-def _is_wrong(variant: VariantReport) -> bool:
-    return not all(error.ok for error in variant.accuracy)
-
-
-def _consumes_generator(variant: VariantReport) -> bool:
-    """Whether the variant computes values that eager only would if they were consumed."""
-    return any(problem.what == GENERATOR for problem in variant.problems)
-
-
-def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
-    if report.subject.kind in _WITHOUT_CALL:
-        return _happened(report)
-    verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best)
-    record = causes.cell_record(report)
-    if record is None or best is not None or all(variant.timing is None for variant in shown):
-        return verdict
-    # Where the timing decides nothing, what the cell recompiled and broke is certain.
-    happened = [causes.recompiles(record.compilations), causes.breaks(record.breaks)]
-    texts = [counted.text for counted in happened if counted.number]
-    return f"{' and '.join(texts)} in the cell. {verdict}" if texts else verdict
-
-
-def _differing(shown: list[VariantReport]) -> str:
-    """Names the variants whose results differ from eager's; empty if none do."""
-    wrong = [with_article(title(variant)) for variant in shown if _is_wrong(variant)]
-    if not wrong:
-        return ""
-    return f"Results of {_names(wrong)} differ from eager's. "
-
-
-def _recompiling(shown: list[VariantReport]) -> str:
-    """Names the variants that every call recompiles; empty if that is none or all of them."""
-    compiled = [
-        variant
-        for variant in shown
-        if variant.timing is not None and variant.requested.backend is not None
-    ]
-    again = [variant for variant in compiled if always_recompiles(variant)]
-    if not again or len(again) == len(compiled):
-        return ""
-    names = _names([with_article(title(variant)) for variant in again])
-    changed = always_recompiles(again[0])
-    return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
-
-
-_NAMED = 3
-
-
-def _names(titles: list[str]) -> str:
-    return " and ".join(titles) if len(titles) < _NAMED else f"{len(titles)} variants"
-
-
-def _verdict(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
-    timed = [variant for variant in shown if variant.timing is not None]
-    again = [variant for variant in timed if always_recompiles(variant)]
-    compiled = [
-        variant
-        for variant in timed
-        if variant.requested.backend is not None and not always_recompiles(variant)
-    ]
-    if again and not compiled:
-        changed = always_recompiles(again[0])
-        return (
-            f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
-            "compares. The latencies are for calls with restored state."
-        )
-    if any(map(_consumes_generator, timed)):
-        return GENERATOR
-    if best is not None and best.timing is not None:
-        over = over_baseline(best.timing)
-        gain = f"{over.text} than {over.over}" if over is not None else ""
-        noisy = is_noisy(best.timing.interval_us)
-        takes = gain if noisy else f"{latency(best.timing)} a call, {gain}"
-        pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
-        beside_best = [(variant, pair.standing) for variant, pair in pairs if pair is not None]
-        same = [title(variant) for variant, standing in beside_best if standing == "same"]
-        if same:
-            return f"{title(best)} and {same[0]} show no difference: {takes}."
-        for variant, standing in beside_best:
-            if standing in ("noisy", "few"):
-                why = "Too noisy" if standing == "noisy" else "Too few rounds"
-                verb = "is" if noisy else "takes"
-                rival = with_article(title(variant))
-                rival_over = over_baseline(variant.timing) if variant.timing is not None else None
-                if over is not None and rival_over is not None and rival_over.standing == "faster":
-                    # Which has the smaller median is chance, and its factor may be the smaller.
-                    both = f"{title(best)} is {gain}, {rival} {rival_over.text}"
-                    return f"{both}. {why} to tell which of them is faster."
-                return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
-        return f"{title(best)} is fastest: {takes}."
-    failed = [variant for variant in shown if variant.stage == "failed"]
-    if idle := _compiled_nothing(shown):
-        return idle
-    if compiled:
-        ratios = [
-            (variant, ratio)
-            for variant in compiled
-            if variant.timing is not None and (ratio := over_baseline(variant.timing)) is not None
-        ]
-        standings = [ratio.standing for _, ratio in ratios]
-        if standings and all(standing == "slower" for standing in standings):
-            return "torch.compile makes this call slower: eager is fastest."
-        slower = [(variant, ratio) for variant, ratio in ratios if ratio.standing == "slower"]
-        rest = [variant for variant, ratio in ratios if ratio.standing in ("noisy", "few")]
-        if slower and rest:
-            variant, ratio = slower[0]
-            why = "Too noisy" if "noisy" in standings else "Too few rounds"
-            rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
-            known = f"{title(variant)} is {ratio.text} than {ratio.over}"
-            if len(slower) > 1:
-                known = f"{len(slower)} variants are slower than {ratio.over}"
-            return f"{known}. {why} to judge {rivals}."
-        if "noisy" in standings:
-            return "Too noisy to judge which variant is fastest."
-        if "few" in standings:
-            return "Too few rounds to tell which variant is fastest."
-        if any(ratio.standing == "faster" and _is_wrong(variant) for variant, ratio in ratios):
-            return "No variant with correct results is measurably faster than eager."
-        return "No variant is measurably faster than eager."
-    if failed and all(
-        variant.stage == "failed" for variant in shown if variant.requested.backend is not None
-    ):
-        problem = next(
-            (candidate for candidate in failed[0].problems if candidate.severity == "error"), None
-        )
-        if problem is None:
-            return f"{COMPILE_FAILED}."
-        is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
-        return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
-    targets = [_target(variant) for variant in shown if variant.target is not None]
-    estimates = [target for target in targets if target.call_us is not None]
-    if estimates and len(targets) == len(
-        [variant for variant in shown if variant.requested.backend is not None]
-    ):
-        first = min(estimates, key=lambda target: target.call_us or 0.0)
-        what = with_article(first.title) if len(estimates) > 1 else first.device
-        return f"Estimated for {what}, not measured: {first.text}."
-    if not any(variant.compilations for variant in shown):
-        if report.compilations:
-            return _happened(report)
-        return _swept(report.sweep) or "Nothing is compiled yet."
-    if all(variant.stage == "captured" for variant in shown if variant.compilations):
-        return "Graphs are captured; their code is being generated."
-    return "Code is generated; nothing is measured yet."
-
-
-def _compiled_nothing(shown: list[VariantReport]) -> str:
-    """Why torch.compile compiled nothing in any variant; empty where it compiled something."""
-    ran = [
-        variant
-        for variant in shown
-        if variant.requested.backend is not None and variant.stage in ("sources", "built")
-    ]
-    if not all(map(compiled_nothing, ran)):
-        return ""
-    return next((problem.what for variant in ran for problem in variant.problems), "")
-
-
-def _swept(sweep: Sweep | None) -> str:
-    """The result of a sweep, for a report with nothing else; empty if it has none yet."""
-    verdicts = [] if sweep is None else [words for words in sweep.verdicts.values() if words]
-    if sweep is None or len(verdicts) < 2:
-        return "".join(verdicts)
-    return f"{count(len(sweep.cells), 'cell')} compared, at {len(sweep.shapes)} shapes."
-
-
-def _happened(report: Report) -> str:
-    compilations = report.compilations
-    if not compilations:
-        return "Nothing was compiled."
-    breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-    summary = count(len(compilations), "compilation")
-    parts = [causes.recompiles(compilations).text, causes.breaks(breaks).text]
-    spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
-    time = f", {duration(spent * 1e6)} of compile time" if spent else ""
-    return f"{summary}: {' and '.join(parts)}{time}."
-
-
 def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     """Counts of graphs, breaks, recompiles, kernels and guards of the overview's variant.
 
     Without a call, or before it is compiled, they cover all compilations of the report.
     """
-    if report.subject.kind in _WITHOUT_CALL or (now is None and report.compilations):
+    if report.subject.kind in WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-        again, broken = causes.recompiles(compilations), causes.breaks(breaks)
+        again, broken = event_counts.recompiles(compilations), event_counts.breaks(breaks)
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = name = ""
     elif now is not None:
         compilations, name = now.compilations, now.name
-        again = causes.variant_recompiles(report, now)
-        broken = causes.variant_breaks(report, now)
+        again = event_counts.variant_recompiles(report, now)
+        broken = event_counts.variant_breaks(report, now)
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
     elif report.sweep is not None and report.sweep.cells:
@@ -394,7 +191,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
-    wrong = [variant for variant in report.variants if _is_wrong(variant)]
+    wrong = [variant for variant in report.variants if is_wrong(variant)]
     if wrong:
         number = sum(not error.ok for error in wrong[0].accuracy)
         text = f"{count(number, 'result differs', 'results differ')} from eager's"

@@ -16,7 +16,7 @@ from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
-from .saved_pages import report_in_page
+from .page_contents import report_in_page
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of msgspec for text that is truncated, not text at all, or nested too deep."""

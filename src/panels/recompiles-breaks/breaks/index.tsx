@@ -5,7 +5,7 @@ import { ReportView, ShowAll } from '../../common';
 import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
-import { causesOf } from '../../../words/causes';
+import { causesOf } from '../../../words/eventCounts';
 
 /**
  * So many breaks are shown at once.

@@ -10,7 +10,7 @@ import { Compare } from './compare';
 import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
-import { causesOf } from '../../../words/causes';
+import { causesOf } from '../../../words/eventCounts';
 
 /**
  * So many cards of a frame are shown at once.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from compilescope.analysis.overview.overview import overview
-from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.report import (
     Compilation,
     Graph,

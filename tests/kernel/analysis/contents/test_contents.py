@@ -14,7 +14,7 @@ from compilescope.report import Package, PackageFile, Report, Subject, VariantRe
 from compilescope.report.saving.storage import from_json
 from compilescope.report.variant import Variant
 
-REPORTS = Path(__file__).parents[2] / "data" / "reports"
+REPORTS = Path(__file__).parents[3] / "data" / "reports"
 NAMES = ("breaks", "mlp", "recompiles", "targets", "training")
 
 

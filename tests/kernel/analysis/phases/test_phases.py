@@ -33,7 +33,7 @@ from compilescope.torch_api.process import patching
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ..subjects import product
+from ...subjects import product
 
 pytestmark = pytest.mark.slow
 
@@ -225,7 +225,7 @@ def test_waiting_for_tritons_kernels_with_warm_caches_is_tritons():
     assert compilation.warm_phase_times == [KindTime(kind="triton", self_us=5.0)]
 
 
-TRACES = Path(__file__).parents[2] / "data" / "traces"
+TRACES = Path(__file__).parents[3] / "data" / "traces"
 REPORTS = TRACES.parent / "reports"
 
 _TIMED = re.compile(r"dynamo_timed\(\s*\"([A-Za-z_][\w.<>]*)\"(?:,\s*phase_name=\"(\w+)\")?")

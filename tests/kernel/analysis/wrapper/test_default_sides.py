@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from compilescope.analysis.wrapper.variant_pairs import (
+from compilescope.analysis.wrapper.default_sides import (
     beside,
     default_sides,
     has_cpp_wrapper,

@@ -1,0 +1,243 @@
+"""The first sentence of a report's overview."""
+
+from __future__ import annotations
+
+from ...report import (
+    Report,
+    Sweep,
+    TargetResult,
+    VariantReport,
+)
+from ...report.problem import COMPILE_FAILED, GENERATOR, SUBJECT_RAISED
+from ...report.units import duration
+from ..figures import event_counts
+from ..figures.counts import (
+    always_recompiles,
+    compiled_nothing,
+)
+from ..figures.speedups import between, is_noisy, latency, over_baseline
+from ..figures.wording import count
+from .variants import title, with_article
+
+WITHOUT_CALL = ("watch", "trace", "package")
+"""Kinds of subjects that are not called."""
+
+
+def fastest(shown: list[VariantReport]) -> VariantReport | None:
+    """The variant with the lowest latency of those that are certainly faster than eager."""
+    faster = [
+        variant
+        for variant in shown
+        if variant.timing is not None
+        and variant.requested.backend is not None
+        and not compiled_nothing(variant)
+        and not is_wrong(variant)
+        and not always_recompiles(variant)
+        and not _consumes_generator(variant)
+        and (over := over_baseline(variant.timing)) is not None
+        and over.standing == "faster"
+    ]
+    return min(
+        faster,
+        key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
+        default=None,
+    )
+
+
+def is_wrong(variant: VariantReport) -> bool:
+    """Return whether a result of a variant differs from eager's."""
+    return not all(error.ok for error in variant.accuracy)
+
+
+def _consumes_generator(variant: VariantReport) -> bool:
+    """Whether the variant computes values that eager only would if they were consumed."""
+    return any(problem.what == GENERATOR for problem in variant.problems)
+
+
+def headline(
+    report: Report,
+    shown: list[VariantReport],
+    best: VariantReport | None,
+    targets: list[TargetResult],
+) -> str:
+    """Return the first sentence of an overview: which variant is fastest, or why none is.
+
+    Parameters
+    ----------
+    report, shown
+        A report, and its variants that the overview shows.
+    best
+        As `fastest` gives it.
+    targets
+        The estimates for devices that are not there.
+    """
+    if report.subject.kind in WITHOUT_CALL:
+        return _happened(report)
+    verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best, targets)
+    record = event_counts.cell_record(report)
+    if record is None or best is not None or all(variant.timing is None for variant in shown):
+        return verdict
+    # Where the timing decides nothing, what the cell recompiled and broke is certain.
+    happened = [event_counts.recompiles(record.compilations), event_counts.breaks(record.breaks)]
+    texts = [counted.text for counted in happened if counted.number]
+    return f"{' and '.join(texts)} in the cell. {verdict}" if texts else verdict
+
+
+def _differing(shown: list[VariantReport]) -> str:
+    """Names the variants whose results differ from eager's; empty if none do."""
+    wrong = [with_article(title(variant)) for variant in shown if is_wrong(variant)]
+    if not wrong:
+        return ""
+    return f"Results of {_names(wrong)} differ from eager's. "
+
+
+def _recompiling(shown: list[VariantReport]) -> str:
+    """Names the variants that every call recompiles; empty if that is none or all of them."""
+    compiled = [
+        variant
+        for variant in shown
+        if variant.timing is not None and variant.requested.backend is not None
+    ]
+    again = [variant for variant in compiled if always_recompiles(variant)]
+    if not again or len(again) == len(compiled):
+        return ""
+    names = _names([with_article(title(variant)) for variant in again])
+    changed = always_recompiles(again[0])
+    return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
+
+
+_NAMED = 3
+
+
+def _names(titles: list[str]) -> str:
+    return " and ".join(titles) if len(titles) < _NAMED else f"{len(titles)} variants"
+
+
+def _verdict(
+    report: Report,
+    shown: list[VariantReport],
+    best: VariantReport | None,
+    targets: list[TargetResult],
+) -> str:
+    timed = [variant for variant in shown if variant.timing is not None]
+    again = [variant for variant in timed if always_recompiles(variant)]
+    compiled = [
+        variant
+        for variant in timed
+        if variant.requested.backend is not None and not always_recompiles(variant)
+    ]
+    if again and not compiled:
+        changed = always_recompiles(again[0])
+        return (
+            f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
+            "compares. The latencies are for calls with restored state."
+        )
+    if any(map(_consumes_generator, timed)):
+        return GENERATOR
+    if best is not None and best.timing is not None:
+        over = over_baseline(best.timing)
+        gain = f"{over.text} than {over.over}" if over is not None else ""
+        noisy = is_noisy(best.timing.interval_us)
+        takes = gain if noisy else f"{latency(best.timing)} a call, {gain}"
+        pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
+        beside_best = [(variant, pair.standing) for variant, pair in pairs if pair is not None]
+        same = [title(variant) for variant, standing in beside_best if standing == "same"]
+        if same:
+            return f"{title(best)} and {same[0]} show no difference: {takes}."
+        for variant, standing in beside_best:
+            if standing in ("noisy", "few"):
+                why = "Too noisy" if standing == "noisy" else "Too few rounds"
+                verb = "is" if noisy else "takes"
+                rival = with_article(title(variant))
+                rival_over = over_baseline(variant.timing) if variant.timing is not None else None
+                if over is not None and rival_over is not None and rival_over.standing == "faster":
+                    # Which has the smaller median is chance, and its factor may be the smaller.
+                    both = f"{title(best)} is {gain}, {rival} {rival_over.text}"
+                    return f"{both}. {why} to tell which of them is faster."
+                return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
+        return f"{title(best)} is fastest: {takes}."
+    failed = [variant for variant in shown if variant.stage == "failed"]
+    if idle := _compiled_nothing(shown):
+        return idle
+    if compiled:
+        ratios = [
+            (variant, ratio)
+            for variant in compiled
+            if variant.timing is not None and (ratio := over_baseline(variant.timing)) is not None
+        ]
+        standings = [ratio.standing for _, ratio in ratios]
+        if standings and all(standing == "slower" for standing in standings):
+            return "torch.compile makes this call slower: eager is fastest."
+        slower = [(variant, ratio) for variant, ratio in ratios if ratio.standing == "slower"]
+        rest = [variant for variant, ratio in ratios if ratio.standing in ("noisy", "few")]
+        if slower and rest:
+            variant, ratio = slower[0]
+            why = "Too noisy" if "noisy" in standings else "Too few rounds"
+            rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
+            known = f"{title(variant)} is {ratio.text} than {ratio.over}"
+            if len(slower) > 1:
+                known = f"{len(slower)} variants are slower than {ratio.over}"
+            return f"{known}. {why} to judge {rivals}."
+        if "noisy" in standings:
+            return "Too noisy to judge which variant is fastest."
+        if "few" in standings:
+            return "Too few rounds to tell which variant is fastest."
+        if any(ratio.standing == "faster" and is_wrong(variant) for variant, ratio in ratios):
+            return "No variant with correct results is measurably faster than eager."
+        return "No variant is measurably faster than eager."
+    if failed and all(
+        variant.stage == "failed" for variant in shown if variant.requested.backend is not None
+    ):
+        problem = next(
+            (candidate for candidate in failed[0].problems if candidate.severity == "error"), None
+        )
+        if problem is None:
+            return f"{COMPILE_FAILED}."
+        is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
+        return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
+    estimates = [target for target in targets if target.call_us is not None]
+    if estimates and len(targets) == len(
+        [variant for variant in shown if variant.requested.backend is not None]
+    ):
+        first = min(estimates, key=lambda target: target.call_us or 0.0)
+        what = with_article(first.title) if len(estimates) > 1 else first.device
+        return f"Estimated for {what}, not measured: {first.text}."
+    if not any(variant.compilations for variant in shown):
+        if report.compilations:
+            return _happened(report)
+        return _swept(report.sweep) or "Nothing is compiled yet."
+    if all(variant.stage == "captured" for variant in shown if variant.compilations):
+        return "Graphs are captured; their code is being generated."
+    return "Code is generated; nothing is measured yet."
+
+
+def _compiled_nothing(shown: list[VariantReport]) -> str:
+    """Why torch.compile compiled nothing in any variant; empty where it compiled something."""
+    ran = [
+        variant
+        for variant in shown
+        if variant.requested.backend is not None and variant.stage in ("sources", "built")
+    ]
+    if not all(map(compiled_nothing, ran)):
+        return ""
+    return next((problem.what for variant in ran for problem in variant.problems), "")
+
+
+def _swept(sweep: Sweep | None) -> str:
+    """The result of a sweep, for a report with nothing else; empty if it has none yet."""
+    verdicts = [] if sweep is None else [words for words in sweep.verdicts.values() if words]
+    if sweep is None or len(verdicts) < 2:
+        return "".join(verdicts)
+    return f"{count(len(sweep.cells), 'cell')} compared, at {len(sweep.shapes)} shapes."
+
+
+def _happened(report: Report) -> str:
+    compilations = report.compilations
+    if not compilations:
+        return "Nothing was compiled."
+    breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
+    summary = count(len(compilations), "compilation")
+    parts = [event_counts.recompiles(compilations).text, event_counts.breaks(breaks).text]
+    spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
+    time = f", {duration(spent * 1e6)} of compile time" if spent else ""
+    return f"{summary}: {' and '.join(parts)}{time}."
