@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -357,13 +358,13 @@ class Conformity:
     def __init__(self) -> None:
         _, self._structs = msgspec.json.schema_components([report.Report], ref_template="{name}")
         self._checks: dict[str, str] = {}
-        """Expression of a check that several fields share → its name."""
+        """Name of a check that several fields share → its expression."""
         self._used = {"record"}
 
     def generate(self) -> str:
         """Return the text."""
         functions = [self._function(name) for name in sorted(self._structs)]
-        checks = [f"const {name} = {check};" for check, name in self._checks.items()]
+        checks = [f"const {name} = {check};" for name, check in self._checks.items()]
         names = ",\n".join(f"  {name}" for name in sorted(self._used, key=str.lower))
         imports = f"import {{\n{names}\n}} from './conformity';"
         header = HEADER.splitlines()[0]
@@ -417,8 +418,11 @@ class Conformity:
         return self._use("record" if schema.get("type") == "object" else "isAnything")
 
     def _composed(self, function: str, schema: dict[str, Any]) -> str:
-        check = f"{self._use(function)}({self._check(schema)})"
-        return self._checks.setdefault(check, f"check{len(self._checks)}")
+        item = self._check(schema)
+        # By content: a new field changes no other's line.
+        name = function + re.sub("^(?:conform|is)", "", item[0].upper() + item[1:], flags=re.I)
+        self._checks.setdefault(name, f"{self._use(function)}({item})")
+        return name
 
     def _use(self, name: str) -> str:
         self._used.add(name)

@@ -22,7 +22,7 @@ export function conformAdvice(value: unknown): void {
   o.kind = text(o.kind, 'kind');
   o.what = text(o.what, 'what');
   o.code = text(o.code, 'code', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
 }
 
 export function conformAnswer(value: unknown): void {
@@ -30,7 +30,7 @@ export function conformAnswer(value: unknown): void {
   o.headline = text(o.headline, 'headline');
   o.text = text(o.text, 'text', '');
   o.view = text(o.view, 'view', '');
-  o.requested = field(o.requested, 'requested', check1, none);
+  o.requested = field(o.requested, 'requested', nullableVariant, none);
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
   o.undecided = flag(o.undecided, 'undecided', false);
@@ -43,8 +43,8 @@ export function conformArtifact(value: unknown): void {
   o.group = text(o.group, 'group');
   o.language = text(o.language, 'language');
   o.lines = number(o.lines, 'lines');
-  o.forms = field(o.forms, 'forms', check2, emptyList);
-  o.configs = field(o.configs, 'configs', check2, emptyList);
+  o.forms = field(o.forms, 'forms', listOfText, emptyList);
+  o.configs = field(o.configs, 'configs', listOfText, emptyList);
 }
 
 export function conformAutotuning(value: unknown): void {
@@ -52,9 +52,9 @@ export function conformAutotuning(value: unknown): void {
   o.operator = text(o.operator, 'operator');
   o.kind = text(o.kind, 'kind', 'algorithm');
   o.kernel = text(o.kernel, 'kernel', '');
-  o.inputs = field(o.inputs, 'inputs', check2, emptyList);
-  o.choices = field(o.choices, 'choices', check3, emptyList);
-  o.duration_s = field(o.duration_s, 'duration_s', check4, none);
+  o.inputs = field(o.inputs, 'inputs', listOfText, emptyList);
+  o.choices = field(o.choices, 'choices', listOfChoice, emptyList);
+  o.duration_s = field(o.duration_s, 'duration_s', nullableNumber, none);
   o.skipped = text(o.skipped, 'skipped', '');
 }
 
@@ -63,7 +63,7 @@ export function conformBaked(value: unknown): void {
   o.name = text(o.name, 'name');
   o.value = text(o.value, 'value');
   o.kind = text(o.kind, 'kind', 'size');
-  o.line = field(o.line, 'line', check4, none);
+  o.line = field(o.line, 'line', nullableNumber, none);
   o.why = text(o.why, 'why', '');
 }
 
@@ -71,12 +71,12 @@ export function conformBreak(value: unknown): void {
   const o = record(value);
   o.reason = text(o.reason, 'reason');
   o.explanation = text(o.explanation, 'explanation', '');
-  o.hints = field(o.hints, 'hints', check2, emptyList);
+  o.hints = field(o.hints, 'hints', listOfText, emptyList);
   o.context = text(o.context, 'context', '');
   o.link = text(o.link, 'link', '');
-  o.where = field(o.where, 'where', check0, none);
-  o.stack = field(o.stack, 'stack', check5, emptyList);
-  o.duration_us = field(o.duration_us, 'duration_us', check4, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
+  o.stack = field(o.stack, 'stack', listOfSourceLine, emptyList);
+  o.duration_us = field(o.duration_us, 'duration_us', nullableNumber, none);
   o.resumed = text(o.resumed, 'resumed', '');
   o.eager = text(o.eager, 'eager', '');
 }
@@ -85,16 +85,16 @@ export function conformBuffer(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.kind = text(o.kind, 'kind', 'temporary');
-  o.bytes = field(o.bytes, 'bytes', check4, none);
-  o.shape = field(o.shape, 'shape', check2, emptyList);
-  o.stride = field(o.stride, 'stride', check2, emptyList);
+  o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
+  o.shape = field(o.shape, 'shape', listOfText, emptyList);
+  o.stride = field(o.stride, 'stride', listOfText, emptyList);
   o.dtype = text(o.dtype, 'dtype', '');
   o.device = text(o.device, 'device', '');
   o.born = number(o.born, 'born', 0);
   o.dies = number(o.dies, 'dies', 0);
   o.reuses = text(o.reuses, 'reuses', '');
-  o.nodes = field(o.nodes, 'nodes', check2, emptyList);
-  o.line = field(o.line, 'line', check4, none);
+  o.nodes = field(o.nodes, 'nodes', listOfText, emptyList);
+  o.line = field(o.line, 'line', nullableNumber, none);
 }
 
 export function conformBuild(value: unknown): void {
@@ -135,43 +135,43 @@ export function conformChangedSummary(value: unknown): void {
   const o = record(value);
   o.baseline = text(o.baseline, 'baseline');
   o.summary = text(o.summary, 'summary');
-  o.switches = field(o.switches, 'switches', check2, emptyList);
+  o.switches = field(o.switches, 'switches', listOfText, emptyList);
 }
 
 export function conformChanges(value: unknown): void {
   const o = record(value);
   o.baseline = text(o.baseline, 'baseline');
-  o.kernels = field(o.kernels, 'kernels', check6, emptyList);
-  o.changes = field(o.changes, 'changes', check7, emptyList);
+  o.kernels = field(o.kernels, 'kernels', listOfKernelChange, emptyList);
+  o.changes = field(o.changes, 'changes', listOfChange, emptyList);
   o.summary = text(o.summary, 'summary', '');
-  o.only_inductor = field(o.only_inductor, 'only_inductor', check2, emptyList);
+  o.only_inductor = field(o.only_inductor, 'only_inductor', listOfText, emptyList);
   o.backend_words = text(o.backend_words, 'backend_words', '');
-  o.switches = field(o.switches, 'switches', check2, emptyList);
+  o.switches = field(o.switches, 'switches', listOfText, emptyList);
 }
 
 export function conformChoice(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.kind = text(o.kind, 'kind', '');
-  o.time_us = field(o.time_us, 'time_us', check4, none);
+  o.time_us = field(o.time_us, 'time_us', nullableNumber, none);
   o.chosen = flag(o.chosen, 'chosen', false);
-  o.config = field(o.config, 'config', check8, emptyMap);
+  o.config = field(o.config, 'config', mappingOfText, emptyMap);
   o.why = text(o.why, 'why', '');
 }
 
 export function conformCode(value: unknown): void {
   const o = record(value);
   o.direction = text(o.direction, 'direction', 'inference');
-  o.python = field(o.python, 'python', check9, none);
-  o.cpp = field(o.cpp, 'cpp', check9, none);
-  o.shell = field(o.shell, 'shell', check9, none);
-  o.path = field(o.path, 'path', check9, none);
-  o.regions = field(o.regions, 'regions', check11, emptyMap);
-  o.backward = field(o.backward, 'backward', check12, none);
-  o.others = field(o.others, 'others', check13, emptyList);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.aot = field(o.aot, 'aot', check9, none);
-  o.buffers = field(o.buffers, 'buffers', check8, emptyMap);
+  o.python = field(o.python, 'python', nullableText, none);
+  o.cpp = field(o.cpp, 'cpp', nullableText, none);
+  o.shell = field(o.shell, 'shell', nullableText, none);
+  o.path = field(o.path, 'path', nullableText, none);
+  o.regions = field(o.regions, 'regions', mappingOfListOfRegion, emptyMap);
+  o.backward = field(o.backward, 'backward', nullableCode, none);
+  o.others = field(o.others, 'others', listOfCode, emptyList);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
+  o.aot = field(o.aot, 'aot', nullableText, none);
+  o.buffers = field(o.buffers, 'buffers', mappingOfText, emptyMap);
 }
 
 export function conformColdSwitch(value: unknown): void {
@@ -181,18 +181,18 @@ export function conformColdSwitch(value: unknown): void {
   o.label = text(o.label, 'label', '');
   o.title = text(o.title, 'title', '');
   o.code = text(o.code, 'code', '');
-  o.cold_s = field(o.cold_s, 'cold_s', check4, none);
-  o.warm_s = field(o.warm_s, 'warm_s', check4, none);
-  o.cold_parts = field(o.cold_parts, 'cold_parts', check14, emptyMap);
-  o.warm_parts = field(o.warm_parts, 'warm_parts', check14, emptyMap);
-  o.call_us = field(o.call_us, 'call_us', check4, none);
-  o.call_interval_us = field(o.call_interval_us, 'call_interval_us', check16, none);
-  o.cold_more_s = field(o.cold_more_s, 'cold_more_s', check4, none);
-  o.warm_more_s = field(o.warm_more_s, 'warm_more_s', check4, none);
-  o.call_more_us = field(o.call_more_us, 'call_more_us', check4, none);
+  o.cold_s = field(o.cold_s, 'cold_s', nullableNumber, none);
+  o.warm_s = field(o.warm_s, 'warm_s', nullableNumber, none);
+  o.cold_parts = field(o.cold_parts, 'cold_parts', mappingOfNumber, emptyMap);
+  o.warm_parts = field(o.warm_parts, 'warm_parts', mappingOfNumber, emptyMap);
+  o.call_us = field(o.call_us, 'call_us', nullableNumber, none);
+  o.call_interval_us = field(o.call_interval_us, 'call_interval_us', nullableListOfNumber, none);
+  o.cold_more_s = field(o.cold_more_s, 'cold_more_s', nullableNumber, none);
+  o.warm_more_s = field(o.warm_more_s, 'warm_more_s', nullableNumber, none);
+  o.call_more_us = field(o.call_more_us, 'call_more_us', nullableNumber, none);
   o.how = text(o.how, 'how', '');
   o.why = text(o.why, 'why', '');
-  o.problem = field(o.problem, 'problem', check17, none);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
 }
 
 export function conformCollective(value: unknown): void {
@@ -205,56 +205,56 @@ export function conformCollective(value: unknown): void {
   o.group = text(o.group, 'group', '');
   o.reduction = text(o.reduction, 'reduction', '');
   o.outside = flag(o.outside, 'outside', false);
-  o.bytes = field(o.bytes, 'bytes', check4, none);
-  o.shape = field(o.shape, 'shape', check2, emptyList);
+  o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
+  o.shape = field(o.shape, 'shape', listOfText, emptyList);
   o.dtype = text(o.dtype, 'dtype', '');
-  o.line = field(o.line, 'line', check4, none);
-  o.waited = field(o.waited, 'waited', check4, none);
-  o.between = field(o.between, 'between', check4, none);
-  o.sources = field(o.sources, 'sources', check5, emptyList);
+  o.line = field(o.line, 'line', nullableNumber, none);
+  o.waited = field(o.waited, 'waited', nullableNumber, none);
+  o.between = field(o.between, 'between', nullableNumber, none);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
 export function conformCompilation(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id');
   o.attempt = number(o.attempt, 'attempt', 0);
-  o.frame = field(o.frame, 'frame', check0, none);
-  o.graphs = field(o.graphs, 'graphs', check18, emptyMap);
+  o.frame = field(o.frame, 'frame', nullableSourceLine, none);
+  o.graphs = field(o.graphs, 'graphs', mappingOfGraph, emptyMap);
   o.code = struct(o.code, 'code', conformCode);
-  o.kernels = field(o.kernels, 'kernels', check19, emptyList);
-  o.guards = field(o.guards, 'guards', check20, emptyList);
-  o.breaks = field(o.breaks, 'breaks', check21, emptyList);
-  o.recompile = field(o.recompile, 'recompile', check22, none);
-  o.phases = field(o.phases, 'phases', check23, emptyList);
-  o.cache = field(o.cache, 'cache', check24, emptyList);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.guard_tree = field(o.guard_tree, 'guard_tree', check25, emptyList);
-  o.autotunings = field(o.autotunings, 'autotunings', check26, emptyList);
-  o.crossings = field(o.crossings, 'crossings', check27, emptyList);
-  o.warm_phases = field(o.warm_phases, 'warm_phases', check23, emptyList);
-  o.warm_cache = field(o.warm_cache, 'warm_cache', check24, emptyList);
-  o.phase_times = field(o.phase_times, 'phase_times', check28, emptyList);
-  o.warm_phase_times = field(o.warm_phase_times, 'warm_phase_times', check28, emptyList);
-  o.started_s = field(o.started_s, 'started_s', check4, none);
-  o.duration_s = field(o.duration_s, 'duration_s', check4, none);
-  o.cell = field(o.cell, 'cell', check9, none);
-  o.call = field(o.call, 'call', check0, none);
+  o.kernels = field(o.kernels, 'kernels', listOfKernel, emptyList);
+  o.guards = field(o.guards, 'guards', listOfGuard, emptyList);
+  o.breaks = field(o.breaks, 'breaks', listOfBreak, emptyList);
+  o.recompile = field(o.recompile, 'recompile', nullableRecompile, none);
+  o.phases = field(o.phases, 'phases', listOfPhase, emptyList);
+  o.cache = field(o.cache, 'cache', listOfCacheEvent, emptyList);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
+  o.guard_tree = field(o.guard_tree, 'guard_tree', listOfGuardManager, emptyList);
+  o.autotunings = field(o.autotunings, 'autotunings', listOfAutotuning, emptyList);
+  o.crossings = field(o.crossings, 'crossings', listOfCrossing, emptyList);
+  o.warm_phases = field(o.warm_phases, 'warm_phases', listOfPhase, emptyList);
+  o.warm_cache = field(o.warm_cache, 'warm_cache', listOfCacheEvent, emptyList);
+  o.phase_times = field(o.phase_times, 'phase_times', listOfKindTime, emptyList);
+  o.warm_phase_times = field(o.warm_phase_times, 'warm_phase_times', listOfKindTime, emptyList);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
+  o.duration_s = field(o.duration_s, 'duration_s', nullableNumber, none);
+  o.cell = field(o.cell, 'cell', nullableText, none);
+  o.call = field(o.call, 'call', nullableSourceLine, none);
   o.reduced = text(o.reduced, 'reduced', '');
-  o.counts = field(o.counts, 'counts', check14, emptyMap);
+  o.counts = field(o.counts, 'counts', mappingOfNumber, emptyMap);
   o.torch_id = text(o.torch_id, 'torch_id', '');
-  o.cell_number = field(o.cell_number, 'cell_number', check4, none);
+  o.cell_number = field(o.cell_number, 'cell_number', nullableNumber, none);
   o.cell_file = text(o.cell_file, 'cell_file', '');
-  o.decisions = field(o.decisions, 'decisions', check29, emptyList);
-  o.steps = field(o.steps, 'steps', check30, emptyList);
-  o.routes = field(o.routes, 'routes', check31, emptyList);
-  o.memory = field(o.memory, 'memory', check32, emptyList);
-  o.layouts = field(o.layouts, 'layouts', check33, emptyList);
-  o.decompositions = field(o.decompositions, 'decompositions', check34, emptyList);
-  o.conditions = field(o.conditions, 'conditions', check35, emptyList);
-  o.symbols = field(o.symbols, 'symbols', check36, emptyList);
-  o.shape_decisions = field(o.shape_decisions, 'shape_decisions', check37, emptyList);
-  o.expressions = field(o.expressions, 'expressions', check38, emptyList);
-  o.raw = field(o.raw, 'raw', check39, emptyList);
+  o.decisions = field(o.decisions, 'decisions', listOfDecision, emptyList);
+  o.steps = field(o.steps, 'steps', listOfSteps, emptyList);
+  o.routes = field(o.routes, 'routes', listOfRoute, emptyList);
+  o.memory = field(o.memory, 'memory', listOfMemory, emptyList);
+  o.layouts = field(o.layouts, 'layouts', listOfLayoutChange, emptyList);
+  o.decompositions = field(o.decompositions, 'decompositions', listOfDecomposition, emptyList);
+  o.conditions = field(o.conditions, 'conditions', listOfCondition, emptyList);
+  o.symbols = field(o.symbols, 'symbols', listOfShapeSymbol, emptyList);
+  o.shape_decisions = field(o.shape_decisions, 'shape_decisions', listOfShapeDecision, emptyList);
+  o.expressions = field(o.expressions, 'expressions', listOfShapeExpression, emptyList);
+  o.raw = field(o.raw, 'raw', listOfRawEvent, emptyList);
 }
 
 export function conformCompilationChange(value: unknown): void {
@@ -265,14 +265,14 @@ export function conformCompilationChange(value: unknown): void {
   o.graph = text(o.graph, 'graph', '');
   o.line_before = text(o.line_before, 'line_before', '');
   o.line_after = text(o.line_after, 'line_after', '');
-  o.outcome = field(o.outcome, 'outcome', check40, none);
+  o.outcome = field(o.outcome, 'outcome', nullableListOfText, none);
   o.outcome_words = text(o.outcome_words, 'outcome_words', '');
-  o.recompile = field(o.recompile, 'recompile', check40, none);
-  o.kernels_gone = field(o.kernels_gone, 'kernels_gone', check2, emptyList);
-  o.kernels_new = field(o.kernels_new, 'kernels_new', check2, emptyList);
-  o.kernels_changed = field(o.kernels_changed, 'kernels_changed', check2, emptyList);
-  o.guards_gone = field(o.guards_gone, 'guards_gone', check2, emptyList);
-  o.guards_new = field(o.guards_new, 'guards_new', check2, emptyList);
+  o.recompile = field(o.recompile, 'recompile', nullableListOfText, none);
+  o.kernels_gone = field(o.kernels_gone, 'kernels_gone', listOfText, emptyList);
+  o.kernels_new = field(o.kernels_new, 'kernels_new', listOfText, emptyList);
+  o.kernels_changed = field(o.kernels_changed, 'kernels_changed', listOfText, emptyList);
+  o.guards_gone = field(o.guards_gone, 'guards_gone', listOfText, emptyList);
+  o.guards_new = field(o.guards_new, 'guards_new', listOfText, emptyList);
   o.is_read = flag(o.is_read, 'is_read', true);
 }
 
@@ -280,14 +280,14 @@ export function conformCompilationLine(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id');
   o.process = text(o.process, 'process');
-  o.frame = field(o.frame, 'frame', check0, none);
-  o.started_s = field(o.started_s, 'started_s', check4, none);
-  o.duration_s = field(o.duration_s, 'duration_s', check4, none);
+  o.frame = field(o.frame, 'frame', nullableSourceLine, none);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
+  o.duration_s = field(o.duration_s, 'duration_s', nullableNumber, none);
   o.recompile = text(o.recompile, 'recompile', '');
   o.graph_breaks = number(o.graph_breaks, 'graph_breaks', 0);
   o.outcome = text(o.outcome, 'outcome', 'compiled');
-  o.caches = field(o.caches, 'caches', check8, emptyMap);
-  o.nodes = field(o.nodes, 'nodes', check4, none);
+  o.caches = field(o.caches, 'caches', mappingOfText, emptyMap);
+  o.nodes = field(o.nodes, 'nodes', nullableNumber, none);
 }
 
 export function conformCompilationSummary(value: unknown): void {
@@ -295,22 +295,22 @@ export function conformCompilationSummary(value: unknown): void {
   o.id = text(o.id, 'id');
   o.frame = text(o.frame, 'frame');
   o.name = text(o.name, 'name', '');
-  o.artifacts = field(o.artifacts, 'artifacts', check41, emptyList);
+  o.artifacts = field(o.artifacts, 'artifacts', listOfArtifact, emptyList);
   o.guards = number(o.guards, 'guards', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
   o.kernels = number(o.kernels, 'kernels', 0);
-  o.recompile = field(o.recompile, 'recompile', check2, emptyList);
-  o.stages = field(o.stages, 'stages', check2, emptyList);
+  o.recompile = field(o.recompile, 'recompile', listOfText, emptyList);
+  o.stages = field(o.stages, 'stages', listOfText, emptyList);
   o.nodes = number(o.nodes, 'nodes', 0);
-  o.started_s = field(o.started_s, 'started_s', check4, none);
-  o.duration_s = field(o.duration_s, 'duration_s', check4, none);
-  o.cell = field(o.cell, 'cell', check9, none);
-  o.call = field(o.call, 'call', check0, none);
-  o.where = field(o.where, 'where', check0, none);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
+  o.duration_s = field(o.duration_s, 'duration_s', nullableNumber, none);
+  o.cell = field(o.cell, 'cell', nullableText, none);
+  o.call = field(o.call, 'call', nullableSourceLine, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
   o.reduced = text(o.reduced, 'reduced', '');
   o.torch_id = text(o.torch_id, 'torch_id', '');
-  o.cell_number = field(o.cell_number, 'cell_number', check4, none);
-  o.caches = field(o.caches, 'caches', check8, emptyMap);
+  o.cell_number = field(o.cell_number, 'cell_number', nullableNumber, none);
+  o.caches = field(o.caches, 'caches', mappingOfText, emptyMap);
   o.outcome = text(o.outcome, 'outcome', 'compiled');
   o.outcome_words = text(o.outcome_words, 'outcome_words', '');
 }
@@ -318,9 +318,9 @@ export function conformCompilationSummary(value: unknown): void {
 export function conformCompileTime(value: unknown): void {
   const o = record(value);
   o.total_s = number(o.total_s, 'total_s');
-  o.parts = field(o.parts, 'parts', check14, emptyMap);
+  o.parts = field(o.parts, 'parts', mappingOfNumber, emptyMap);
   o.cold = flag(o.cold, 'cold', true);
-  o.kinds = field(o.kinds, 'kinds', check28, emptyList);
+  o.kinds = field(o.kinds, 'kinds', listOfKindTime, emptyList);
   o.outside_s = number(o.outside_s, 'outside_s', 0.0);
 }
 
@@ -328,7 +328,7 @@ export function conformCondition(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.requirement = text(o.requirement, 'requirement');
-  o.guard = field(o.guard, 'guard', check4, none);
+  o.guard = field(o.guard, 'guard', nullableNumber, none);
   o.failed = flag(o.failed, 'failed', false);
 }
 
@@ -337,17 +337,17 @@ export function conformConstant(value: unknown): void {
   o.name = text(o.name, 'name');
   o.original = text(o.original, 'original', '');
   o.dtype = text(o.dtype, 'dtype', '');
-  o.shape = field(o.shape, 'shape', check15, emptyList);
-  o.bytes = field(o.bytes, 'bytes', check4, none);
+  o.shape = field(o.shape, 'shape', listOfNumber, emptyList);
+  o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
   o.folded = flag(o.folded, 'folded', false);
 }
 
 export function conformContents(value: unknown): void {
   const o = record(value);
-  o.variants = field(o.variants, 'variants', check42, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check43, none);
+  o.variants = field(o.variants, 'variants', listOfStoredVariant, emptyList);
+  o.sweep = field(o.sweep, 'sweep', nullableSweepSummary, none);
   o.problems = number(o.problems, 'problems', 0);
-  o.listed_problems = field(o.listed_problems, 'listed_problems', check44, emptyList);
+  o.listed_problems = field(o.listed_problems, 'listed_problems', listOfListedProblem, emptyList);
   o.sides = struct(o.sides, 'sides', conformSides);
 }
 
@@ -365,7 +365,7 @@ export function conformCrossing(value: unknown): void {
   const o = record(value);
   o.operator = text(o.operator, 'operator');
   o.artifact = text(o.artifact, 'artifact', 'cpp');
-  o.lines = field(o.lines, 'lines', check15, emptyList);
+  o.lines = field(o.lines, 'lines', listOfNumber, emptyList);
   o.direction = text(o.direction, 'direction', 'inference');
   o.why = text(o.why, 'why', '');
   o.remedy = text(o.remedy, 'remedy', '');
@@ -379,9 +379,9 @@ export function conformCudaGraphs(value: unknown): void {
   o.replayed = number(o.replayed, 'replayed', 0);
   o.re_recorded = number(o.re_recorded, 're_recorded', 0);
   o.calls = number(o.calls, 'calls', 0);
-  o.skips = field(o.skips, 'skips', check45, emptyList);
-  o.partitions = field(o.partitions, 'partitions', check46, emptyList);
-  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
+  o.skips = field(o.skips, 'skips', listOfSkip, emptyList);
+  o.partitions = field(o.partitions, 'partitions', listOfPartition, emptyList);
+  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', nullableNumber, none);
   o.how = text(o.how, 'how', '');
   o.words = text(o.words, 'words', '');
   o.counts = text(o.counts, 'counts', '');
@@ -395,23 +395,23 @@ export function conformDecision(value: unknown): void {
   o.rule = text(o.rule, 'rule');
   o.instead = text(o.instead, 'instead', '');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.nodes = field(o.nodes, 'nodes', check2, emptyList);
+  o.nodes = field(o.nodes, 'nodes', listOfText, emptyList);
   o.kernel = text(o.kernel, 'kernel', '');
-  o.lines = field(o.lines, 'lines', check47, emptyMap);
-  o.sources = field(o.sources, 'sources', check5, emptyList);
+  o.lines = field(o.lines, 'lines', mappingOfListOfNumber, emptyMap);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
 export function conformDecomposition(value: unknown): void {
   const o = record(value);
   o.operator = text(o.operator, 'operator');
-  o.into = field(o.into, 'into', check2, emptyList);
+  o.into = field(o.into, 'into', listOfText, emptyList);
   o.count = number(o.count, 'count', 1);
   o.by = text(o.by, 'by', 'unknown');
   o.stage = text(o.stage, 'stage', '');
-  o.nodes = field(o.nodes, 'nodes', check2, emptyList);
-  o.became = field(o.became, 'became', check2, emptyList);
+  o.nodes = field(o.nodes, 'nodes', listOfText, emptyList);
+  o.became = field(o.became, 'became', listOfText, emptyList);
   o.why = text(o.why, 'why', '');
-  o.sources = field(o.sources, 'sources', check5, emptyList);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
 export function conformDeparture(value: unknown): void {
@@ -421,7 +421,7 @@ export function conformDeparture(value: unknown): void {
   o.key = text(o.key, 'key', '');
   o.buffer = text(o.buffer, 'buffer', '');
   o.node = text(o.node, 'node', '');
-  o.error = field(o.error, 'error', check48, none);
+  o.error = field(o.error, 'error', nullableOutputError, none);
   o.how = text(o.how, 'how', '');
 }
 
@@ -433,40 +433,40 @@ export function conformDeployWay(value: unknown): void {
   o.ship_code = text(o.ship_code, 'ship_code', '');
   o.load_code = text(o.load_code, 'load_code', '');
   o.paste_code = text(o.paste_code, 'paste_code', '');
-  o.cold_s = field(o.cold_s, 'cold_s', check4, none);
-  o.cached_s = field(o.cached_s, 'cached_s', check4, none);
-  o.shipped_s = field(o.shipped_s, 'shipped_s', check4, none);
-  o.first_s = field(o.first_s, 'first_s', check4, none);
-  o.call_us = field(o.call_us, 'call_us', check4, none);
-  o.call_interval_us = field(o.call_interval_us, 'call_interval_us', check16, none);
-  o.eager_us = field(o.eager_us, 'eager_us', check4, none);
-  o.speedup = field(o.speedup, 'speedup', check49, none);
-  o.relative = field(o.relative, 'relative', check4, none);
-  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.ships = field(o.ships, 'ships', check2, emptyList);
-  o.ship_bytes = field(o.ship_bytes, 'ship_bytes', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', check50, none);
-  o.as_eager = field(o.as_eager, 'as_eager', check50, none);
-  o.gives_up = field(o.gives_up, 'gives_up', check2, emptyList);
+  o.cold_s = field(o.cold_s, 'cold_s', nullableNumber, none);
+  o.cached_s = field(o.cached_s, 'cached_s', nullableNumber, none);
+  o.shipped_s = field(o.shipped_s, 'shipped_s', nullableNumber, none);
+  o.first_s = field(o.first_s, 'first_s', nullableNumber, none);
+  o.call_us = field(o.call_us, 'call_us', nullableNumber, none);
+  o.call_interval_us = field(o.call_interval_us, 'call_interval_us', nullableListOfNumber, none);
+  o.eager_us = field(o.eager_us, 'eager_us', nullableNumber, none);
+  o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
+  o.relative = field(o.relative, 'relative', nullableNumber, none);
+  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', nullableNumber, none);
+  o.ships = field(o.ships, 'ships', listOfText, emptyList);
+  o.ship_bytes = field(o.ship_bytes, 'ship_bytes', nullableNumber, none);
+  o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
+  o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', nullableFlag, none);
+  o.as_eager = field(o.as_eager, 'as_eager', nullableFlag, none);
+  o.gives_up = field(o.gives_up, 'gives_up', listOfText, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
-  o.best_for = field(o.best_for, 'best_for', check2, emptyList);
+  o.best_for = field(o.best_for, 'best_for', listOfText, emptyList);
   o.why = text(o.why, 'why', '');
   o.shipped_why = text(o.shipped_why, 'shipped_why', '');
-  o.problem = field(o.problem, 'problem', check17, none);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
 }
 
 export function conformDescriptor(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.made = text(o.made, 'made', 'device');
-  o.shape = field(o.shape, 'shape', check2, emptyList);
-  o.strides = field(o.strides, 'strides', check2, emptyList);
-  o.block = field(o.block, 'block', check2, emptyList);
+  o.shape = field(o.shape, 'shape', listOfText, emptyList);
+  o.strides = field(o.strides, 'strides', listOfText, emptyList);
+  o.block = field(o.block, 'block', listOfText, emptyList);
   o.dtype = text(o.dtype, 'dtype', '');
   o.built = text(o.built, 'built', 'each block');
-  o.line = field(o.line, 'line', check4, none);
+  o.line = field(o.line, 'line', nullableNumber, none);
   o.why = text(o.why, 'why', '');
 }
 
@@ -474,11 +474,11 @@ export function conformDevice(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.target = text(o.target, 'target', '');
-  o.build = field(o.build, 'build', check51, none);
-  o.torch_names = field(o.torch_names, 'torch_names', check2);
+  o.build = field(o.build, 'build', nullableBuild, none);
+  o.torch_names = field(o.torch_names, 'torch_names', listOfText);
   o.bandwidth_bytes_per_s = number(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s');
-  o.products = field(o.products, 'products', check14);
-  o.vector = field(o.vector, 'vector', check14, emptyMap);
+  o.products = field(o.products, 'products', mappingOfNumber);
+  o.vector = field(o.vector, 'vector', mappingOfNumber, emptyMap);
   o.source = struct(o.source, 'source', conformSource);
 }
 
@@ -486,10 +486,10 @@ export function conformDistinctBreak(value: unknown): void {
   const o = record(value);
   o.cause = struct(o.cause, 'cause', conformBreak);
   o.count = number(o.count, 'count', 1);
-  o.cost_us = field(o.cost_us, 'cost_us', check4, none);
-  o.before = field(o.before, 'before', check2, emptyList);
-  o.after = field(o.after, 'after', check2, emptyList);
-  o.eager = field(o.eager, 'eager', check2, emptyList);
+  o.cost_us = field(o.cost_us, 'cost_us', nullableNumber, none);
+  o.before = field(o.before, 'before', listOfText, emptyList);
+  o.after = field(o.after, 'after', listOfText, emptyList);
+  o.eager = field(o.eager, 'eager', listOfText, emptyList);
 }
 
 export function conformEffective(value: unknown): void {
@@ -500,28 +500,28 @@ export function conformEffective(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.differs = flag(o.differs, 'differs', false);
   o.remedy = text(o.remedy, 'remedy', '');
-  o.operators = field(o.operators, 'operators', check2, emptyList);
-  o.where = field(o.where, 'where', check0, none);
+  o.operators = field(o.operators, 'operators', listOfText, emptyList);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
   o.code = text(o.code, 'code', '');
-  o.trial = field(o.trial, 'trial', check1, none);
+  o.trial = field(o.trial, 'trial', nullableVariant, none);
 }
 
 export function conformEntry(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
-  o.timing = field(o.timing, 'timing', check52, none);
+  o.timing = field(o.timing, 'timing', nullableTiming, none);
   o.why = text(o.why, 'why', '');
 }
 
 export function conformEnvironment(value: unknown): void {
   const o = record(value);
   o.torch = text(o.torch, 'torch', '');
-  o.triton = field(o.triton, 'triton', check9, none);
+  o.triton = field(o.triton, 'triton', nullableText, none);
   o.python = text(o.python, 'python', '');
   o.platform = text(o.platform, 'platform', '');
   o.cpu = text(o.cpu, 'cpu', '');
   o.threads = number(o.threads, 'threads', 0);
-  o.gpus = field(o.gpus, 'gpus', check2, emptyList);
+  o.gpus = field(o.gpus, 'gpus', listOfText, emptyList);
   o.compiler = text(o.compiler, 'compiler', '');
   o.compilescope = text(o.compilescope, 'compilescope', '');
 }
@@ -535,7 +535,7 @@ export function conformEstimate(value: unknown): void {
   o.bytes = number(o.bytes, 'bytes', 0.0);
   o.operations = number(o.operations, 'operations', 0.0);
   o.how = text(o.how, 'how', '');
-  o.call_us = field(o.call_us, 'call_us', check4, none);
+  o.call_us = field(o.call_us, 'call_us', nullableNumber, none);
   o.figures = text(o.figures, 'figures', '');
   o.overhead = text(o.overhead, 'overhead', '');
 }
@@ -546,10 +546,10 @@ export function conformFailure(value: unknown): void {
   o.source = text(o.source, 'source', '');
   o.compilation = text(o.compilation, 'compilation', '');
   o.kind = text(o.kind, 'kind', '');
-  o.dimension = field(o.dimension, 'dimension', check4, none);
+  o.dimension = field(o.dimension, 'dimension', nullableNumber, none);
   o.old = text(o.old, 'old', '');
   o.new = text(o.new, 'new', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
 }
 
 export function conformFigureChange(value: unknown): void {
@@ -562,8 +562,8 @@ export function conformFigureChange(value: unknown): void {
 export function conformFusion(value: unknown): void {
   const o = record(value);
   o.nodes = number(o.nodes, 'nodes', 0);
-  o.saved_bytes = field(o.saved_bytes, 'saved_bytes', check4, none);
-  o.saved = field(o.saved, 'saved', check2, emptyList);
+  o.saved_bytes = field(o.saved_bytes, 'saved_bytes', nullableNumber, none);
+  o.saved = field(o.saved, 'saved', listOfText, emptyList);
   o.kind = text(o.kind, 'kind', '');
   o.why = text(o.why, 'why', '');
 }
@@ -572,10 +572,10 @@ export function conformGraph(value: unknown): void {
   const o = record(value);
   o.stage = text(o.stage, 'stage');
   o.text = text(o.text, 'text');
-  o.nodes = field(o.nodes, 'nodes', check53, emptyList);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.stacks = field(o.stacks, 'stacks', check54, emptyList);
-  o.same_as = field(o.same_as, 'same_as', check40, none);
+  o.nodes = field(o.nodes, 'nodes', listOfNode, emptyList);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
+  o.stacks = field(o.stacks, 'stacks', listOfListOfSourceLine, emptyList);
+  o.same_as = field(o.same_as, 'same_as', nullableListOfText, none);
 }
 
 export function conformGraphTiers(value: unknown): void {
@@ -583,12 +583,12 @@ export function conformGraphTiers(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation');
   o.kind = text(o.kind, 'kind');
   o.serving = text(o.serving, 'serving');
-  o.tiers = field(o.tiers, 'tiers', check55);
-  o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
+  o.tiers = field(o.tiers, 'tiers', listOfTier);
+  o.swapped_s = field(o.swapped_s, 'swapped_s', nullableNumber, none);
   o.number = number(o.number, 'number', 0);
   o.pinned = flag(o.pinned, 'pinned', false);
-  o.pinned_to = field(o.pinned_to, 'pinned_to', check9, none);
-  o.lines = field(o.lines, 'lines', check2, emptyList);
+  o.pinned_to = field(o.pinned_to, 'pinned_to', nullableText, none);
+  o.lines = field(o.lines, 'lines', listOfText, emptyList);
 }
 
 export function conformGuard(value: unknown): void {
@@ -596,12 +596,12 @@ export function conformGuard(value: unknown): void {
   o.expression = text(o.expression, 'expression');
   o.type = text(o.type, 'type', '');
   o.source = text(o.source, 'source', '');
-  o.origin = field(o.origin, 'origin', check0, none);
-  o.manager = field(o.manager, 'manager', check4, none);
+  o.origin = field(o.origin, 'origin', nullableSourceLine, none);
+  o.manager = field(o.manager, 'manager', nullableNumber, none);
   o.language = text(o.language, 'language', 'cpp');
-  o.cost_ns = field(o.cost_ns, 'cost_ns', check4, none);
-  o.hits = field(o.hits, 'hits', check4, none);
-  o.fails = field(o.fails, 'fails', check4, none);
+  o.cost_ns = field(o.cost_ns, 'cost_ns', nullableNumber, none);
+  o.hits = field(o.hits, 'hits', nullableNumber, none);
+  o.fails = field(o.fails, 'fails', nullableNumber, none);
   o.why = text(o.why, 'why', '');
   o.failed = flag(o.failed, 'failed', false);
 }
@@ -612,9 +612,9 @@ export function conformGuardManager(value: unknown): void {
   o.source = text(o.source, 'source', '');
   o.accessor = text(o.accessor, 'accessor', '');
   o.value_type = text(o.value_type, 'value_type', '');
-  o.parent = field(o.parent, 'parent', check4, none);
-  o.cost_ns = field(o.cost_ns, 'cost_ns', check4, none);
-  o.fails = field(o.fails, 'fails', check4, none);
+  o.parent = field(o.parent, 'parent', nullableNumber, none);
+  o.cost_ns = field(o.cost_ns, 'cost_ns', nullableNumber, none);
+  o.fails = field(o.fails, 'fails', nullableNumber, none);
   o.shortcut = flag(o.shortcut, 'shortcut', false);
 }
 
@@ -624,10 +624,10 @@ export function conformHelp(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.code = text(o.code, 'code', '');
   o.variant = text(o.variant, 'variant', '');
-  o.ratio = field(o.ratio, 'ratio', check4, none);
-  o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check49, none);
-  o.requested = field(o.requested, 'requested', check1, none);
+  o.ratio = field(o.ratio, 'ratio', nullableNumber, none);
+  o.ratio_interval = field(o.ratio_interval, 'ratio_interval', nullableListOfNumber, none);
+  o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
+  o.requested = field(o.requested, 'requested', nullableVariant, none);
   o.place = text(o.place, 'place', '');
 }
 
@@ -637,28 +637,28 @@ export function conformKernel(value: unknown): void {
   o.language = text(o.language, 'language');
   o.direction = text(o.direction, 'direction', 'inference');
   o.source = text(o.source, 'source', '');
-  o.ops = field(o.ops, 'ops', check2, emptyList);
-  o.launches = field(o.launches, 'launches', check56, emptyList);
-  o.nodes = field(o.nodes, 'nodes', check2, emptyList);
-  o.sources = field(o.sources, 'sources', check5, emptyList);
-  o.modules = field(o.modules, 'modules', check2, emptyList);
-  o.assembly = field(o.assembly, 'assembly', check8, emptyMap);
-  o.resources = field(o.resources, 'resources', check14, emptyMap);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.ops = field(o.ops, 'ops', listOfText, emptyList);
+  o.launches = field(o.launches, 'launches', listOfLaunch, emptyList);
+  o.nodes = field(o.nodes, 'nodes', listOfText, emptyList);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
+  o.modules = field(o.modules, 'modules', listOfText, emptyList);
+  o.assembly = field(o.assembly, 'assembly', mappingOfText, emptyMap);
+  o.resources = field(o.resources, 'resources', mappingOfNumber, emptyMap);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
   o.grid = text(o.grid, 'grid', '');
-  o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
-  o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.estimated_for = field(o.estimated_for, 'estimated_for', check14, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check47, emptyMap);
+  o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', nullableNumber, none);
+  o.estimated_operations = field(o.estimated_operations, 'estimated_operations', nullableNumber, none);
+  o.estimated_for = field(o.estimated_for, 'estimated_for', mappingOfNumber, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', mappingOfListOfNumber, emptyMap);
   o.limit = text(o.limit, 'limit', '');
-  o.configs = field(o.configs, 'configs', check57, emptyList);
-  o.check = field(o.check, 'check', check58, none);
-  o.fusion = field(o.fusion, 'fusion', check59, none);
-  o.tiling = field(o.tiling, 'tiling', check60, none);
-  o.baked = field(o.baked, 'baked', check61, emptyList);
-  o.descriptors = field(o.descriptors, 'descriptors', check62, emptyList);
-  o.time = field(o.time, 'time', check63, none);
-  o.least = field(o.least, 'least', check64, none);
+  o.configs = field(o.configs, 'configs', listOfKernelConfig, emptyList);
+  o.check = field(o.check, 'check', nullableKernelCheck, none);
+  o.fusion = field(o.fusion, 'fusion', nullableFusion, none);
+  o.tiling = field(o.tiling, 'tiling', nullableTiling, none);
+  o.baked = field(o.baked, 'baked', listOfBaked, emptyList);
+  o.descriptors = field(o.descriptors, 'descriptors', listOfDescriptor, emptyList);
+  o.time = field(o.time, 'time', nullableKernelTime, none);
+  o.least = field(o.least, 'least', nullableKernelEstimate, none);
 }
 
 export function conformKernelChange(value: unknown): void {
@@ -680,29 +680,29 @@ export function conformKernelCheck(value: unknown): void {
   o.why = text(o.why, 'why', '');
   o.how = text(o.how, 'how', '');
   o.launches = number(o.launches, 'launches', 0);
-  o.error = field(o.error, 'error', check4, none);
-  o.tolerance = field(o.tolerance, 'tolerance', check4, none);
+  o.error = field(o.error, 'error', nullableNumber, none);
+  o.tolerance = field(o.tolerance, 'tolerance', nullableNumber, none);
   o.text = text(o.text, 'text', '');
 }
 
 export function conformKernelConfig(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
-  o.config = field(o.config, 'config', check8, emptyMap);
+  o.config = field(o.config, 'config', mappingOfText, emptyMap);
   o.usual = flag(o.usual, 'usual', false);
-  o.assembly = field(o.assembly, 'assembly', check8, emptyMap);
-  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', check47, emptyMap);
-  o.resources = field(o.resources, 'resources', check14, emptyMap);
+  o.assembly = field(o.assembly, 'assembly', mappingOfText, emptyMap);
+  o.assembly_lines = field(o.assembly_lines, 'assembly_lines', mappingOfListOfNumber, emptyMap);
+  o.resources = field(o.resources, 'resources', mappingOfNumber, emptyMap);
   o.limit = text(o.limit, 'limit', '');
   o.why = text(o.why, 'why', '');
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
 }
 
 export function conformKernelEstimate(value: unknown): void {
   const o = record(value);
   o.us = number(o.us, 'us');
   o.launches = number(o.launches, 'launches');
-  o.bounds = field(o.bounds, 'bounds', check2, emptyList);
+  o.bounds = field(o.bounds, 'bounds', listOfText, emptyList);
   o.text = text(o.text, 'text', '');
 }
 
@@ -712,15 +712,15 @@ export function conformKernelLoad(value: unknown): void {
   o.compilation = text(o.compilation, 'compilation', '');
   o.call = number(o.call, 'call', 1);
   o.started_us = number(o.started_us, 'started_us', 0.0);
-  o.compile_us = field(o.compile_us, 'compile_us', check4, none);
-  o.load_us = field(o.load_us, 'load_us', check4, none);
-  o.autotune_us = field(o.autotune_us, 'autotune_us', check4, none);
-  o.first_run_us = field(o.first_run_us, 'first_run_us', check4, none);
-  o.warm_run_us = field(o.warm_run_us, 'warm_run_us', check4, none);
+  o.compile_us = field(o.compile_us, 'compile_us', nullableNumber, none);
+  o.load_us = field(o.load_us, 'load_us', nullableNumber, none);
+  o.autotune_us = field(o.autotune_us, 'autotune_us', nullableNumber, none);
+  o.first_run_us = field(o.first_run_us, 'first_run_us', nullableNumber, none);
+  o.warm_run_us = field(o.warm_run_us, 'warm_run_us', nullableNumber, none);
   o.background = flag(o.background, 'background', false);
-  o.cached = field(o.cached, 'cached', check50, none);
+  o.cached = field(o.cached, 'cached', nullableFlag, none);
   o.how = text(o.how, 'how', '');
-  o.spans = field(o.spans, 'spans', check65, emptyList);
+  o.spans = field(o.spans, 'spans', listOfLoadSpan, emptyList);
   o.when = text(o.when, 'when', '');
 }
 
@@ -728,10 +728,10 @@ export function conformKernelTime(value: unknown): void {
   const o = record(value);
   o.us = number(o.us, 'us');
   o.launches = number(o.launches, 'launches');
-  o.bytes_per_s = field(o.bytes_per_s, 'bytes_per_s', check4, none);
-  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', check4, none);
+  o.bytes_per_s = field(o.bytes_per_s, 'bytes_per_s', nullableNumber, none);
+  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', nullableNumber, none);
   o.peak = text(o.peak, 'peak', '');
-  o.peak_share = field(o.peak_share, 'peak_share', check4, none);
+  o.peak_share = field(o.peak_share, 'peak_share', nullableNumber, none);
   o.text = text(o.text, 'text', '');
 }
 
@@ -757,13 +757,13 @@ export function conformLaunch(value: unknown): void {
   o.end = number(o.end, 'end');
   o.key = text(o.key, 'key');
   o.text = text(o.text, 'text', '');
-  o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', check4, none);
-  o.estimated_operations = field(o.estimated_operations, 'estimated_operations', check4, none);
-  o.time = field(o.time, 'time', check66, none);
-  o.estimated_us = field(o.estimated_us, 'estimated_us', check4, none);
+  o.estimated_bytes = field(o.estimated_bytes, 'estimated_bytes', nullableNumber, none);
+  o.estimated_operations = field(o.estimated_operations, 'estimated_operations', nullableNumber, none);
+  o.time = field(o.time, 'time', nullableLaunchTime, none);
+  o.estimated_us = field(o.estimated_us, 'estimated_us', nullableNumber, none);
   o.estimated_bound = text(o.estimated_bound, 'estimated_bound', '');
-  o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', check4, none);
-  o.least_us = field(o.least_us, 'least_us', check4, none);
+  o.estimated_launch_us = field(o.estimated_launch_us, 'estimated_launch_us', nullableNumber, none);
+  o.least_us = field(o.least_us, 'least_us', nullableNumber, none);
   o.least_bound = text(o.least_bound, 'least_bound', '');
   o.estimate = text(o.estimate, 'estimate', '');
 }
@@ -771,16 +771,16 @@ export function conformLaunch(value: unknown): void {
 export function conformLaunchTime(value: unknown): void {
   const o = record(value);
   o.us = number(o.us, 'us');
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
   o.calls = number(o.calls, 'calls', 0);
   o.device = text(o.device, 'device', 'cpu');
-  o.bytes_per_s = field(o.bytes_per_s, 'bytes_per_s', check4, none);
-  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', check4, none);
-  o.bandwidth_share = field(o.bandwidth_share, 'bandwidth_share', check4, none);
-  o.compute_share = field(o.compute_share, 'compute_share', check4, none);
+  o.bytes_per_s = field(o.bytes_per_s, 'bytes_per_s', nullableNumber, none);
+  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', nullableNumber, none);
+  o.bandwidth_share = field(o.bandwidth_share, 'bandwidth_share', nullableNumber, none);
+  o.compute_share = field(o.compute_share, 'compute_share', nullableNumber, none);
   o.how = text(o.how, 'how', '');
   o.peak = text(o.peak, 'peak', '');
-  o.peak_share = field(o.peak_share, 'peak_share', check4, none);
+  o.peak_share = field(o.peak_share, 'peak_share', nullableNumber, none);
   o.text = text(o.text, 'text', '');
 }
 
@@ -788,32 +788,32 @@ export function conformLayer(value: unknown): void {
   const o = record(value);
   o.kind = text(o.kind, 'kind');
   o.us = number(o.us, 'us');
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
   o.compilation = text(o.compilation, 'compilation', '');
   o.how = text(o.how, 'how', '');
-  o.device_us = field(o.device_us, 'device_us', check4, none);
-  o.share = field(o.share, 'share', check4, none);
+  o.device_us = field(o.device_us, 'device_us', nullableNumber, none);
+  o.share = field(o.share, 'share', nullableNumber, none);
 }
 
 export function conformLayerSum(value: unknown): void {
   const o = record(value);
   o.kind = text(o.kind, 'kind');
   o.us = number(o.us, 'us');
-  o.share = field(o.share, 'share', check4, none);
+  o.share = field(o.share, 'share', nullableNumber, none);
 }
 
 export function conformLayers(value: unknown): void {
   const o = record(value);
   o.direction = text(o.direction, 'direction', 'inference');
   o.whole_us = number(o.whole_us, 'whole_us', 0.0);
-  o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', check16, none);
-  o.layers = field(o.layers, 'layers', check67, emptyList);
+  o.whole_interval_us = field(o.whole_interval_us, 'whole_interval_us', nullableListOfNumber, none);
+  o.layers = field(o.layers, 'layers', listOfLayer, emptyList);
   o.sum_us = number(o.sum_us, 'sum_us', 0.0);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
   o.device = text(o.device, 'device', 'cpu');
-  o.kinds = field(o.kinds, 'kinds', check68, emptyList);
-  o.sum_share = field(o.sum_share, 'sum_share', check4, none);
+  o.kinds = field(o.kinds, 'kinds', listOfLayerSum, emptyList);
+  o.sum_share = field(o.sum_share, 'sum_share', nullableNumber, none);
 }
 
 export function conformLayoutChange(value: unknown): void {
@@ -822,11 +822,11 @@ export function conformLayoutChange(value: unknown): void {
   o.direction = text(o.direction, 'direction', 'inference');
   o.old = text(o.old, 'old', '');
   o.new = text(o.new, 'new', '');
-  o.bytes = field(o.bytes, 'bytes', check4, none);
+  o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
   o.why = text(o.why, 'why', '');
   o.inserted = flag(o.inserted, 'inserted', true);
   o.kernel = text(o.kernel, 'kernel', '');
-  o.sources = field(o.sources, 'sources', check5, emptyList);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
 export function conformLimit(value: unknown): void {
@@ -837,7 +837,7 @@ export function conformLimit(value: unknown): void {
   o.text = text(o.text, 'text', '');
   o.bound = text(o.bound, 'bound', 'unknown');
   o.basis = text(o.basis, 'basis', 'unknown');
-  o.parts = field(o.parts, 'parts', check69, emptyList);
+  o.parts = field(o.parts, 'parts', listOfPart, emptyList);
   o.view = text(o.view, 'view', 'layers');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
@@ -847,7 +847,7 @@ export function conformLimit(value: unknown): void {
 export function conformListedProblem(value: unknown): void {
   const o = record(value);
   o.problem = struct(o.problem, 'problem', conformProblem);
-  o.variants = field(o.variants, 'variants', check2, emptyList);
+  o.variants = field(o.variants, 'variants', listOfText, emptyList);
 }
 
 export function conformLoadSpan(value: unknown): void {
@@ -865,25 +865,25 @@ export function conformLostTime(value: unknown): void {
   o.what = text(o.what, 'what');
   o.why = text(o.why, 'why', '');
   o.remedy = text(o.remedy, 'remedy', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
   o.process = text(o.process, 'process', '');
-  o.compilations = field(o.compilations, 'compilations', check2, emptyList);
+  o.compilations = field(o.compilations, 'compilations', listOfText, emptyList);
 }
 
 export function conformMemory(value: unknown): void {
   const o = record(value);
   o.direction = text(o.direction, 'direction', 'inference');
   o.artifact = text(o.artifact, 'artifact', 'python');
-  o.steps = field(o.steps, 'steps', check2, emptyList);
-  o.keys = field(o.keys, 'keys', check2, emptyList);
-  o.live_bytes = field(o.live_bytes, 'live_bytes', check15, emptyList);
-  o.buffers = field(o.buffers, 'buffers', check70, emptyList);
+  o.steps = field(o.steps, 'steps', listOfText, emptyList);
+  o.keys = field(o.keys, 'keys', listOfText, emptyList);
+  o.live_bytes = field(o.live_bytes, 'live_bytes', listOfNumber, emptyList);
+  o.buffers = field(o.buffers, 'buffers', listOfBuffer, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
-  o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', check4, none);
-  o.assumed = field(o.assumed, 'assumed', check14, emptyMap);
+  o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', nullableNumber, none);
+  o.assumed = field(o.assumed, 'assumed', mappingOfNumber, emptyMap);
   o.how = text(o.how, 'how', '');
-  o.peaks = field(o.peaks, 'peaks', check71, emptyList);
+  o.peaks = field(o.peaks, 'peaks', listOfMemoryPeak, emptyList);
 }
 
 export function conformMemoryPeak(value: unknown): void {
@@ -899,18 +899,18 @@ export function conformNode(value: unknown): void {
   o.op = text(o.op, 'op');
   o.target = text(o.target, 'target');
   o.args = text(o.args, 'args', '');
-  o.inputs = field(o.inputs, 'inputs', check2, emptyList);
-  o.users = field(o.users, 'users', check2, emptyList);
-  o.shape = field(o.shape, 'shape', check40, none);
-  o.stride = field(o.stride, 'stride', check40, none);
-  o.dtype = field(o.dtype, 'dtype', check9, none);
-  o.device = field(o.device, 'device', check9, none);
-  o.sources = field(o.sources, 'sources', check5, emptyList);
-  o.module = field(o.module, 'module', check9, none);
-  o.module_type = field(o.module_type, 'module_type', check9, none);
-  o.line = field(o.line, 'line', check4, none);
-  o.stack = field(o.stack, 'stack', check4, none);
-  o.origins = field(o.origins, 'origins', check2, emptyList);
+  o.inputs = field(o.inputs, 'inputs', listOfText, emptyList);
+  o.users = field(o.users, 'users', listOfText, emptyList);
+  o.shape = field(o.shape, 'shape', nullableListOfText, none);
+  o.stride = field(o.stride, 'stride', nullableListOfText, none);
+  o.dtype = field(o.dtype, 'dtype', nullableText, none);
+  o.device = field(o.device, 'device', nullableText, none);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
+  o.module = field(o.module, 'module', nullableText, none);
+  o.module_type = field(o.module_type, 'module_type', nullableText, none);
+  o.line = field(o.line, 'line', nullableNumber, none);
+  o.stack = field(o.stack, 'stack', nullableNumber, none);
+  o.origins = field(o.origins, 'origins', listOfText, emptyList);
 }
 
 export function conformOutputError(value: unknown): void {
@@ -923,9 +923,9 @@ export function conformOutputError(value: unknown): void {
   o.tolerance_rel = number(o.tolerance_rel, 'tolerance_rel');
   o.ok = flag(o.ok, 'ok');
   o.reference = text(o.reference, 'reference', '');
-  o.reference_abs = field(o.reference_abs, 'reference_abs', check4, none);
-  o.eager_reference_abs = field(o.eager_reference_abs, 'eager_reference_abs', check4, none);
-  o.other_rounding_abs = field(o.other_rounding_abs, 'other_rounding_abs', check4, none);
+  o.reference_abs = field(o.reference_abs, 'reference_abs', nullableNumber, none);
+  o.eager_reference_abs = field(o.eager_reference_abs, 'eager_reference_abs', nullableNumber, none);
+  o.other_rounding_abs = field(o.other_rounding_abs, 'other_rounding_abs', nullableNumber, none);
 }
 
 export function conformOverview(value: unknown): void {
@@ -933,17 +933,17 @@ export function conformOverview(value: unknown): void {
   o.headline = text(o.headline, 'headline', '');
   o.device = text(o.device, 'device', '');
   o.environment = text(o.environment, 'environment', '');
-  o.results = field(o.results, 'results', check72, emptyList);
-  o.targets = field(o.targets, 'targets', check73, emptyList);
+  o.results = field(o.results, 'results', listOfResult, emptyList);
+  o.targets = field(o.targets, 'targets', listOfTargetResult, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
-  o.wrapper = field(o.wrapper, 'wrapper', check74, none);
-  o.limit = field(o.limit, 'limit', check75, none);
-  o.suggestions = field(o.suggestions, 'suggestions', check76, emptyList);
-  o.counts = field(o.counts, 'counts', check77, emptyList);
+  o.wrapper = field(o.wrapper, 'wrapper', nullableAnswer, none);
+  o.limit = field(o.limit, 'limit', nullableLimit, none);
+  o.suggestions = field(o.suggestions, 'suggestions', listOfSuggestion, emptyList);
+  o.counts = field(o.counts, 'counts', listOfCount, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
-  o.conflicts = field(o.conflicts, 'conflicts', check78, emptyList);
+  o.conflicts = field(o.conflicts, 'conflicts', listOfKernelTimeConflict, emptyList);
 }
 
 export function conformPackage(value: unknown): void {
@@ -951,21 +951,21 @@ export function conformPackage(value: unknown): void {
   o.model = text(o.model, 'model', 'model');
   o.path = text(o.path, 'path', '');
   o.device = text(o.device, 'device', '');
-  o.files = field(o.files, 'files', check79, emptyList);
-  o.constants = field(o.constants, 'constants', check80, emptyList);
-  o.metadata = field(o.metadata, 'metadata', check8, emptyMap);
-  o.inputs = field(o.inputs, 'inputs', check2, emptyList);
-  o.outputs = field(o.outputs, 'outputs', check2, emptyList);
-  o.dynamic = field(o.dynamic, 'dynamic', check2, emptyList);
-  o.build = field(o.build, 'build', check2, emptyList);
-  o.bytes = field(o.bytes, 'bytes', check4, none);
+  o.files = field(o.files, 'files', listOfPackageFile, emptyList);
+  o.constants = field(o.constants, 'constants', listOfConstant, emptyList);
+  o.metadata = field(o.metadata, 'metadata', mappingOfText, emptyMap);
+  o.inputs = field(o.inputs, 'inputs', listOfText, emptyList);
+  o.outputs = field(o.outputs, 'outputs', listOfText, emptyList);
+  o.dynamic = field(o.dynamic, 'dynamic', listOfText, emptyList);
+  o.build = field(o.build, 'build', listOfText, emptyList);
+  o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
   o.built = flag(o.built, 'built', false);
-  o.seconds = field(o.seconds, 'seconds', check4, none);
-  o.parts = field(o.parts, 'parts', check14, emptyMap);
-  o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.entries = field(o.entries, 'entries', check81, emptyList);
-  o.problem = field(o.problem, 'problem', check17, none);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.seconds = field(o.seconds, 'seconds', nullableNumber, none);
+  o.parts = field(o.parts, 'parts', mappingOfNumber, emptyMap);
+  o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
+  o.entries = field(o.entries, 'entries', listOfEntry, emptyList);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
   o.state = text(o.state, 'state', '');
   o.results = text(o.results, 'results', '');
 }
@@ -976,7 +976,7 @@ export function conformPackageFile(value: unknown): void {
   o.bytes = number(o.bytes, 'bytes');
   o.kind = text(o.kind, 'kind', 'other');
   o.language = text(o.language, 'language', 'text');
-  o.text = field(o.text, 'text', check9, none);
+  o.text = field(o.text, 'text', nullableText, none);
 }
 
 export function conformPart(value: unknown): void {
@@ -1003,15 +1003,15 @@ export function conformPayback(value: unknown): void {
   o.cache = text(o.cache, 'cache');
   o.compile_s = number(o.compile_s, 'compile_s');
   o.saved_us = number(o.saved_us, 'saved_us');
-  o.calls = field(o.calls, 'calls', check4, none);
+  o.calls = field(o.calls, 'calls', nullableNumber, none);
 }
 
 export function conformPeaks(value: unknown): void {
   const o = record(value);
   o.device = text(o.device, 'device');
   o.name = text(o.name, 'name', '');
-  o.bandwidth_bytes_per_s = field(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s', check4, none);
-  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', check14, emptyMap);
+  o.bandwidth_bytes_per_s = field(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s', nullableNumber, none);
+  o.operations_per_s = field(o.operations_per_s, 'operations_per_s', mappingOfNumber, emptyMap);
   o.how = text(o.how, 'how', 'measured');
   o.source = text(o.source, 'source', '');
 }
@@ -1021,11 +1021,11 @@ export function conformPhase(value: unknown): void {
   o.name = text(o.name, 'name');
   o.start_us = number(o.start_us, 'start_us');
   o.duration_us = number(o.duration_us, 'duration_us');
-  o.children = field(o.children, 'children', check23, emptyList);
+  o.children = field(o.children, 'children', listOfPhase, emptyList);
   o.kind = text(o.kind, 'kind', '');
   o.track = number(o.track, 'track', 0);
   o.detail = text(o.detail, 'detail', '');
-  o.self_us = field(o.self_us, 'self_us', check4, none);
+  o.self_us = field(o.self_us, 'self_us', nullableNumber, none);
 }
 
 export function conformProblem(value: unknown): void {
@@ -1034,25 +1034,25 @@ export function conformProblem(value: unknown): void {
   o.what = text(o.what, 'what');
   o.why = text(o.why, 'why', '');
   o.remedy = text(o.remedy, 'remedy', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
   o.detail = text(o.detail, 'detail', '');
-  o.facts = field(o.facts, 'facts', check8, emptyMap);
+  o.facts = field(o.facts, 'facts', mappingOfText, emptyMap);
 }
 
 export function conformProcessDifference(value: unknown): void {
   const o = record(value);
   o.before = text(o.before, 'before');
   o.after = text(o.after, 'after');
-  o.figures = field(o.figures, 'figures', check82, emptyList);
-  o.in_changed = field(o.in_changed, 'in_changed', check82, emptyList);
-  o.compile_time_s = field(o.compile_time_s, 'compile_time_s', check15, () => ([0.0,0.0]));
-  o.gone = field(o.gone, 'gone', check83, emptyList);
-  o.new = field(o.new, 'new', check83, emptyList);
-  o.changed = field(o.changed, 'changed', check84, emptyList);
-  o.slower = field(o.slower, 'slower', check85, emptyList);
-  o.faster = field(o.faster, 'faster', check85, emptyList);
+  o.figures = field(o.figures, 'figures', listOfFigureChange, emptyList);
+  o.in_changed = field(o.in_changed, 'in_changed', listOfFigureChange, emptyList);
+  o.compile_time_s = field(o.compile_time_s, 'compile_time_s', listOfNumber, () => ([0.0,0.0]));
+  o.gone = field(o.gone, 'gone', listOfCompilationLine, emptyList);
+  o.new = field(o.new, 'new', listOfCompilationLine, emptyList);
+  o.changed = field(o.changed, 'changed', listOfCompilationChange, emptyList);
+  o.slower = field(o.slower, 'slower', listOfTimeChange, emptyList);
+  o.faster = field(o.faster, 'faster', listOfTimeChange, emptyList);
   o.unread = number(o.unread, 'unread', 0);
-  o.notes = field(o.notes, 'notes', check2, emptyList);
+  o.notes = field(o.notes, 'notes', listOfText, emptyList);
 }
 
 export function conformProcessSummary(value: unknown): void {
@@ -1063,10 +1063,10 @@ export function conformProcessSummary(value: unknown): void {
   o.graph_breaks = number(o.graph_breaks, 'graph_breaks');
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
-  o.unfinished = field(o.unfinished, 'unfinished', check2, emptyList);
-  o.caches = field(o.caches, 'caches', check86, emptyMap);
-  o.problems = field(o.problems, 'problems', check87, emptyList);
-  o.counts = field(o.counts, 'counts', check2, emptyList);
+  o.unfinished = field(o.unfinished, 'unfinished', listOfText, emptyList);
+  o.caches = field(o.caches, 'caches', mappingOfMappingOfNumber, emptyMap);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
+  o.counts = field(o.counts, 'counts', listOfText, emptyList);
 }
 
 export function conformRank(value: unknown): void {
@@ -1075,8 +1075,8 @@ export function conformRank(value: unknown): void {
   o.size = number(o.size, 'size');
   o.backend = text(o.backend, 'backend', '');
   o.device = text(o.device, 'device', '');
-  o.collectives = field(o.collectives, 'collectives', check88, emptyList);
-  o.differences = field(o.differences, 'differences', check89, emptyList);
+  o.collectives = field(o.collectives, 'collectives', listOfCollective, emptyList);
+  o.differences = field(o.differences, 'differences', listOfRankDifference, emptyList);
   o.same = flag(o.same, 'same', true);
   o.group = text(o.group, 'group', '');
   o.title = text(o.title, 'title', '');
@@ -1085,8 +1085,8 @@ export function conformRank(value: unknown): void {
 
 export function conformRankComparison(value: unknown): void {
   const o = record(value);
-  o.times = field(o.times, 'times', check90);
-  o.divergences = field(o.divergences, 'divergences', check91, emptyList);
+  o.times = field(o.times, 'times', listOfRankTime);
+  o.divergences = field(o.divergences, 'divergences', listOfRankDivergence, emptyList);
   o.sentence = text(o.sentence, 'sentence', '');
 }
 
@@ -1106,10 +1106,10 @@ export function conformRankDivergence(value: unknown): void {
   o.kind = text(o.kind, 'kind');
   o.what = text(o.what, 'what');
   o.compilation = text(o.compilation, 'compilation');
-  o.ranks = field(o.ranks, 'ranks', check15);
+  o.ranks = field(o.ranks, 'ranks', listOfNumber);
   o.here = text(o.here, 'here');
   o.there = text(o.there, 'there');
-  o.started_s = field(o.started_s, 'started_s', check4, none);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
   o.serious = flag(o.serious, 'serious', false);
   o.why = text(o.why, 'why', '');
 }
@@ -1125,7 +1125,7 @@ export function conformRatioAtRound(value: unknown): void {
   const o = record(value);
   o.rounds = number(o.rounds, 'rounds');
   o.ratio = number(o.ratio, 'ratio');
-  o.interval = field(o.interval, 'interval', check15);
+  o.interval = field(o.interval, 'interval', listOfNumber);
 }
 
 export function conformRawEvent(value: unknown): void {
@@ -1140,17 +1140,17 @@ export function conformRawEvent(value: unknown): void {
 
 export function conformRecompile(value: unknown): void {
   const o = record(value);
-  o.reasons = field(o.reasons, 'reasons', check2);
+  o.reasons = field(o.reasons, 'reasons', listOfText);
   o.previous = text(o.previous, 'previous', '');
-  o.failures = field(o.failures, 'failures', check92, emptyList);
-  o.causes = field(o.causes, 'causes', check93, emptyList);
-  o.became_dynamic = field(o.became_dynamic, 'became_dynamic', check2, emptyList);
-  o.count = field(o.count, 'count', check4, none);
-  o.limit = field(o.limit, 'limit', check4, none);
+  o.failures = field(o.failures, 'failures', listOfFailure, emptyList);
+  o.causes = field(o.causes, 'causes', listOfRecompileCause, emptyList);
+  o.became_dynamic = field(o.became_dynamic, 'became_dynamic', listOfText, emptyList);
+  o.count = field(o.count, 'count', nullableNumber, none);
+  o.limit = field(o.limit, 'limit', nullableNumber, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
   o.given_up = flag(o.given_up, 'given_up', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
-  o.advice = field(o.advice, 'advice', check94, emptyList);
+  o.advice = field(o.advice, 'advice', listOfAdvice, emptyList);
 }
 
 export function conformRecompileCause(value: unknown): void {
@@ -1160,8 +1160,8 @@ export function conformRecompileCause(value: unknown): void {
   o.was = text(o.was, 'was', '');
   o.now = text(o.now, 'now', '');
   o.guard = text(o.guard, 'guard', '');
-  o.compilations = field(o.compilations, 'compilations', check2, emptyList);
-  o.where = field(o.where, 'where', check0, none);
+  o.compilations = field(o.compilations, 'compilations', listOfText, emptyList);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
 }
 
 export function conformRegion(value: unknown): void {
@@ -1171,9 +1171,9 @@ export function conformRegion(value: unknown): void {
   o.end = number(o.end, 'end');
   o.key = text(o.key, 'key', '');
   o.label = text(o.label, 'label', '');
-  o.kernel = field(o.kernel, 'kernel', check9, none);
-  o.nodes = field(o.nodes, 'nodes', check2, emptyList);
-  o.sources = field(o.sources, 'sources', check5, emptyList);
+  o.kernel = field(o.kernel, 'kernel', nullableText, none);
+  o.nodes = field(o.nodes, 'nodes', listOfText, emptyList);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
 export function conformReport(value: unknown): void {
@@ -1182,16 +1182,16 @@ export function conformReport(value: unknown): void {
   o.created = text(o.created, 'created', '');
   o.subject = struct(o.subject, 'subject', conformSubject);
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.variants = field(o.variants, 'variants', check95, emptyList);
-  o.problems = field(o.problems, 'problems', check87, emptyList);
-  o.files = field(o.files, 'files', check8, emptyMap);
-  o.peaks = field(o.peaks, 'peaks', check96, emptyList);
-  o.sweep = field(o.sweep, 'sweep', check97, none);
-  o.rank = field(o.rank, 'rank', check98, none);
-  o.overview = field(o.overview, 'overview', check99, none);
-  o.trace = field(o.trace, 'trace', check100, none);
-  o.tiers = field(o.tiers, 'tiers', check101, emptyList);
-  o.contents = field(o.contents, 'contents', check102, none);
+  o.variants = field(o.variants, 'variants', listOfVariantReport, emptyList);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
+  o.files = field(o.files, 'files', mappingOfText, emptyMap);
+  o.peaks = field(o.peaks, 'peaks', listOfPeaks, emptyList);
+  o.sweep = field(o.sweep, 'sweep', nullableSweep, none);
+  o.rank = field(o.rank, 'rank', nullableRank, none);
+  o.overview = field(o.overview, 'overview', nullableOverview, none);
+  o.trace = field(o.trace, 'trace', nullableTraceSummary, none);
+  o.tiers = field(o.tiers, 'tiers', listOfGraphTiers, emptyList);
+  o.contents = field(o.contents, 'contents', nullableContents, none);
 }
 
 export function conformResult(value: unknown): void {
@@ -1200,18 +1200,18 @@ export function conformResult(value: unknown): void {
   o.title = text(o.title, 'title');
   o.state = text(o.state, 'state', 'unmeasured');
   o.why = text(o.why, 'why', '');
-  o.latency_us = field(o.latency_us, 'latency_us', check4, none);
+  o.latency_us = field(o.latency_us, 'latency_us', nullableNumber, none);
   o.latency = text(o.latency, 'latency', '');
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
   o.interval_title = text(o.interval_title, 'interval_title', '95 % interval');
   o.interval = text(o.interval, 'interval', '');
   o.few = flag(o.few, 'few', false);
   o.noisy = flag(o.noisy, 'noisy', false);
-  o.speedup = field(o.speedup, 'speedup', check49, none);
-  o.first_call_s = field(o.first_call_s, 'first_call_s', check4, none);
+  o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
+  o.first_call_s = field(o.first_call_s, 'first_call_s', nullableNumber, none);
   o.first_call = text(o.first_call, 'first_call', '');
   o.cold = flag(o.cold, 'cold', true);
-  o.accurate = field(o.accurate, 'accurate', check50, none);
+  o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
   o.best = flag(o.best, 'best', false);
 }
 
@@ -1222,14 +1222,14 @@ export function conformRoute(value: unknown): void {
   o.artifact = text(o.artifact, 'artifact', 'python');
   o.direction = text(o.direction, 'direction', 'inference');
   o.via = text(o.via, 'via', 'python');
-  o.lines = field(o.lines, 'lines', check15, emptyList);
+  o.lines = field(o.lines, 'lines', listOfNumber, emptyList);
   o.gil = number(o.gil, 'gil', 0);
-  o.us = field(o.us, 'us', check4, none);
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
+  o.us = field(o.us, 'us', nullableNumber, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
   o.how = text(o.how, 'how', '');
   o.why = text(o.why, 'why', '');
   o.remedy = text(o.remedy, 'remedy', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
   o.way = text(o.way, 'way', '');
 }
 
@@ -1239,19 +1239,19 @@ export function conformShapeDecision(value: unknown): void {
   o.expression = text(o.expression, 'expression');
   o.result = text(o.result, 'result', '');
   o.reason = text(o.reason, 'reason', '');
-  o.sources = field(o.sources, 'sources', check8, emptyMap);
-  o.stack = field(o.stack, 'stack', check5, emptyList);
-  o.locals = field(o.locals, 'locals', check8, emptyMap);
-  o.provenance = field(o.provenance, 'provenance', check4, none);
+  o.sources = field(o.sources, 'sources', mappingOfText, emptyMap);
+  o.stack = field(o.stack, 'stack', listOfSourceLine, emptyList);
+  o.locals = field(o.locals, 'locals', mappingOfText, emptyMap);
+  o.provenance = field(o.provenance, 'provenance', nullableNumber, none);
 }
 
 export function conformShapeExpression(value: unknown): void {
   const o = record(value);
   o.text = text(o.text, 'text');
   o.method = text(o.method, 'method', '');
-  o.arguments = field(o.arguments, 'arguments', check2, emptyList);
-  o.operands = field(o.operands, 'operands', check15, emptyList);
-  o.stack = field(o.stack, 'stack', check5, emptyList);
+  o.arguments = field(o.arguments, 'arguments', listOfText, emptyList);
+  o.operands = field(o.operands, 'operands', listOfNumber, emptyList);
+  o.stack = field(o.stack, 'stack', listOfSourceLine, emptyList);
 }
 
 export function conformShapeSymbol(value: unknown): void {
@@ -1260,7 +1260,7 @@ export function conformShapeSymbol(value: unknown): void {
   o.source = text(o.source, 'source', '');
   o.value = text(o.value, 'value', '');
   o.range = text(o.range, 'range', '');
-  o.stack = field(o.stack, 'stack', check5, emptyList);
+  o.stack = field(o.stack, 'stack', listOfSourceLine, emptyList);
 }
 
 export function conformSides(value: unknown): void {
@@ -1276,7 +1276,7 @@ export function conformSkip(value: unknown): void {
   o.meaning = text(o.meaning, 'meaning', '');
   o.remedy = text(o.remedy, 'remedy', '');
   o.setting = text(o.setting, 'setting', '');
-  o.where = field(o.where, 'where', check0, none);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
 }
 
 export function conformSource(value: unknown): void {
@@ -1296,7 +1296,7 @@ export function conformSourceLine(value: unknown): void {
 export function conformSpeedup(value: unknown): void {
   const o = record(value);
   o.ratio = number(o.ratio, 'ratio');
-  o.interval = field(o.interval, 'interval', check16, none);
+  o.interval = field(o.interval, 'interval', nullableListOfNumber, none);
   o.over = text(o.over, 'over', 'eager');
   o.standing = text(o.standing, 'standing', 'few');
   o.text = text(o.text, 'text', '');
@@ -1307,14 +1307,14 @@ export function conformStackLine(value: unknown): void {
   const o = record(value);
   o.depth = number(o.depth, 'depth');
   o.where = struct(o.where, 'where', conformSourceLine);
-  o.compilations = field(o.compilations, 'compilations', check2, emptyList);
+  o.compilations = field(o.compilations, 'compilations', listOfText, emptyList);
 }
 
 export function conformStacks(value: unknown): void {
   const o = record(value);
-  o.processes = field(o.processes, 'processes', check2, emptyList);
-  o.lines = field(o.lines, 'lines', check103, emptyList);
-  o.unknown = field(o.unknown, 'unknown', check2, emptyList);
+  o.processes = field(o.processes, 'processes', listOfText, emptyList);
+  o.lines = field(o.lines, 'lines', listOfStackLine, emptyList);
+  o.unknown = field(o.unknown, 'unknown', listOfText, emptyList);
   o.left_out = number(o.left_out, 'left_out', 0);
 }
 
@@ -1322,12 +1322,12 @@ export function conformStartup(value: unknown): void {
   const o = record(value);
   o.cache = text(o.cache, 'cache');
   o.precompiled_headers = flag(o.precompiled_headers, 'precompiled_headers', true);
-  o.first_call_s = field(o.first_call_s, 'first_call_s', check4, none);
-  o.parts = field(o.parts, 'parts', check14, emptyMap);
-  o.headers_s = field(o.headers_s, 'headers_s', check4, none);
-  o.imports_s = field(o.imports_s, 'imports_s', check4, none);
-  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.problem = field(o.problem, 'problem', check17, none);
+  o.first_call_s = field(o.first_call_s, 'first_call_s', nullableNumber, none);
+  o.parts = field(o.parts, 'parts', mappingOfNumber, emptyMap);
+  o.headers_s = field(o.headers_s, 'headers_s', nullableNumber, none);
+  o.imports_s = field(o.imports_s, 'imports_s', nullableNumber, none);
+  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', nullableNumber, none);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
 }
 
 export function conformStep(value: unknown): void {
@@ -1338,9 +1338,9 @@ export function conformStep(value: unknown): void {
   o.key = text(o.key, 'key', '');
   o.label = text(o.label, 'label', '');
   o.kernel = text(o.kernel, 'kernel', '');
-  o.sources = field(o.sources, 'sources', check5, emptyList);
-  o.us = field(o.us, 'us', check4, none);
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
+  o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
+  o.us = field(o.us, 'us', nullableNumber, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
   o.how = text(o.how, 'how', '');
 }
 
@@ -1348,26 +1348,26 @@ export function conformStepSum(value: unknown): void {
   const o = record(value);
   o.kind = text(o.kind, 'kind');
   o.count = number(o.count, 'count');
-  o.us = field(o.us, 'us', check4, none);
-  o.share = field(o.share, 'share', check4, none);
+  o.us = field(o.us, 'us', nullableNumber, none);
+  o.share = field(o.share, 'share', nullableNumber, none);
 }
 
 export function conformSteps(value: unknown): void {
   const o = record(value);
   o.artifact = text(o.artifact, 'artifact');
   o.direction = text(o.direction, 'direction', 'inference');
-  o.steps = field(o.steps, 'steps', check104, emptyList);
-  o.kinds = field(o.kinds, 'kinds', check105, emptyList);
-  o.whole_us = field(o.whole_us, 'whole_us', check4, none);
-  o.sum_us = field(o.sum_us, 'sum_us', check4, none);
+  o.steps = field(o.steps, 'steps', listOfStep, emptyList);
+  o.kinds = field(o.kinds, 'kinds', listOfStepSum, emptyList);
+  o.whole_us = field(o.whole_us, 'whole_us', nullableNumber, none);
+  o.sum_us = field(o.sum_us, 'sum_us', nullableNumber, none);
   o.agrees = flag(o.agrees, 'agrees', true);
   o.why = text(o.why, 'why', '');
 }
 
 export function conformStoredCompilation(value: unknown): void {
   const o = record(value);
-  o.texts = field(o.texts, 'texts', check106, emptyList);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.texts = field(o.texts, 'texts', listOfStoredText, emptyList);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
 }
 
 export function conformStoredText(value: unknown): void {
@@ -1377,8 +1377,8 @@ export function conformStoredText(value: unknown): void {
   o.group = text(o.group, 'group');
   o.language = text(o.language, 'language');
   o.lines = number(o.lines, 'lines');
-  o.forms = field(o.forms, 'forms', check2, emptyList);
-  o.configs = field(o.configs, 'configs', check2, emptyList);
+  o.forms = field(o.forms, 'forms', listOfText, emptyList);
+  o.configs = field(o.configs, 'configs', listOfText, emptyList);
   o.text = text(o.text, 'text');
   o.regions = text(o.regions, 'regions', '');
   o.text_lines = text(o.text_lines, 'text_lines', '');
@@ -1389,8 +1389,8 @@ export function conformStoredText(value: unknown): void {
 export function conformStoredVariant(value: unknown): void {
   const o = record(value);
   o.summary = struct(o.summary, 'summary', conformVariantSummary);
-  o.compilations = field(o.compilations, 'compilations', check107, emptyList);
-  o.package = field(o.package, 'package', check106, emptyList);
+  o.compilations = field(o.compilations, 'compilations', listOfStoredCompilation, emptyList);
+  o.package = field(o.package, 'package', listOfStoredText, emptyList);
 }
 
 export function conformSubject(value: unknown): void {
@@ -1398,11 +1398,11 @@ export function conformSubject(value: unknown): void {
   o.id = text(o.id, 'id');
   o.name = text(o.name, 'name');
   o.kind = text(o.kind, 'kind', 'function');
-  o.where = field(o.where, 'where', check0, none);
-  o.call = field(o.call, 'call', check0, none);
-  o.arguments = field(o.arguments, 'arguments', check2, emptyList);
+  o.where = field(o.where, 'where', nullableSourceLine, none);
+  o.call = field(o.call, 'call', nullableSourceLine, none);
+  o.arguments = field(o.arguments, 'arguments', listOfText, emptyList);
   o.device = text(o.device, 'device', 'cpu');
-  o.cell = field(o.cell, 'cell', check9, none);
+  o.cell = field(o.cell, 'cell', nullableText, none);
   o.written = text(o.written, 'written', '');
 }
 
@@ -1414,7 +1414,7 @@ export function conformSuggestion(value: unknown): void {
   o.basis = text(o.basis, 'basis', 'unknown');
   o.code = text(o.code, 'code', '');
   o.variant = text(o.variant, 'variant', '');
-  o.requested = field(o.requested, 'requested', check1, none);
+  o.requested = field(o.requested, 'requested', nullableVariant, none);
   o.study = text(o.study, 'study', '');
   o.trial = text(o.trial, 'trial', '');
   o.place = text(o.place, 'place', '');
@@ -1427,8 +1427,8 @@ export function conformSwapGain(value: unknown): void {
   const o = record(value);
   o.before_us = number(o.before_us, 'before_us');
   o.after_us = number(o.after_us, 'after_us');
-  o.before_quartiles_us = field(o.before_quartiles_us, 'before_quartiles_us', check15);
-  o.after_quartiles_us = field(o.after_quartiles_us, 'after_quartiles_us', check15);
+  o.before_quartiles_us = field(o.before_quartiles_us, 'before_quartiles_us', listOfNumber);
+  o.after_quartiles_us = field(o.after_quartiles_us, 'after_quartiles_us', listOfNumber);
   o.calls = number(o.calls, 'calls');
   o.is_host_time = flag(o.is_host_time, 'is_host_time', false);
 }
@@ -1436,28 +1436,28 @@ export function conformSwapGain(value: unknown): void {
 export function conformSweep(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id', '');
-  o.cells = field(o.cells, 'cells', check108, emptyList);
+  o.cells = field(o.cells, 'cells', listOfSweepCell, emptyList);
   o.state = text(o.state, 'state', 'waiting');
-  o.shapes = field(o.shapes, 'shapes', check2, emptyList);
+  o.shapes = field(o.shapes, 'shapes', listOfText, emptyList);
   o.items = number(o.items, 'items', 1.0);
   o.unit = text(o.unit, 'unit', 'calls');
   o.folder = text(o.folder, 'folder', '');
   o.executor = text(o.executor, 'executor', '');
-  o.started_s = field(o.started_s, 'started_s', check4, none);
-  o.took_s = field(o.took_s, 'took_s', check4, none);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
+  o.took_s = field(o.took_s, 'took_s', nullableNumber, none);
   o.left = text(o.left, 'left', '');
-  o.cell_s = field(o.cell_s, 'cell_s', check4, none);
+  o.cell_s = field(o.cell_s, 'cell_s', nullableNumber, none);
   o.status = text(o.status, 'status', '');
   o.status_detail = text(o.status_detail, 'status_detail', '');
   o.fraction = number(o.fraction, 'fraction', 0.0);
   o.winner = text(o.winner, 'winner', '');
-  o.winners = field(o.winners, 'winners', check8, emptyMap);
-  o.pareto = field(o.pareto, 'pareto', check2, emptyList);
+  o.winners = field(o.winners, 'winners', mappingOfText, emptyMap);
+  o.pareto = field(o.pareto, 'pareto', listOfText, emptyList);
   o.code = text(o.code, 'code', '');
-  o.codes = field(o.codes, 'codes', check8, emptyMap);
-  o.verdicts = field(o.verdicts, 'verdicts', check8, emptyMap);
+  o.codes = field(o.codes, 'codes', mappingOfText, emptyMap);
+  o.verdicts = field(o.verdicts, 'verdicts', mappingOfText, emptyMap);
   o.overall = text(o.overall, 'overall', '');
-  o.problems = field(o.problems, 'problems', check87, emptyList);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
 }
 
 export function conformSweepCell(value: unknown): void {
@@ -1466,22 +1466,22 @@ export function conformSweepCell(value: unknown): void {
   o.name = text(o.name, 'name');
   o.variant = struct(o.variant, 'variant', conformVariant);
   o.shape = text(o.shape, 'shape', '');
-  o.arguments = field(o.arguments, 'arguments', check2, emptyList);
+  o.arguments = field(o.arguments, 'arguments', listOfText, emptyList);
   o.state = text(o.state, 'state', 'waiting');
   o.step = text(o.step, 'step', '');
-  o.timing = field(o.timing, 'timing', check52, none);
-  o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', check4, none);
-  o.compile_time = field(o.compile_time, 'compile_time', check109, none);
-  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', check4, none);
-  o.accuracy = field(o.accuracy, 'accuracy', check110, emptyList);
-  o.accurate = field(o.accurate, 'accurate', check50, none);
+  o.timing = field(o.timing, 'timing', nullableTiming, none);
+  o.throughput_per_s = field(o.throughput_per_s, 'throughput_per_s', nullableNumber, none);
+  o.compile_time = field(o.compile_time, 'compile_time', nullableCompileTime, none);
+  o.memory_bytes = field(o.memory_bytes, 'memory_bytes', nullableNumber, none);
+  o.accuracy = field(o.accuracy, 'accuracy', listOfOutputError, emptyList);
+  o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
   o.result = text(o.result, 'result', '');
-  o.effective = field(o.effective, 'effective', check111, emptyList);
-  o.problem = field(o.problem, 'problem', check17, none);
+  o.effective = field(o.effective, 'effective', listOfEffective, emptyList);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
   o.worker = text(o.worker, 'worker', '');
   o.device = text(o.device, 'device', '');
-  o.started_s = field(o.started_s, 'started_s', check4, none);
-  o.took_s = field(o.took_s, 'took_s', check4, none);
+  o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
+  o.took_s = field(o.took_s, 'took_s', nullableNumber, none);
   o.tries = number(o.tries, 'tries', 0);
   o.reused = flag(o.reused, 'reused', false);
 }
@@ -1499,8 +1499,8 @@ export function conformTargetReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.device = struct(o.device, 'device', conformDevice);
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check112, none);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
+  o.estimate = field(o.estimate, 'estimate', nullableEstimate, none);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
 }
 
 export function conformTargetResult(value: unknown): void {
@@ -1508,7 +1508,7 @@ export function conformTargetResult(value: unknown): void {
   o.variant = text(o.variant, 'variant');
   o.title = text(o.title, 'title');
   o.device = text(o.device, 'device');
-  o.call_us = field(o.call_us, 'call_us', check4, none);
+  o.call_us = field(o.call_us, 'call_us', nullableNumber, none);
   o.text = text(o.text, 'text', '');
 }
 
@@ -1518,12 +1518,12 @@ export function conformTargetSummary(value: unknown): void {
   o.title = text(o.title, 'title');
   o.arch = text(o.arch, 'arch', '');
   o.is_here = flag(o.is_here, 'is_here', false);
-  o.estimate = field(o.estimate, 'estimate', check112, none);
+  o.estimate = field(o.estimate, 'estimate', nullableEstimate, none);
   o.kernels = number(o.kernels, 'kernels', 0);
   o.compiled = number(o.compiled, 'compiled', 0);
-  o.checks = field(o.checks, 'checks', check14, emptyMap);
+  o.checks = field(o.checks, 'checks', mappingOfNumber, emptyMap);
   o.call_words = text(o.call_words, 'call_words', '');
-  o.estimated = field(o.estimated, 'estimated', check2, emptyList);
+  o.estimated = field(o.estimated, 'estimated', listOfText, emptyList);
   o.checked = text(o.checked, 'checked', '');
 }
 
@@ -1531,21 +1531,21 @@ export function conformTier(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.state = text(o.state, 'state');
-  o.seconds = field(o.seconds, 'seconds', check4, none);
-  o.load_s = field(o.load_s, 'load_s', check4, none);
+  o.seconds = field(o.seconds, 'seconds', nullableNumber, none);
+  o.load_s = field(o.load_s, 'load_s', nullableNumber, none);
   o.cached = flag(o.cached, 'cached', false);
   o.why = text(o.why, 'why', '');
-  o.problem = field(o.problem, 'problem', check17, none);
-  o.swapped_s = field(o.swapped_s, 'swapped_s', check4, none);
-  o.gain = field(o.gain, 'gain', check113, none);
-  o.pool_bytes = field(o.pool_bytes, 'pool_bytes', check4, none);
+  o.problem = field(o.problem, 'problem', nullableProblem, none);
+  o.swapped_s = field(o.swapped_s, 'swapped_s', nullableNumber, none);
+  o.gain = field(o.gain, 'gain', nullableSwapGain, none);
+  o.pool_bytes = field(o.pool_bytes, 'pool_bytes', nullableNumber, none);
 }
 
 export function conformTiling(value: unknown): void {
   const o = record(value);
-  o.extents = field(o.extents, 'extents', check2, emptyList);
-  o.tile = field(o.tile, 'tile', check8, emptyMap);
-  o.vector_width = field(o.vector_width, 'vector_width', check4, none);
+  o.extents = field(o.extents, 'extents', listOfText, emptyList);
+  o.tile = field(o.tile, 'tile', mappingOfText, emptyMap);
+  o.vector_width = field(o.vector_width, 'vector_width', nullableNumber, none);
   o.vector = text(o.vector, 'vector', '');
   o.threads = text(o.threads, 'threads', '');
 }
@@ -1562,29 +1562,29 @@ export function conformTimeChange(value: unknown): void {
 export function conformTiming(value: unknown): void {
   const o = record(value);
   o.median_us = number(o.median_us, 'median_us');
-  o.interval_us = field(o.interval_us, 'interval_us', check15);
-  o.samples_us = field(o.samples_us, 'samples_us', check15, emptyList);
+  o.interval_us = field(o.interval_us, 'interval_us', listOfNumber);
+  o.samples_us = field(o.samples_us, 'samples_us', listOfNumber, emptyList);
   o.calls_per_sample = number(o.calls_per_sample, 'calls_per_sample', 1);
   o.warmup_calls = number(o.warmup_calls, 'warmup_calls', 0);
   o.device = text(o.device, 'device', 'cpu');
-  o.ratio = field(o.ratio, 'ratio', check4, none);
-  o.ratio_interval = field(o.ratio_interval, 'ratio_interval', check16, none);
+  o.ratio = field(o.ratio, 'ratio', nullableNumber, none);
+  o.ratio_interval = field(o.ratio_interval, 'ratio_interval', nullableListOfNumber, none);
   o.baseline = text(o.baseline, 'baseline', 'eager');
-  o.differs = field(o.differs, 'differs', check50, none);
-  o.host_us = field(o.host_us, 'host_us', check4, none);
-  o.host_interval_us = field(o.host_interval_us, 'host_interval_us', check16, none);
-  o.device_us = field(o.device_us, 'device_us', check4, none);
-  o.device_interval_us = field(o.device_interval_us, 'device_interval_us', check16, none);
+  o.differs = field(o.differs, 'differs', nullableFlag, none);
+  o.host_us = field(o.host_us, 'host_us', nullableNumber, none);
+  o.host_interval_us = field(o.host_interval_us, 'host_interval_us', nullableListOfNumber, none);
+  o.device_us = field(o.device_us, 'device_us', nullableNumber, none);
+  o.device_interval_us = field(o.device_interval_us, 'device_interval_us', nullableListOfNumber, none);
   o.threads = number(o.threads, 'threads', 0);
   o.settled = flag(o.settled, 'settled', true);
   o.keeping = text(o.keeping, 'keeping', 'unchanged');
-  o.changes = field(o.changes, 'changes', check2, emptyList);
+  o.changes = field(o.changes, 'changes', listOfText, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
-  o.first_recompiles = field(o.first_recompiles, 'first_recompiles', check2, emptyList);
-  o.speedup = field(o.speedup, 'speedup', check49, none);
+  o.first_recompiles = field(o.first_recompiles, 'first_recompiles', listOfText, emptyList);
+  o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
   o.turns = text(o.turns, 'turns', '');
   o.first_round = number(o.first_round, 'first_round', 0);
-  o.running = field(o.running, 'running', check114, emptyList);
+  o.running = field(o.running, 'running', listOfRatioAtRound, emptyList);
   o.few = flag(o.few, 'few', false);
   o.interval = text(o.interval, 'interval', '');
 }
@@ -1594,35 +1594,35 @@ export function conformTraceDifference(value: unknown): void {
   o.before = text(o.before, 'before', '');
   o.after = text(o.after, 'after', '');
   o.shown = text(o.shown, 'shown', 'after');
-  o.processes = field(o.processes, 'processes', check115, emptyList);
-  o.only_before = field(o.only_before, 'only_before', check2, emptyList);
-  o.only_after = field(o.only_after, 'only_after', check2, emptyList);
+  o.processes = field(o.processes, 'processes', listOfProcessDifference, emptyList);
+  o.only_before = field(o.only_before, 'only_before', listOfText, emptyList);
+  o.only_after = field(o.only_after, 'only_after', listOfText, emptyList);
 }
 
 export function conformTraceSummary(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
   o.environment = struct(o.environment, 'environment', conformEnvironment);
-  o.processes = field(o.processes, 'processes', check116);
-  o.slowest = field(o.slowest, 'slowest', check83, emptyList);
-  o.fix_first = field(o.fix_first, 'fix_first', check117, emptyList);
-  o.ranks = field(o.ranks, 'ranks', check118, none);
-  o.difference = field(o.difference, 'difference', check119, none);
-  o.stacks = field(o.stacks, 'stacks', check120, emptyList);
+  o.processes = field(o.processes, 'processes', listOfProcessSummary);
+  o.slowest = field(o.slowest, 'slowest', listOfCompilationLine, emptyList);
+  o.fix_first = field(o.fix_first, 'fix_first', listOfLostTime, emptyList);
+  o.ranks = field(o.ranks, 'ranks', nullableRankComparison, none);
+  o.difference = field(o.difference, 'difference', nullableTraceDifference, none);
+  o.stacks = field(o.stacks, 'stacks', listOfStacks, emptyList);
   o.is_followed = flag(o.is_followed, 'is_followed', false);
   o.written = text(o.written, 'written', '');
-  o.problems = field(o.problems, 'problems', check87, emptyList);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
 }
 
 export function conformVariant(value: unknown): void {
   const o = record(value);
-  o.backend = field(o.backend, 'backend', check9, () => ('inductor'));
-  o.mode = field(o.mode, 'mode', check9, none);
+  o.backend = field(o.backend, 'backend', nullableText, () => ('inductor'));
+  o.mode = field(o.mode, 'mode', nullableText, none);
   o.cpp_wrapper = flag(o.cpp_wrapper, 'cpp_wrapper', false);
-  o.dynamic = field(o.dynamic, 'dynamic', check50, none);
+  o.dynamic = field(o.dynamic, 'dynamic', nullableFlag, none);
   o.fullgraph = flag(o.fullgraph, 'fullgraph', false);
   o.options = field(o.options, 'options', record, emptyMap);
-  o.target = field(o.target, 'target', check9, none);
+  o.target = field(o.target, 'target', nullableText, none);
 }
 
 export function conformVariantReport(value: unknown): void {
@@ -1630,31 +1630,31 @@ export function conformVariantReport(value: unknown): void {
   o.name = text(o.name, 'name');
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage', 'sources');
-  o.effective = field(o.effective, 'effective', check111, emptyList);
-  o.config = field(o.config, 'config', check8, emptyMap);
-  o.compilations = field(o.compilations, 'compilations', check121, emptyList);
-  o.compile_time = field(o.compile_time, 'compile_time', check109, none);
-  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', check109, none);
-  o.breaks = field(o.breaks, 'breaks', check122, emptyList);
-  o.timing = field(o.timing, 'timing', check52, none);
-  o.layers = field(o.layers, 'layers', check123, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check124, none);
-  o.startups = field(o.startups, 'startups', check125, emptyList);
-  o.paybacks = field(o.paybacks, 'paybacks', check126, emptyList);
-  o.accuracy = field(o.accuracy, 'accuracy', check110, emptyList);
-  o.departure = field(o.departure, 'departure', check127, none);
-  o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check128, none);
-  o.problems = field(o.problems, 'problems', check87, emptyList);
-  o.absent = field(o.absent, 'absent', check8, emptyMap);
-  o.changes = field(o.changes, 'changes', check129, none);
-  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', check130, none);
-  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', check131, emptyList);
-  o.cold = field(o.cold, 'cold', check132, emptyList);
+  o.effective = field(o.effective, 'effective', listOfEffective, emptyList);
+  o.config = field(o.config, 'config', mappingOfText, emptyMap);
+  o.compilations = field(o.compilations, 'compilations', listOfCompilation, emptyList);
+  o.compile_time = field(o.compile_time, 'compile_time', nullableCompileTime, none);
+  o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', nullableCompileTime, none);
+  o.breaks = field(o.breaks, 'breaks', listOfDistinctBreak, emptyList);
+  o.timing = field(o.timing, 'timing', nullableTiming, none);
+  o.layers = field(o.layers, 'layers', listOfLayers, emptyList);
+  o.verdict = field(o.verdict, 'verdict', nullableVerdict, none);
+  o.startups = field(o.startups, 'startups', listOfStartup, emptyList);
+  o.paybacks = field(o.paybacks, 'paybacks', listOfPayback, emptyList);
+  o.accuracy = field(o.accuracy, 'accuracy', listOfOutputError, emptyList);
+  o.departure = field(o.departure, 'departure', nullableDeparture, none);
+  o.studied = field(o.studied, 'studied', listOfText, emptyList);
+  o.target = field(o.target, 'target', nullableTargetReport, none);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
+  o.absent = field(o.absent, 'absent', mappingOfText, emptyMap);
+  o.changes = field(o.changes, 'changes', nullableChanges, none);
+  o.cuda_graphs = field(o.cuda_graphs, 'cuda_graphs', nullableCudaGraphs, none);
+  o.kernel_loads = field(o.kernel_loads, 'kernel_loads', listOfKernelLoad, emptyList);
+  o.cold = field(o.cold, 'cold', listOfColdSwitch, emptyList);
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
-  o.ways = field(o.ways, 'ways', check133, emptyList);
+  o.ways = field(o.ways, 'ways', listOfDeployWay, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
-  o.package = field(o.package, 'package', check134, none);
+  o.package = field(o.package, 'package', nullablePackage, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
 }
@@ -1665,22 +1665,22 @@ export function conformVariantSummary(value: unknown): void {
   o.requested = struct(o.requested, 'requested', conformVariant);
   o.stage = text(o.stage, 'stage');
   o.stage_words = text(o.stage_words, 'stage_words', '');
-  o.median_us = field(o.median_us, 'median_us', check4, none);
-  o.interval_us = field(o.interval_us, 'interval_us', check16, none);
-  o.speedup = field(o.speedup, 'speedup', check49, none);
-  o.compile_s = field(o.compile_s, 'compile_s', check4, none);
-  o.accurate = field(o.accurate, 'accurate', check50, none);
-  o.compilations = field(o.compilations, 'compilations', check135, emptyList);
+  o.median_us = field(o.median_us, 'median_us', nullableNumber, none);
+  o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
+  o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
+  o.compile_s = field(o.compile_s, 'compile_s', nullableNumber, none);
+  o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
+  o.compilations = field(o.compilations, 'compilations', listOfCompilationSummary, emptyList);
   o.recompiles = number(o.recompiles, 'recompiles', 0);
   o.breaks = number(o.breaks, 'breaks', 0);
-  o.recompile_count = field(o.recompile_count, 'recompile_count', check136, none);
-  o.break_count = field(o.break_count, 'break_count', check136, none);
-  o.problems = field(o.problems, 'problems', check87, emptyList);
-  o.verdict = field(o.verdict, 'verdict', check124, none);
-  o.studied = field(o.studied, 'studied', check2, emptyList);
-  o.target = field(o.target, 'target', check137, none);
-  o.filled = field(o.filled, 'filled', check2, emptyList);
-  o.changed = field(o.changed, 'changed', check138, none);
+  o.recompile_count = field(o.recompile_count, 'recompile_count', nullableCount, none);
+  o.break_count = field(o.break_count, 'break_count', nullableCount, none);
+  o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
+  o.verdict = field(o.verdict, 'verdict', nullableVerdict, none);
+  o.studied = field(o.studied, 'studied', listOfText, emptyList);
+  o.target = field(o.target, 'target', nullableTargetSummary, none);
+  o.filled = field(o.filled, 'filled', listOfText, emptyList);
+  o.changed = field(o.changed, 'changed', nullableChangedSummary, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);
   o.has_cpp_wrapper = flag(o.has_cpp_wrapper, 'has_cpp_wrapper', false);
@@ -1691,150 +1691,150 @@ export function conformVerdict(value: unknown): void {
   const o = record(value);
   o.bound = text(o.bound, 'bound');
   o.evidence = text(o.evidence, 'evidence');
-  o.helps = field(o.helps, 'helps', check139, emptyList);
+  o.helps = field(o.helps, 'helps', listOfHelp, emptyList);
   o.estimated = flag(o.estimated, 'estimated', false);
   o.limited_by = text(o.limited_by, 'limited_by', '');
   o.title = text(o.title, 'title', '');
   o.meaning = text(o.meaning, 'meaning', '');
 }
 
-const check0 = nullable(conformSourceLine);
-const check1 = nullable(conformVariant);
-const check2 = listOf(isText);
-const check3 = listOf(conformChoice);
-const check4 = nullable(isNumber);
-const check5 = listOf(conformSourceLine);
-const check6 = listOf(conformKernelChange);
-const check7 = listOf(conformChange);
-const check8 = mappingOf(isText);
-const check9 = nullable(isText);
-const check10 = listOf(conformRegion);
-const check11 = mappingOf(check10);
-const check12 = nullable(conformCode);
-const check13 = listOf(conformCode);
-const check14 = mappingOf(isNumber);
-const check15 = listOf(isNumber);
-const check16 = nullable(check15);
-const check17 = nullable(conformProblem);
-const check18 = mappingOf(conformGraph);
-const check19 = listOf(conformKernel);
-const check20 = listOf(conformGuard);
-const check21 = listOf(conformBreak);
-const check22 = nullable(conformRecompile);
-const check23 = listOf(conformPhase);
-const check24 = listOf(conformCacheEvent);
-const check25 = listOf(conformGuardManager);
-const check26 = listOf(conformAutotuning);
-const check27 = listOf(conformCrossing);
-const check28 = listOf(conformKindTime);
-const check29 = listOf(conformDecision);
-const check30 = listOf(conformSteps);
-const check31 = listOf(conformRoute);
-const check32 = listOf(conformMemory);
-const check33 = listOf(conformLayoutChange);
-const check34 = listOf(conformDecomposition);
-const check35 = listOf(conformCondition);
-const check36 = listOf(conformShapeSymbol);
-const check37 = listOf(conformShapeDecision);
-const check38 = listOf(conformShapeExpression);
-const check39 = listOf(conformRawEvent);
-const check40 = nullable(check2);
-const check41 = listOf(conformArtifact);
-const check42 = listOf(conformStoredVariant);
-const check43 = nullable(conformSweepSummary);
-const check44 = listOf(conformListedProblem);
-const check45 = listOf(conformSkip);
-const check46 = listOf(conformPartition);
-const check47 = mappingOf(check15);
-const check48 = nullable(conformOutputError);
-const check49 = nullable(conformSpeedup);
-const check50 = nullable(isFlag);
-const check51 = nullable(conformBuild);
-const check52 = nullable(conformTiming);
-const check53 = listOf(conformNode);
-const check54 = listOf(check5);
-const check55 = listOf(conformTier);
-const check56 = listOf(conformLaunch);
-const check57 = listOf(conformKernelConfig);
-const check58 = nullable(conformKernelCheck);
-const check59 = nullable(conformFusion);
-const check60 = nullable(conformTiling);
-const check61 = listOf(conformBaked);
-const check62 = listOf(conformDescriptor);
-const check63 = nullable(conformKernelTime);
-const check64 = nullable(conformKernelEstimate);
-const check65 = listOf(conformLoadSpan);
-const check66 = nullable(conformLaunchTime);
-const check67 = listOf(conformLayer);
-const check68 = listOf(conformLayerSum);
-const check69 = listOf(conformPart);
-const check70 = listOf(conformBuffer);
-const check71 = listOf(conformMemoryPeak);
-const check72 = listOf(conformResult);
-const check73 = listOf(conformTargetResult);
-const check74 = nullable(conformAnswer);
-const check75 = nullable(conformLimit);
-const check76 = listOf(conformSuggestion);
-const check77 = listOf(conformCount);
-const check78 = listOf(conformKernelTimeConflict);
-const check79 = listOf(conformPackageFile);
-const check80 = listOf(conformConstant);
-const check81 = listOf(conformEntry);
-const check82 = listOf(conformFigureChange);
-const check83 = listOf(conformCompilationLine);
-const check84 = listOf(conformCompilationChange);
-const check85 = listOf(conformTimeChange);
-const check86 = mappingOf(check14);
-const check87 = listOf(conformProblem);
-const check88 = listOf(conformCollective);
-const check89 = listOf(conformRankDifference);
-const check90 = listOf(conformRankTime);
-const check91 = listOf(conformRankDivergence);
-const check92 = listOf(conformFailure);
-const check93 = listOf(conformRecompileCause);
-const check94 = listOf(conformAdvice);
-const check95 = listOf(conformVariantReport);
-const check96 = listOf(conformPeaks);
-const check97 = nullable(conformSweep);
-const check98 = nullable(conformRank);
-const check99 = nullable(conformOverview);
-const check100 = nullable(conformTraceSummary);
-const check101 = listOf(conformGraphTiers);
-const check102 = nullable(conformContents);
-const check103 = listOf(conformStackLine);
-const check104 = listOf(conformStep);
-const check105 = listOf(conformStepSum);
-const check106 = listOf(conformStoredText);
-const check107 = listOf(conformStoredCompilation);
-const check108 = listOf(conformSweepCell);
-const check109 = nullable(conformCompileTime);
-const check110 = listOf(conformOutputError);
-const check111 = listOf(conformEffective);
-const check112 = nullable(conformEstimate);
-const check113 = nullable(conformSwapGain);
-const check114 = listOf(conformRatioAtRound);
-const check115 = listOf(conformProcessDifference);
-const check116 = listOf(conformProcessSummary);
-const check117 = listOf(conformLostTime);
-const check118 = nullable(conformRankComparison);
-const check119 = nullable(conformTraceDifference);
-const check120 = listOf(conformStacks);
-const check121 = listOf(conformCompilation);
-const check122 = listOf(conformDistinctBreak);
-const check123 = listOf(conformLayers);
-const check124 = nullable(conformVerdict);
-const check125 = listOf(conformStartup);
-const check126 = listOf(conformPayback);
-const check127 = nullable(conformDeparture);
-const check128 = nullable(conformTargetReport);
-const check129 = nullable(conformChanges);
-const check130 = nullable(conformCudaGraphs);
-const check131 = listOf(conformKernelLoad);
-const check132 = listOf(conformColdSwitch);
-const check133 = listOf(conformDeployWay);
-const check134 = nullable(conformPackage);
-const check135 = listOf(conformCompilationSummary);
-const check136 = nullable(conformCount);
-const check137 = nullable(conformTargetSummary);
-const check138 = nullable(conformChangedSummary);
-const check139 = listOf(conformHelp);
+const nullableSourceLine = nullable(conformSourceLine);
+const nullableVariant = nullable(conformVariant);
+const listOfText = listOf(isText);
+const listOfChoice = listOf(conformChoice);
+const nullableNumber = nullable(isNumber);
+const listOfSourceLine = listOf(conformSourceLine);
+const listOfKernelChange = listOf(conformKernelChange);
+const listOfChange = listOf(conformChange);
+const mappingOfText = mappingOf(isText);
+const nullableText = nullable(isText);
+const listOfRegion = listOf(conformRegion);
+const mappingOfListOfRegion = mappingOf(listOfRegion);
+const nullableCode = nullable(conformCode);
+const listOfCode = listOf(conformCode);
+const mappingOfNumber = mappingOf(isNumber);
+const listOfNumber = listOf(isNumber);
+const nullableListOfNumber = nullable(listOfNumber);
+const nullableProblem = nullable(conformProblem);
+const mappingOfGraph = mappingOf(conformGraph);
+const listOfKernel = listOf(conformKernel);
+const listOfGuard = listOf(conformGuard);
+const listOfBreak = listOf(conformBreak);
+const nullableRecompile = nullable(conformRecompile);
+const listOfPhase = listOf(conformPhase);
+const listOfCacheEvent = listOf(conformCacheEvent);
+const listOfGuardManager = listOf(conformGuardManager);
+const listOfAutotuning = listOf(conformAutotuning);
+const listOfCrossing = listOf(conformCrossing);
+const listOfKindTime = listOf(conformKindTime);
+const listOfDecision = listOf(conformDecision);
+const listOfSteps = listOf(conformSteps);
+const listOfRoute = listOf(conformRoute);
+const listOfMemory = listOf(conformMemory);
+const listOfLayoutChange = listOf(conformLayoutChange);
+const listOfDecomposition = listOf(conformDecomposition);
+const listOfCondition = listOf(conformCondition);
+const listOfShapeSymbol = listOf(conformShapeSymbol);
+const listOfShapeDecision = listOf(conformShapeDecision);
+const listOfShapeExpression = listOf(conformShapeExpression);
+const listOfRawEvent = listOf(conformRawEvent);
+const nullableListOfText = nullable(listOfText);
+const listOfArtifact = listOf(conformArtifact);
+const listOfStoredVariant = listOf(conformStoredVariant);
+const nullableSweepSummary = nullable(conformSweepSummary);
+const listOfListedProblem = listOf(conformListedProblem);
+const listOfSkip = listOf(conformSkip);
+const listOfPartition = listOf(conformPartition);
+const mappingOfListOfNumber = mappingOf(listOfNumber);
+const nullableOutputError = nullable(conformOutputError);
+const nullableSpeedup = nullable(conformSpeedup);
+const nullableFlag = nullable(isFlag);
+const nullableBuild = nullable(conformBuild);
+const nullableTiming = nullable(conformTiming);
+const listOfNode = listOf(conformNode);
+const listOfListOfSourceLine = listOf(listOfSourceLine);
+const listOfTier = listOf(conformTier);
+const listOfLaunch = listOf(conformLaunch);
+const listOfKernelConfig = listOf(conformKernelConfig);
+const nullableKernelCheck = nullable(conformKernelCheck);
+const nullableFusion = nullable(conformFusion);
+const nullableTiling = nullable(conformTiling);
+const listOfBaked = listOf(conformBaked);
+const listOfDescriptor = listOf(conformDescriptor);
+const nullableKernelTime = nullable(conformKernelTime);
+const nullableKernelEstimate = nullable(conformKernelEstimate);
+const listOfLoadSpan = listOf(conformLoadSpan);
+const nullableLaunchTime = nullable(conformLaunchTime);
+const listOfLayer = listOf(conformLayer);
+const listOfLayerSum = listOf(conformLayerSum);
+const listOfPart = listOf(conformPart);
+const listOfBuffer = listOf(conformBuffer);
+const listOfMemoryPeak = listOf(conformMemoryPeak);
+const listOfResult = listOf(conformResult);
+const listOfTargetResult = listOf(conformTargetResult);
+const nullableAnswer = nullable(conformAnswer);
+const nullableLimit = nullable(conformLimit);
+const listOfSuggestion = listOf(conformSuggestion);
+const listOfCount = listOf(conformCount);
+const listOfKernelTimeConflict = listOf(conformKernelTimeConflict);
+const listOfPackageFile = listOf(conformPackageFile);
+const listOfConstant = listOf(conformConstant);
+const listOfEntry = listOf(conformEntry);
+const listOfFigureChange = listOf(conformFigureChange);
+const listOfCompilationLine = listOf(conformCompilationLine);
+const listOfCompilationChange = listOf(conformCompilationChange);
+const listOfTimeChange = listOf(conformTimeChange);
+const mappingOfMappingOfNumber = mappingOf(mappingOfNumber);
+const listOfProblem = listOf(conformProblem);
+const listOfCollective = listOf(conformCollective);
+const listOfRankDifference = listOf(conformRankDifference);
+const listOfRankTime = listOf(conformRankTime);
+const listOfRankDivergence = listOf(conformRankDivergence);
+const listOfFailure = listOf(conformFailure);
+const listOfRecompileCause = listOf(conformRecompileCause);
+const listOfAdvice = listOf(conformAdvice);
+const listOfVariantReport = listOf(conformVariantReport);
+const listOfPeaks = listOf(conformPeaks);
+const nullableSweep = nullable(conformSweep);
+const nullableRank = nullable(conformRank);
+const nullableOverview = nullable(conformOverview);
+const nullableTraceSummary = nullable(conformTraceSummary);
+const listOfGraphTiers = listOf(conformGraphTiers);
+const nullableContents = nullable(conformContents);
+const listOfStackLine = listOf(conformStackLine);
+const listOfStep = listOf(conformStep);
+const listOfStepSum = listOf(conformStepSum);
+const listOfStoredText = listOf(conformStoredText);
+const listOfStoredCompilation = listOf(conformStoredCompilation);
+const listOfSweepCell = listOf(conformSweepCell);
+const nullableCompileTime = nullable(conformCompileTime);
+const listOfOutputError = listOf(conformOutputError);
+const listOfEffective = listOf(conformEffective);
+const nullableEstimate = nullable(conformEstimate);
+const nullableSwapGain = nullable(conformSwapGain);
+const listOfRatioAtRound = listOf(conformRatioAtRound);
+const listOfProcessDifference = listOf(conformProcessDifference);
+const listOfProcessSummary = listOf(conformProcessSummary);
+const listOfLostTime = listOf(conformLostTime);
+const nullableRankComparison = nullable(conformRankComparison);
+const nullableTraceDifference = nullable(conformTraceDifference);
+const listOfStacks = listOf(conformStacks);
+const listOfCompilation = listOf(conformCompilation);
+const listOfDistinctBreak = listOf(conformDistinctBreak);
+const listOfLayers = listOf(conformLayers);
+const nullableVerdict = nullable(conformVerdict);
+const listOfStartup = listOf(conformStartup);
+const listOfPayback = listOf(conformPayback);
+const nullableDeparture = nullable(conformDeparture);
+const nullableTargetReport = nullable(conformTargetReport);
+const nullableChanges = nullable(conformChanges);
+const nullableCudaGraphs = nullable(conformCudaGraphs);
+const listOfKernelLoad = listOf(conformKernelLoad);
+const listOfColdSwitch = listOf(conformColdSwitch);
+const listOfDeployWay = listOf(conformDeployWay);
+const nullablePackage = nullable(conformPackage);
+const listOfCompilationSummary = listOf(conformCompilationSummary);
+const nullableCount = nullable(conformCount);
+const nullableTargetSummary = nullable(conformTargetSummary);
+const nullableChangedSummary = nullable(conformChangedSummary);
+const listOfHelp = listOf(conformHelp);
