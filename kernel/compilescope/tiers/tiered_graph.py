@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 import threading
@@ -37,6 +38,8 @@ from .tier_warning import warn_once
 from .wrappers import Wrappers, gpus, wrappers_of
 
 _log = logging.getLogger(__name__)
+_EXTERN = "extern_kernels."
+"""In the Python wrapper of a graph that calls matrix products of a library."""
 
 
 class TieredGraph:
@@ -191,6 +194,9 @@ class TieredGraph:
             background_runs.prepare(gpus(compiled))
         except Exception as error:  # noqa: BLE001 - memory: the check does it again
             _log.info("a check could not be prepared: %s", error)
+        if _EXTERN in compiled.source_code and self._is_checked_in_background(compiled):
+            for device in gpus(compiled):
+                background.run(functools.partial(_prepare_products, device))
 
     def begin(self) -> None:
         """It is being built."""
@@ -463,3 +469,10 @@ _NO_WRAPPER = "There is no C++ wrapper to record."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 
 _numbers = itertools.count(1)
+
+
+def _prepare_products(device: int) -> None:
+    try:
+        background_runs.prepare_products(device)
+    except Exception as error:  # noqa: BLE001 - memory, or determinism: the check finds out
+        _log.info("matrix products could not be prepared: %s", error)

@@ -15,6 +15,7 @@ from compilescope.tiers import background
 from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
+from compilescope.torch_api.inductor import background_runs
 from compilescope.torch_api.process import caches
 from torch import Tensor
 
@@ -30,6 +31,7 @@ def test_inference_is_checked_beside_the_calls(tmp_path: Path) -> None:
         compiled(rows())
         builder().wait()
         assert cs.tiers(compiled)[0].tiers[1].state == "checks", cs.tiers(compiled)
+        assert background_runs.prepare_products.cache_info().currsize == 1
         x = rows()
         torch.testing.assert_close(compiled(x), model(x))
         # The copy was made before that, and is what the other stream reads.
