@@ -61,7 +61,7 @@ def test_a_recompile_is_named_by_the_value_that_changed() -> None:
             compiled(torch.ones(3), 2)
             compiled(torch.ones(3), 3)
 
-    with pytest.raises(BudgetError, match="n: 2 → 3$"):
+    with pytest.raises(BudgetError, match=r"n: 2 → 3$"):
         run()
 
 

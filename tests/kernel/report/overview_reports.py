@@ -8,8 +8,8 @@ from pathlib import Path
 
 from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.analysis.figures.speedups import speedup
-from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.limit_verdict import verdict
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Compilation,
     CompileTime,

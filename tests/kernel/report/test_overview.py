@@ -14,8 +14,8 @@ from compilescope.analysis.contents.summaries import filled
 from compilescope.analysis.figures.intervals import Ratio, median_interval, ratio
 from compilescope.analysis.figures.speedups import between, round_by_round, speedup
 from compilescope.analysis.figures.wording import duration
-from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.limit_verdict import verdict
+from compilescope.analysis.overview.overview import overview
 from compilescope.cli import files
 from compilescope.comms import report_without_texts
 from compilescope.report import (

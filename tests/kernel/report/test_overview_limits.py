@@ -6,8 +6,8 @@ import re
 
 import msgspec
 import pytest
-from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.limit_verdict import verdict
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     CompileTime,
     Layer,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.limit_verdict import verdict
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Compilation,
     Graph,
