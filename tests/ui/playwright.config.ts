@@ -4,6 +4,15 @@ import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
 
+// Temporary files of the run, its servers and kernels. Workers read this file again, and
+// have the folder in their environment.
+if (!process.env.COMPILESCOPE_UI_FOLDER) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'compilescope-ui-'));
+  process.env.COMPILESCOPE_UI_FOLDER = folder;
+  process.env.TMPDIR = folder;
+  process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+}
+
 // A port that nobody uses, so that two runs on one machine do not meet. Workers read
 // this file again, and have the port in their environment.
 const port = (process.env.COMPILESCOPE_UI_PORT ??= freePort());

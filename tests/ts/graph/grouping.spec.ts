@@ -95,7 +95,7 @@ describe('groupNodes', () => {
     const graph = indexGraph(nodes);
     const { groups } = groupNodes(graph, 'joint', 'module');
     const top = groups[0].groups.map(
-      group => groups[group].label.split('..')[0]
+      group => groups[group].label.split('.')[0]
     );
     expect(top[0]).toBe('forward');
     expect(top).toContain('backward');

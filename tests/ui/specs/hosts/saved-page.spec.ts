@@ -185,7 +185,7 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
     await expectRows(table, { 'Python wrapper': python, 'C++ wrapper': cpp });
     // In short and at length.
     for (const answer of await page.getByText('C++ wrapper?').all()) {
-      const text = await answer.locator('../..').textContent();
+      const text = await answer.locator('..').textContent();
       expect(figuresIn(text!)).toEqual([wrappers]);
     }
     const body = (await page.locator('body').textContent())!;
