@@ -17,8 +17,8 @@ from compilescope.session import requests
 from compilescope.torch_api.dynamo import compile_variant
 from compilescope.views import wording
 
-from .. import subjects
-from ..isolation.test_isolation import Mine, compiled_frames
+from ... import subjects
+from ...isolation.test_isolation import Mine, compiled_frames
 from .measure_support import BOTH, QUICK, inspected, measure, series_extents
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]

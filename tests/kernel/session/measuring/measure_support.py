@@ -11,7 +11,7 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.session.session import Session
 
-from .. import subjects
+from ... import subjects
 
 # Built by Dynamo alone: what is measured is not what these tests are about.
 QUICK = {"quick": cs.Variant(backend="eager")}

@@ -12,8 +12,8 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.isolation.user_state import Snapshot
 from compilescope.session import subjects as session_subjects
 
-from .. import subjects
-from ..isolation.test_isolation import compiled_frames
+from ... import subjects
+from ...isolation.test_isolation import compiled_frames
 from .measure_support import QUICK, X, inspected, measure
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
