@@ -5,7 +5,7 @@ import type { Count } from '../protocol/types';
  * How often the shown variant was compiled again, and how many graph breaks it
  * has, as on the Overview; null in a file of an earlier version.
  */
-export function causesOf(model: ISubjectModel): {
+export function eventCountsOf(model: ISubjectModel): {
   recompiles: Count | null;
   breaks: Count | null;
 } {

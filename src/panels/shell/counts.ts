@@ -1,6 +1,6 @@
 import type { ISubjectModel } from '../../interfaces/subject';
 import type { ViewId } from '../views';
-import { causesOf } from '../../words/eventCounts';
+import { eventCountsOf } from '../../words/eventCounts';
 import type { IBadge } from './tabTypes';
 
 /**
@@ -9,7 +9,7 @@ import type { IBadge } from './tabTypes';
 export function countsOf(
   model: ISubjectModel
 ): Partial<Record<ViewId, IBadge>> {
-  const causes = Object.values(causesOf(model)).flatMap(count =>
+  const causes = Object.values(eventCountsOf(model)).flatMap(count =>
     count && count.number > 0 ? [count] : []
   );
   return causes.length > 0

@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { marksOf } from '../../../../src/notebook/breaks';
-import { BreaksView } from '../../../../src/panels/recompiles-breaks/breaks/index';
+import { BreaksView } from '../../../../src/panels/recompiles-breaks/breaks/view';
 import { documentationOf } from '../../../../src/panels/recompiles-breaks/breaks/link';
 import type {
   Break,

@@ -1,4 +1,4 @@
-import { RecompilesView } from '../../../../src/panels/recompiles-breaks/recompiles/index';
+import { RecompilesView } from '../../../../src/panels/recompiles-breaks/recompiles/view';
 import {
   framesOf,
   inTime

@@ -1,4 +1,4 @@
-import { ShapesView } from '../../../../src/panels/recompiles-breaks/shapes/index';
+import { ShapesView } from '../../../../src/panels/recompiles-breaks/shapes/view';
 import { treeOf } from '../../../../src/panels/recompiles-breaks/shapes/tree';
 import type {
   Compilation,

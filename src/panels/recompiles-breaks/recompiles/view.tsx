@@ -10,7 +10,7 @@ import { Compare } from './compare';
 import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
-import { causesOf } from '../../../words/eventCounts';
+import { eventCountsOf } from '../../../words/eventCounts';
 
 /**
  * So many cards of a frame are shown at once.
@@ -37,7 +37,7 @@ export class RecompilesView extends ReportView<VariantReport> {
    * The selected one, or the cell's own, where that one has no recompiles.
    */
   protected override get variant(): string {
-    return causesOf(this.model).recompiles?.of || super.variant;
+    return eventCountsOf(this.model).recompiles?.of || super.variant;
   }
 
   protected override whyEmpty({ compilations }: VariantReport): IEmpty | null {
@@ -99,7 +99,7 @@ export class RecompilesView extends ReportView<VariantReport> {
     const costs = again.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
-    const { number = 0, text, why } = causesOf(model).recompiles ?? {};
+    const { number = 0, text, why } = eventCountsOf(model).recompiles ?? {};
     const isElsewhere = this.variant !== model.variant;
     const isOneCall = kind !== 'watch' && kind !== 'trace';
     return (

@@ -5,7 +5,7 @@ import { ReportView, ShowAll } from '../../common';
 import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
-import { causesOf } from '../../../words/eventCounts';
+import { eventCountsOf } from '../../../words/eventCounts';
 
 /**
  * So many breaks are shown at once.
@@ -32,7 +32,7 @@ export class BreaksView extends ReportView<VariantReport> {
    * The selected one, or the cell's own, where that has more graph breaks.
    */
   protected override get variant(): string {
-    return causesOf(this.model).breaks?.of || super.variant;
+    return eventCountsOf(this.model).breaks?.of || super.variant;
   }
 
   protected override whyEmpty(variant: VariantReport): IEmpty | null {
@@ -101,7 +101,7 @@ export class BreaksView extends ReportView<VariantReport> {
     return (
       <div className="jp-Compilescope-controls">
         <p>
-          <strong>{causesOf(model).breaks?.text}</strong>
+          <strong>{eventCountsOf(model).breaks?.text}</strong>
           {costs.length > 0 &&
             `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
           {isElsewhere && (

@@ -1,0 +1,1 @@
+export { GuardsView } from './view';
