@@ -198,6 +198,7 @@ export function conformColdSwitch(value: unknown): void {
 export function conformCollective(value: unknown): void {
   const o = record(value);
   o.operator = text(o.operator, 'operator');
+  o.name = text(o.name, 'name', '');
   o.compilation = text(o.compilation, 'compilation', '');
   o.variant = text(o.variant, 'variant', '');
   o.direction = text(o.direction, 'direction', 'inference');

@@ -686,6 +686,7 @@ export interface ColdSwitch {
  */
 export interface Collective {
   operator: string;
+  name: string;
   compilation: string;
   variant: string;
   direction: 'backward' | 'forward' | 'inference';

@@ -57,6 +57,7 @@ def collectives_outside(
         outside.append(
             Collective(
                 operator=event.name.replace("::", "."),
+                name=event.name.rpartition("::")[2],
                 variant=variant,
                 direction=direction,  # type: ignore[arg-type]  # one of the three
                 outside=True,

@@ -91,12 +91,17 @@ function sidesOf(variants: readonly VariantSummary[]): Sides {
  * file of an earlier version does not name them.
  */
 function wrapperOf(
-  { requested: { cpp_wrapper } }: VariantSummary,
+  variant: VariantSummary,
   variants: readonly VariantSummary[]
 ): Pick<VariantSummary, 'has_cpp_wrapper' | 'other_wrapper'> {
-  const other = variants.find(
-    variant =>
-      isCompiled(variant) && variant.requested.cpp_wrapper !== cpp_wrapper
-  );
+  const { cpp_wrapper, target } = variant.requested;
+  const other = isCompiled(variant)
+    ? variants.find(
+        candidate =>
+          isCompiled(candidate) &&
+          candidate.requested.cpp_wrapper !== cpp_wrapper &&
+          candidate.requested.target === target
+      )
+    : undefined;
   return { has_cpp_wrapper: cpp_wrapper, other_wrapper: other?.name ?? '' };
 }

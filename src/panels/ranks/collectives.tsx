@@ -35,7 +35,9 @@ export function CollectiveTable(props: {
           {collectives.map((collective, index) => (
             <tr key={index}>
               <th scope="row">
-                <code title={collective.operator}>{nameOf(collective)}</code>
+                <code title={collective.operator}>
+                  {collective.name || collective.operator}
+                </code>
                 {collective.reduction && ` ${collective.reduction}`}
               </th>
               <td>
@@ -90,14 +92,6 @@ export function CollectiveTable(props: {
       </table>
     </div>
   );
-}
-
-/**
- * An operator's own name: `all_reduce_`.
- */
-function nameOf({ operator }: Collective): string {
-  const parts = operator.split('.');
-  return parts[1] ?? operator;
 }
 
 function Line(props: {

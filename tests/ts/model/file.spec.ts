@@ -234,7 +234,7 @@ describe('readReport', () => {
     ).toEqual([
       ['python', false, 'cpp'],
       ['cpp', true, 'python'],
-      ['eager', false, 'cpp']
+      ['eager', false, '']
     ]);
     expect(sides).toEqual({ left: 'cpp', right: 'cpp' });
   });

@@ -13,6 +13,7 @@ import { contextOf, HOSTILE, stage, ViewModel } from '../support/views';
 
 const COLLECTIVE: Collective = {
   operator: '_c10d_functional.all_reduce_.default',
+  name: 'all_reduce_',
   compilation: '0/0',
   variant: 'cpp',
   direction: 'backward',

@@ -53,6 +53,7 @@ def _of_graph(
         waited = _nth(launches, calls, wait) if wait is not None else None
         yield Collective(
             operator=node.target.removeprefix("torch.ops."),
+            name=operator_of(node),
             compilation=compile_id,
             variant=variant,
             direction=direction,

@@ -11,6 +11,8 @@ class Collective(Struct):
     """A collective that the compiled code calls."""
 
     operator: str
+    name: str = ""
+    """The operator without its namespace and overload: ``all_reduce_``."""
     compilation: str = ""
     variant: str = ""
     direction: Literal["inference", "forward", "backward"] = "inference"

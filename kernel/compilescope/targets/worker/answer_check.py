@@ -6,7 +6,7 @@ import functools
 import math
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,21 +133,20 @@ def _run(
     checks = {}
     for name in judge.wrapper.kernels:
         if name in judge.checks:
-            checks[name] = summary(judge.checks[name])
-            if judge.missing and checks[name].outcome == "agrees":
-                missing = ", ".join(judge.missing.values())
-                whose = "its" if len(judge.missing) == 1 else "their"
-                checks[
-                    name
-                ].how += (
-                    f"; this machine has no {missing}: random values stand in for {whose} results"
-                )
+            check = checks[name] = summary(judge.checks[name])
+            if judge.missing and check.outcome == "agrees":
+                check.how += f"; {_stand_ins(list(judge.missing.values()))}"
         else:
             why = ended or "the wrapper did not launch it"
             checks[name] = not_checked(why)
     names = _output_names(graph)
     results = dict(zip(names, outputs, strict=False)) if len(names) == len(outputs) else {}
     return checks, results, judge.doubtful
+
+
+def _stand_ins(missing: Sequence[str]) -> str:
+    whose = "its" if len(missing) == 1 else "their"
+    return f"this machine has no {', '.join(missing)}: random values stand in for {whose} results"
 
 
 def _output_names(graph: LoweredGraph) -> list[str]:

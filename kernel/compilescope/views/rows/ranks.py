@@ -75,13 +75,12 @@ def difference_line(difference: RankDifference, rank: int) -> str:
 
 def collective_line(collective: Collective) -> str:
     """A collective in a sentence: ``all_reduce_ sum float32[16] in 0/0, line 34, waited for …``."""
-    name = collective.operator.split(".")[1] if "." in collective.operator else collective.operator
     shape = (
         f"{collective.dtype}[{', '.join(collective.shape)}]"
         if collective.dtype or collective.shape
         else ""
     )
-    parts = [name, collective.reduction, shape]
+    parts = [collective.name or collective.operator, collective.reduction, shape]
     if collective.outside:
         parts.append(f"by torch.distributed, {collective.direction}")
     else:

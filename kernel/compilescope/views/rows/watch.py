@@ -67,8 +67,10 @@ def causes(report: Report) -> list[tuple[str, str]]:
 
 def _recompiled(function: str, recompiles: list[Recompile]) -> str:
     times = f", {wording.whole_number(len(recompiles))} times" if len(recompiles) > 1 else ""
-    latest = recompiles[-1]
-    return f"{function}{times}; {'the last time ' if times else ''}because {latest.cause}"
+    cause = recompiles[-1].cause
+    if not cause:
+        return f"{function}{times}"
+    return f"{function}{times}; {'the last time ' if times else ''}because {cause}"
 
 
 def _broken(graph_break: DistinctBreak) -> str:
