@@ -194,7 +194,8 @@ class BackgroundCheck(ComparingStage):
         if not _copies.add(size, self._room):
             return None
         try:
-            return [hold(value, copies=copies) for value, copies in decided]
+            with torch.no_grad():
+                return [hold(value, copies=copies) for value, copies in decided]
         except BaseException as error:
             _copies.remove(size)
             if not isinstance(error, Exception):
@@ -208,6 +209,8 @@ class BackgroundCheck(ComparingStage):
             _copies.remove(_bytes_of(kept))
 
     def _compare(self, samples: list[_Sample]) -> None:
+        # The call that the values are of comes to its end.
+        background_runs.give_way()
         with background.releasing_gil_sooner():
             sample = samples.pop()
             copied = sample.copied
@@ -235,7 +238,9 @@ class BackgroundCheck(ComparingStage):
                     return "unknown"
                 values = [held.value for held in sample.inputs]
                 changed = self._changed(values)
+                background_runs.give_way()
                 actual = [*self.second(values), *changed]
+                background_runs.give_way()
                 wrong = self._differences([held.value for held in sample.results], actual)
         except Exception as error:  # noqa: BLE001 - a call finds out whether it is the new tier's
             _log.info("two wrappers could not be compared beside the calls: %s", error)

@@ -38,8 +38,6 @@ from .tier_warning import warn_once
 from .wrappers import Wrappers, gpus, wrappers_of
 
 _log = logging.getLogger(__name__)
-_EXTERN = "extern_kernels."
-"""In the Python wrapper of a graph that calls matrix products of a library."""
 
 
 class TieredGraph:
@@ -194,9 +192,10 @@ class TieredGraph:
             background_runs.prepare(gpus(compiled))
         except Exception as error:  # noqa: BLE001 - memory: the check does it again
             _log.info("a check could not be prepared: %s", error)
-        if _EXTERN in compiled.source_code and self._is_checked_in_background(compiled):
+        if self._is_checked_in_background(compiled):
             for device in gpus(compiled):
-                background.run(functools.partial(_prepare_products, device))
+                for library in background_runs.libraries_of(compiled.source_code):
+                    background.run(functools.partial(_prepare_library, device, library))
 
     def begin(self) -> None:
         """It is being built."""
@@ -471,8 +470,8 @@ _REPORT = "compilescope.inspect compares both wrappers of the call; then report 
 _numbers = itertools.count(1)
 
 
-def _prepare_products(device: int) -> None:
+def _prepare_library(device: int, library: background_runs.Library) -> None:
     try:
-        background_runs.prepare_products(device)
+        background_runs.prepare_library(device, library)
     except Exception as error:  # noqa: BLE001 - memory, or determinism: the check finds out
-        _log.info("matrix products could not be prepared: %s", error)
+        _log.info("%s could not be prepared: %s", library, error)

@@ -31,7 +31,7 @@ def test_inference_is_checked_beside_the_calls(tmp_path: Path) -> None:
         compiled(rows())
         builder().wait()
         assert cs.tiers(compiled)[0].tiers[1].state == "checks", cs.tiers(compiled)
-        assert background_runs.prepare_products.cache_info().currsize == 1
+        assert background_runs.prepare_library.cache_info().currsize == 1
         x = rows()
         torch.testing.assert_close(compiled(x), model(x))
         # The copy was made before that, and is what the other stream reads.

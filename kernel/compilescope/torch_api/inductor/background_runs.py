@@ -11,16 +11,20 @@ import functools
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import psutil
 import torch
 
 from ..operators.tensor_copies import copied
 
+Library = Literal["cuBLAS", "cuDNN"]
 _NICE = 10
+_PAUSE_S = 0.005
+"""Longer than many calls, so that each is delayed by one step at most."""
 _COPIED_BYTES = 2**30
 _RELAXED = 2
 """CU_STREAM_CAPTURE_MODE_RELAXED"""
@@ -42,17 +46,16 @@ class Held(NamedTuple):
 
 
 def hold(value: Any, *, copies: bool) -> Held:
-    """Keeps a value as it is now.
+    """Keeps a value as it is now, without its autograd history: under ``torch.no_grad``.
 
     Without ``copies`` a tensor's memory is shared and kept: the tensor may be given other memory
     meanwhile. Tensors of the inference mode are always copied: they count no versions.
     """
     if not isinstance(value, torch.Tensor):
         return Held(value, None)
-    with torch.no_grad():
-        if copies or value.is_inference():
-            return Held(copied(value), None)
-        alias = value.detach()
+    if copies or value.is_inference():
+        return Held(copied(value), None)
+    alias = value.detach()
     return Held(alias, alias._version)
 
 
@@ -91,16 +94,33 @@ def prepare(devices: Sequence[int]) -> None:
             _load_comparison(device, dtype)
 
 
-@functools.cache
-def prepare_products(device: int) -> None:
-    """Creates the handle and the workspace of cuBLAS for runs in this thread.
+def libraries_of(source: str) -> list[Library]:
+    """Return the libraries that need a handle for each thread, of those that a wrapper calls.
 
-    That takes 6 ms on an H200, during which no other thread can launch anything. torch keeps the
-    handles of threads that end for those that follow.
+    Parameters
+    ----------
+    source
+        The code of a Python wrapper for a GPU.
+    """
+    libraries: list[Library] = ["cuBLAS"] if "extern_kernels." in source else []
+    if "cudnn" in source or "convolution" in source:
+        libraries.append("cuDNN")
+    return libraries
+
+
+@functools.cache
+def prepare_library(device: int, library: Library) -> None:
+    """Creates the handle and the workspace of a library for runs in this thread.
+
+    That takes 4 to 6 ms on an H200, during which no other thread can launch anything. torch keeps
+    the handles of threads that end for those that follow.
     """
     with running_in_background(device, mark(device)):
-        values = torch.zeros(8, 8, device=torch.device("cuda", device))
-        torch.mm(values, values)
+        values = torch.zeros(1, 1, 8, 8, device=torch.device("cuda", device))
+        if library == "cuBLAS":
+            torch.mm(values[0, 0], values[0, 0])
+        else:
+            torch.conv2d(values, values[..., :3, :3])
 
 
 def copied_at_most(device: int | None) -> int:
@@ -148,6 +168,11 @@ def running_in_background(device: int | None, event: Any) -> Iterator[None]:
             yield
         finally:
             stream.synchronize()
+
+
+def give_way() -> None:
+    """Leaves the GIL and the GPU to the calls of other threads for a while."""
+    time.sleep(_PAUSE_S)
 
 
 def has_room(device: int | None, held: int) -> bool:

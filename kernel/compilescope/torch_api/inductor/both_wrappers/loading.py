@@ -11,7 +11,6 @@ import io
 import pickle
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -20,6 +19,7 @@ import torch
 
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
+from ..background_runs import give_way
 from ..graph_recording import Loaded, with_recordings
 from .library import Library
 from .requirements import LIBRARY_LOADER
@@ -30,8 +30,6 @@ _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=Fa
 _library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", default=None)
 """What was built of a graph, while the graph is loaded."""
 _pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
-_PAUSE_S = 0.005
-"""Longer than many calls, so that each is delayed by one step of a load at most."""
 
 
 class UnlikeError(Exception):
@@ -119,9 +117,8 @@ def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
 
 
 def _pause() -> None:
-    """Leaves the GIL to the calls of other threads."""
     if _pauses.get():
-        time.sleep(_PAUSE_S)
+        give_way()
 
 
 def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
