@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..analysis.guards.conditions import as_written
 from ..analysis.guards.failed_guard import parse_failure
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..capture.live import recording
@@ -25,8 +26,6 @@ _CALLS = 6
 """Calls in a row. Dynamo makes a number dynamic once it has changed, but compiles for 0 and 1 by
 themselves: only a recompile at the fifth call or later means that the next call recompiles too."""
 
-_SOURCE = re.compile(r"[LG]\['(\w+)'\]")
-"""A local or global variable, as guards name it."""
 _REGISTERED = re.compile(r"\._(?:parameters|buffers|modules)\['([A-Za-z_]\w*)'\]")
 """What a module has under that name, by Dynamo's path to it."""
 _LENGTH = re.compile(r"^len\((.+)\)$")
@@ -105,6 +104,6 @@ def _value(records: Sequence[Record]) -> str:
             recompile = parse_recompile(record.payload)
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
-                value = _SOURCE.sub(r"\1", parse_failure(guard).source or guard)
+                value = as_written(parse_failure(guard).source or guard)
                 return _LENGTH.sub(r"\1", _REGISTERED.sub(r".\1", value))
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 import types
 import weakref
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ class Names(NamedTuple):
     """Globals that a ``global`` statement lets the code rebind or delete."""
     attributes: frozenset[str]
     set_attributes: frozenset[str]
+    imports: frozenset[tuple[str, int]] = frozenset()
+    """Modules that the code imports when it runs, and how many packages up their names start."""
 
 
 class Binding(NamedTuple):
@@ -48,7 +51,15 @@ def _read_names(code: types.CodeType) -> Names:
     writes: set[str] = set()
     set_attributes: set[str] = set()
     attributes = set(code.co_names)
+    imports: set[tuple[str, int]] = set()
+    constants: list[object] = []
     for instruction in dis.get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            # The level and the names that are imported are the two constants before it.
+            level = constants[-2] if len(constants) > 1 else 0
+            imports.add((instruction.argval, level if isinstance(level, int) else 0))
+        elif instruction.opname.startswith("LOAD_"):
+            constants.append(instruction.argval)
         if instruction.opname in _READS:
             reads.add(instruction.argval)
         elif instruction.opname in _WRITES:
@@ -62,11 +73,13 @@ def _read_names(code: types.CodeType) -> Names:
             writes |= inner.rebound
             attributes |= inner.attributes
             set_attributes |= inner.set_attributes
+            imports |= inner.imports
     return Names(
         frozenset(reads | writes),
         frozenset(writes),
         frozenset(attributes),
         frozenset(set_attributes),
+        frozenset(imports),
     )
 
 
@@ -87,6 +100,7 @@ def named_by(function: types.FunctionType) -> Iterator[tuple[str, object | Bindi
                 modules.append((name, value))
             else:
                 yield name, value
+    modules += _imported(names, namespace)
     seen: set[int] = set()
     while modules:
         path, module = modules.pop()
@@ -102,3 +116,18 @@ def named_by(function: types.FunctionType) -> Iterator[tuple[str, object | Bindi
                 modules.append((f"{path}.{name}", value))
             else:
                 yield f"{path}.{name}", value
+
+
+def _imported(names: Names, namespace: dict[str, object]) -> Iterator[tuple[str, types.ModuleType]]:
+    """Yields the modules that code imports when it runs, if they are loaded, by name."""
+    package = namespace.get("__package__") or ""
+    for name, level in sorted(names.imports):
+        full = name
+        if level:
+            parts = str(package).split(".")
+            full = ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
+        # `import a.b` binds a, and `from a import b` may give the module a.b.
+        for place in {full, full.partition(".")[0]}:
+            module = sys.modules.get(place)
+            if isinstance(module, types.ModuleType):
+                yield place, module

@@ -77,6 +77,17 @@ class SavedTensor:
         self.grad = tensor.grad if self.has_grad else None
         self.hooks = [None if hook is None else SavedDict(hook) for hook in tensors.hooks(tensor)]
 
+    def before(self) -> torch.Tensor | None:
+        """A tensor with the saved data and layout; None if they were not copied."""
+        if self.whole is not None:
+            return self.whole
+        if self.storage is None or self.geometry is None or self.tensor.is_quantized:
+            return None
+        _, offset, dtype, device, size, stride = self.geometry
+        saved = self.storage.copy
+        data = torch.empty(0, dtype=dtype, device=saved.device)
+        return data.set_(saved.untyped_storage(), offset, size, stride).to(device)
+
     def written(self) -> bool:
         """Whether the tensor's own data or geometry differ; others may share its storage.
 
@@ -217,7 +228,8 @@ def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> to
     dtype = _INTEGERS[tensor.element_size()]
     elements = torch.empty(0, dtype=dtype, device=storage.device)
     elements.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
-    return elements.reshape(-1).view(torch.uint8)
+    # A flat tensor may have gaps or repeat one element: bytes can only be read of adjacent ones.
+    return elements.reshape(-1).contiguous().view(torch.uint8)
 
 
 def _put_whole(tensor: torch.Tensor, saved: torch.Tensor) -> None:

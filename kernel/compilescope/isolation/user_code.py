@@ -10,6 +10,7 @@ import argparse
 import collections
 import functools
 import os
+import queue
 import sys
 import sysconfig
 import types
@@ -48,6 +49,9 @@ _HOLDERS = (
     collections.UserDict,
     collections.UserList,
     collections.ChainMap,
+    queue.Queue,
+    queue.LifoQueue,
+    queue.PriorityQueue,
 )
 """Classes of Python's own library whose instances only hold what the user puts into them."""
 
@@ -77,7 +81,10 @@ def is_user_module(module: types.ModuleType) -> bool:
     """Whether a module is the user's file; reads only its dict, so a lazy module stays lazy."""
     if type(module) is not types.ModuleType:
         return False
-    file = object.__getattribute__(module, "__dict__").get("__file__")
+    attributes = object.__getattribute__(module, "__dict__")
+    file = attributes.get("__file__")
+    if file is None and attributes.get("__spec__") is None:
+        return True  # a notebook, or made by `types.ModuleType`
     return isinstance(file, str) and not is_library_file(file)
 
 

@@ -15,6 +15,7 @@ from ..torch_api.operators import sharding, tensors
 from .global_state import SavedModes, SavedRandomness
 from .object_walk import walk
 from .own_backward import Backward
+from .saved_gradients import SavedGradients, upstream_leaves
 from .saved_python import Change, Saved, save
 from .saved_tensors import SavedStorage, TensorSaver
 
@@ -77,8 +78,15 @@ class Snapshot:
                     if reason:
                         self.unsaved.append(reason)
                 self.objects.extend((path, saved) for saved in save(obj))
+                if issubclass(type(obj), torch.Tensor):
+                    self._save_upstream(obj, path)  # type: ignore[arg-type]
             except Exception as error:  # noqa: BLE001, PERF203 - reported
                 self.unsaved.append(f"{path}: {error}")
+
+    def _save_upstream(self, tensor: torch.Tensor, path: str) -> None:
+        leaves = upstream_leaves(tensor)
+        if leaves:
+            self.objects.append((f"gradients upstream of {path}", SavedGradients(leaves)))
 
     def restore(self) -> None:
         """Restores everything; may be called any number of times.
@@ -117,6 +125,14 @@ class Snapshot:
         for path, saved in self._ambient:
             for change in saved.changed():
                 yield path, saved, change
+
+    def before(self, path: str) -> torch.Tensor | None:
+        """A tensor's value in the snapshot; None if there is no copy of it."""
+        for place, saved in self._tensors.tensors:
+            if place == path:
+                with tensors.plain():
+                    return saved.before()
+        return None
 
     def _put_back(self, path: str, saved: Saved | SavedStorage) -> None:
         try:

@@ -6,6 +6,7 @@ import types
 from typing import Any, cast
 
 import compilescope as cs
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -170,6 +171,16 @@ def test_changes_that_one_call_has_no_memory_for_are_not_compared(
         monkeypatch.setattr(call_result, "free_bytes", lambda device: 4)
         assert reference.agrees(outcome_of(norm(X) + 1, None)) is False
     assert reference.unrepeatable == ""
+
+
+def test_the_same_bits_written_back_are_compared_with_those_before() -> None:
+    x = torch.ones(4)
+    with preserved(torch.Tensor.mul_, (x, 1)) as snapshot:
+        reference = Reference(torch.Tensor.mul_, (x, 1), {}, snapshot)
+        assert reference.outcome.changes == {}
+        for change, agrees in ((1e-7, True), (1e-3, False)):
+            changed = msgspec.structs.replace(reference.outcome, changes={"args[0]": x + change})
+            assert reference.agrees(changed) is agrees
 
 
 @pytest.mark.parametrize("message", ["used up.", ""])

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import os
 import signal
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -117,6 +118,25 @@ def test_globals_are_bound_again() -> None:
     assert calls == 0
     assert history == []
     assert scale is was
+
+
+def test_modules_that_a_function_imports_when_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = types.ModuleType("settings_of_a_test")
+    settings.steps, settings.log = 0, []  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, settings.__name__, settings)
+
+    def call() -> None:
+        import settings_of_a_test as own  # type: ignore[import-not-found]
+        from settings_of_a_test import log
+
+        own.steps += 1
+        log.append(own.steps)
+
+    with preserved(call) as snapshot:
+        call()
+        changes = changes_of(snapshot)
+    assert set(changes) == {"settings_of_a_test.steps", "settings_of_a_test.log"}
+    assert (settings.steps, settings.log) == (0, [])
 
 
 def test_a_global_made_by_the_call_is_removed() -> None:

@@ -46,6 +46,52 @@ def test_an_argument_changed_in_place(change: Callable[[torch.Tensor], object]) 
     assert snapshot.unsaved == []
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[:, 1],
+        lambda x: x.diagonal(),
+        lambda x: x[0, 1:2].expand(4),
+        lambda x: x[::2, ::2],
+        lambda x: x.to(torch.complex64).real,
+    ],
+)
+def test_a_view_with_gaps_or_repeated_elements(view: Callable[[torch.Tensor], Any]) -> None:
+    base = torch.arange(9.0).reshape(3, 3).clone()
+    x, other = view(base), torch.zeros(2)
+    expected = x.clone()
+
+    def call() -> None:
+        other.add_(1)
+        x.as_strided((1,), (1,)).add_(1)
+
+    with preserved(call, (x,)) as snapshot:
+        call()
+        changes = changes_of(snapshot)
+    assert "args[0]" in changes
+    assert torch.equal(x, expected)
+    assert snapshot.unsaved == []
+
+
+def test_gradients_of_what_an_argument_was_computed_from() -> None:
+    encoder, decoder = nn.Linear(4, 4), nn.Linear(4, 1)
+    encoder.weight.grad = grad = torch.ones(4, 4)
+    hidden = encoder(torch.randn(2, 4))
+
+    def step(h: torch.Tensor) -> None:
+        decoder(h).sum().backward(retain_graph=True)
+
+    with preserved(step, (hidden,)) as snapshot:
+        step(hidden)
+        step(hidden)
+        assert not torch.equal(grad, torch.ones(4, 4))
+        assert "gradients upstream of args[0]" in changes_of(snapshot)
+    assert encoder.weight.grad is grad
+    assert torch.equal(grad, torch.ones(4, 4))
+    assert encoder.bias.grad is None
+    assert changes_of(snapshot) == []
+
+
 def test_a_graph_made_before_still_runs_backward() -> None:
     x = torch.randn(3, requires_grad=True)
     y = x * 1.0

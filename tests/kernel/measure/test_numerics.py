@@ -319,3 +319,11 @@ def test_a_truth_that_is_another_computation_is_not_believed() -> None:
     assert why_unreliable({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
     assert "random numbers" in why_unreliable({"a": values}, Truth({"a": values.double() * 1.1}))
     assert why_unreliable({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""
+
+
+def test_half_complex_numbers_are_compared() -> None:
+    value = torch.ones(3, dtype=torch.complex64).to(torch.complex32)
+    (equal,) = compare(value, value)
+    (other,) = compare(value, (value.to(torch.complex64) * 1.1).to(torch.complex32))
+    assert equal.ok
+    assert not other.ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -133,6 +134,22 @@ def test_a_list_that_grows_in_each_call_recompiles() -> None:
     assert timing is not None
     assert timing.recompiles == "self.results"
     assert "it changes self.results, which a guard compares" in str(report)
+
+
+def test_what_no_snapshot_has_recompiles_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPS_OF_A_TEST", "0")
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        steps = int(os.environ["STEPS_OF_A_TEST"]) + 1
+        os.environ["STEPS_OF_A_TEST"] = str(steps)
+        return x * steps
+
+    report = inspect(step)
+    timing = report.variant("captured").timing
+    assert timing is not None
+    assert "STEPS_OF_A_TEST" in timing.recompiles
+    assert timing.changes == []
+    assert "the latencies include recompiles and calls in eager" in " ".join(str(report).split())
 
 
 def test_only_what_the_guard_compares_is_to_be_changed_outside() -> None:

@@ -159,8 +159,8 @@ def _contents(variant: VariantReport) -> _Contents:
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
         if compilation.recompile is not None:
-            cause = compilation.recompile.cause
-            things.append((f"recompile of {frame}" + (f": {cause}" if cause else ""), ""))
+            changed = compilation.recompile.cause
+            things.append((f"recompile of {frame}" + (f": {changed}" if changed else ""), ""))
         elif compilation.frame is not None:
             things.append((f"compiled {frame}", ""))
         things += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]

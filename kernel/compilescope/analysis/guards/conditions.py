@@ -37,6 +37,8 @@ _OF_TORCH = re.compile(r"G\['\w+'\]\.(\w+)")
 _WEIGHT = re.compile(r"_(?:modules|parameters|buffers)\[")
 ON_STACK = re.compile(r"L\['___stack\d+'\]")
 _SCOPE = re.compile(r"[LG]\['(\w+)'\]")
+_IMPORTED = re.compile(r"\b__import_(\w+)")
+_ITERATOR = re.compile(r"___normalize_\w+_iter\(([^()]*)\)")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 
 
@@ -171,5 +173,11 @@ def _is_contiguous(shape: Sequence[int | None], strides: Sequence[int | None]) -
 
 
 def as_written(text: str) -> str:
-    """Return a source as the user writes it: ``L['x'].size()[0]`` is ``x.size(0)``."""
-    return _SIZE.sub(r".\1(\2)", _SCOPE.sub(r"\1", text))
+    """Return a source as the user writes it: ``L['x'].size()[0]`` is ``x.size(0)``.
+
+    Dynamo's own names are removed: ``__import_a_dot_b`` of a module that a function imports, and
+    ``___normalize_count_iter(it)`` of an iterator.
+    """
+    written = _ITERATOR.sub(r"\1", _SCOPE.sub(r"\1", text))
+    written = _IMPORTED.sub(lambda match: match[1].replace("_dot_", "."), written)
+    return _SIZE.sub(r".\1(\2)", written)

@@ -128,9 +128,17 @@ def _verdict(
     ]
     if again and not compiled:
         changed = always_recompiles(again[0])
+        timing = again[0].timing
+        is_restored = timing is not None and timing.keeping == "restored"
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
-            "compares. The latencies are for calls with restored state."
+            "compares. "
+            + (
+                "The latencies are for calls with restored state."
+                if is_restored
+                else "That cannot be restored between calls: the latencies include recompiles and "
+                "calls in eager."
+            )
         )
     if any(map(_consumes_generator, timed)):
         return GENERATOR

@@ -152,6 +152,12 @@ class Reference:
     def _comparable(self, outcome: Outcome) -> tuple[dict[str, Any], dict[str, Any]]:
         """Eager's values and those of another call, without those that only one of them has."""
         expected, actual = self.outcome.values(), outcome.values()
+        # A call may write the same bits as before, which is no change.
+        for path in self.outcome.changes.keys() ^ outcome.changes.keys():
+            before = self._snapshot.before(path)
+            if before is not None:
+                expected.setdefault(path, before)
+                actual.setdefault(path, before)
         left_out = self.consumed(outcome)
         if self.outcome.unchecked or outcome.unchecked:
             left_out += [*self.outcome.changes, *outcome.changes]

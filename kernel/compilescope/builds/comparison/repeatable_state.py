@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from ...capture.live import recording
+from ...capture.records import Record
 from ...isolation.muted_output import quiet
 from ...isolation.state_changes import (
     RANDOM,
@@ -21,6 +23,8 @@ from ...torch_api.dynamo.compile_variant import ISOLATES
 from ..aot_compiled import is_aot_compiled
 from ..built_variants import BuiltVariants
 from ..recompiling_calls import RecompilingCalls, recompiling_calls, with_guards_of
+from ..subject_error import CALL_ERRORS
+from .call_result import outcome_of
 
 
 class State:
@@ -67,15 +71,21 @@ class State:
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
-        self.recompiling = dict.fromkeys(names, RecompilingCalls())
-        if self._begin is not None and is_compared:
-            for name in names:
-                self.recompiling[name] = self._recompiling(name, snapshot, self._begin, monitor)
+        is_compared = is_compared and self._begin is not None
+        begin = self._begin or snapshot
+        self.recompiling = {
+            name: self._recompiling(name, snapshot, begin, monitor, is_compared=is_compared)
+            for name in names
+        }
 
     def _recompiling(
-        self, name: str, snapshot: Snapshot, begin: Snapshot, monitor: Monitor
+        self, name: str, snapshot: Snapshot, begin: Snapshot, monitor: Monitor, *, is_compared: bool
     ) -> RecompilingCalls:
-        """The calls that recompile for a build's guards; made once for all builds with the same."""
+        """The calls that recompile for a build's guards; made once for all builds with the same.
+
+        Unless a call is known to change a value that guards compare, calls are made only if the
+        next call of the build recompiles: the call changes something that no snapshot has.
+        """
         builds = self._builds
         variant = builds.build(name).variant
         if is_aot_compiled(variant):
@@ -84,6 +94,9 @@ class State:
         for known, calls in builds.recompiling:
             if known == guards:
                 return calls
+        if not is_compared and not self._recompiles(name, snapshot, begin):
+            builds.recompiling.append((guards, RecompilingCalls()))
+            return RecompilingCalls()
         snapshot.restore()
         try:
             calls = recompiling_calls(
@@ -100,6 +113,20 @@ class State:
             begin.restore()
         builds.recompiling.append((guards, calls))
         return calls
+
+    def _recompiles(self, name: str, snapshot: Snapshot, begin: Snapshot) -> bool:
+        """Whether a call of a build recompiles."""
+        builds = self._builds
+        self._prepare(name)
+        records: list[Record] = []
+        try:
+            with quiet(), recording(records):
+                outcome_of(builds.call(name)(), snapshot.backward)
+        except CALL_ERRORS:  # the timing reports it
+            return False
+        finally:
+            begin.restore()
+        return any(record.name == "recompile_reasons" for record in records)
 
     @property
     def before_each(self) -> Callable[[str], None] | None:

@@ -150,8 +150,8 @@ class Timing(Struct):
     """The state that a call changes, by path: ``net.bn.running_mean``, ``x``."""
     recompiles: str = ""
     """The value that every call changes although a guard compares it: ``self.steps``. Each call
-    then compiles again, up to torch's limit; the time is that of calls whose state was restored.
-    Empty if there is none."""
+    then compiles again, up to torch's limit; the time is that of calls whose state was restored,
+    if `keeping` says so. Empty if there is none."""
     first_recompiles: list[str] = []
     """Calls in a row recompile from the second on, until one does not: the value for which each of
     them does, such as ``self.mask``. The time is that of later calls. Empty if every call

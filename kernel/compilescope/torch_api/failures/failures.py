@@ -115,6 +115,8 @@ def of_codegen(error: BaseException) -> Problem:
 def of_torch(error: BaseException) -> Problem | None:
     """The problem if torch.compile or generated code raised the exception; otherwise None."""
     for cause in _causes(error):
+        if _is_freed(cause):
+            return subject_failure(cause)
         generated = cpp.explain(cause) or backend.explain(cause)
         if generated is not None:
             return generated
@@ -139,6 +141,16 @@ def _ours(error: BaseException) -> Problem | None:
     return fault(error) if is_ours else None
 
 
+_FREED = "backward through the graph a second time"
+"""Part of torch's message if a graph was freed."""
+_FREED_WHY = (
+    "Autograd frees a graph when a backward runs through it. This graph was recorded before the "
+    "inspection, which calls the subject several times; or the call runs two backwards through it."
+)
+_FREED_REMEDY = (
+    "Record the graph inside the inspected function, pass tensors without a history "
+    "(h.detach().requires_grad_()), or call backward(retain_graph=True)."
+)
 _PASSES_ON = re.compile(r"\b(?:original|function|whole)\(")
 """In a line of ours that passes a call on. What it calls has no frame if it is written in C, as a
 generated kernel is: the exception is that function's."""
@@ -175,15 +187,23 @@ def subject_failure(error: BaseException) -> Problem:
         problem = _higher_order(error)
         problem.what = f"{SUBJECT_RAISED} {type(error).__name__}: {problem.what}"
         return problem
+    why = "It is the subject's own exception, raised by the call that was inspected."
+    remedy = "Make the call work without compilescope first."
+    if _is_freed(error):
+        why, remedy = _FREED_WHY, _FREED_REMEDY
     return Problem(
         severity="error",
         what=f"{SUBJECT_RAISED} {type(error).__name__}"
         + (f": {line}" if (line := first_line_of(error)) else "."),
-        why="It is the subject's own exception, raised by the call that was inspected.",
-        remedy="Make the call work without compilescope first.",
+        why=why,
+        remedy=remedy,
         where=_where(error),
         detail=_trace(error),
     )
+
+
+def _is_freed(error: BaseException) -> bool:
+    return isinstance(error, RuntimeError) and _FREED in message_of(error)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -56,6 +56,18 @@ def test_an_exception_of_the_subject_is_shown_as_its_own(run: bool) -> None:
     assert lines[-2:] == ["LookupError: no such row", "at all"]
 
 
+def test_a_graph_that_an_earlier_call_freed() -> None:
+    hidden = (torch.ones(2, requires_grad=True)).exp()
+
+    def step(h: torch.Tensor) -> None:
+        h.sum().backward()
+
+    problem = the_problem(inspect(Call(step, (hidden,)), run=True))
+    assert problem.what.startswith("The subject raised RuntimeError: Trying to backward")
+    assert "recorded before the inspection" in problem.why
+    assert "detach()" in problem.remedy
+
+
 def leaves(x: torch.Tensor) -> torch.Tensor:
     sys.exit("enough")
 
