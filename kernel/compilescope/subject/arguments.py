@@ -23,7 +23,8 @@ def check_types(fn: object, args: object, kwargs: object) -> None:
     Raises
     ------
     CompilescopeError
-        ``fn`` is no callable or is a class, ``args`` no tuple, or ``kwargs`` no dict with names.
+        ``fn`` is no callable or is a class, ``args`` no tuple, or ``kwargs`` no dict with names;
+        or a ``FakeTensorMode`` is active.
     """
     if isinstance(fn, type) and issubclass(fn, torch.nn.Module):
         raise CompilescopeError(
@@ -55,6 +56,12 @@ def check_types(fn: object, args: object, kwargs: object) -> None:
         raise CompilescopeError(
             f"kwargs is a {type(kwargs).__name__}, not a dict from names to values.",
             remedy='Write inspect(fn, (x,), {"name": value}).',
+        )
+    if tensors.makes_fake_tensors():
+        raise CompilescopeError(
+            "A FakeTensorMode is active.",
+            "Every tensor that is made under it has no data, and an inspection runs the call.",
+            "Call inspect(...) outside the mode, with real tensors.",
         )
 
 

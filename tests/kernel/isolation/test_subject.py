@@ -16,6 +16,7 @@ from compilescope.report.errors import CompilescopeError
 from compilescope.subject import arguments
 from compilescope.subject.subject import describe, unwrap
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 x = torch.ones(4, 8)
 
@@ -308,6 +309,11 @@ def test_what_cannot_be_called_is_said(
     assert problem.what.startswith(what)
     assert why in problem.why
     assert "inspect(" in problem.remedy
+
+
+def test_fake_tensors_cannot_be_run() -> None:
+    with FakeTensorMode(), pytest.raises(CompilescopeError, match="A FakeTensorMode is active"):
+        describe(plain, (torch.ones(2),))
 
 
 def test_a_hook_may_add_arguments() -> None:

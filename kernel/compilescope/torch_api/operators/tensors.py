@@ -82,6 +82,11 @@ def is_fake(tensor: torch.Tensor) -> bool:
     )
 
 
+def makes_fake_tensors() -> bool:
+    """Whether a ``FakeTensorMode`` is active, under which new tensors have no data."""
+    return torch._guards.active_fake_mode() is not None
+
+
 def is_wrapper(tensor: torch.Tensor) -> bool:
     """Whether the tensor is a subclass that carries out its own operations.
 
