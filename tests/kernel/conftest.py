@@ -29,11 +29,16 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 # Dynamo looks for garbage after each frame that it compiles: a thirtieth of a compilation's time.
 os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
 
-_RUN = tempfile.TemporaryDirectory(prefix="compilescope-tests-", ignore_cleanup_errors=True)
-# The run stays out of the developer's own cache, unless the caller names a folder.
-os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{_RUN.name}/inductor")
-# What was compiled in the run is not compiled again; `make test` has its processes share it.
-os.environ.setdefault("COMPILESCOPE_TEST_COMPILATIONS", f"{_RUN.name}/compilations")
+_FOLDERS = {
+    # The run stays out of the developer's own cache, unless the caller names a folder.
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    # What was compiled in the run is not compiled again; `make test` has its processes share it.
+    "COMPILESCOPE_TEST_COMPILATIONS": "compilations",
+}
+if not _FOLDERS.keys() <= os.environ.keys():
+    _RUN = tempfile.TemporaryDirectory(prefix="compilescope-tests-", ignore_cleanup_errors=True)
+    for _name, _folder in _FOLDERS.items():
+        os.environ.setdefault(_name, f"{_RUN.name}/{_folder}")
 _COMPILER = str(Path(__file__).resolve().parents[1] / "compiler")
 os.environ["PATH"] = f"{_COMPILER}{os.pathsep}{os.environ['PATH']}"
 
