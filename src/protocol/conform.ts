@@ -225,6 +225,7 @@ export function conformCompilation(value: unknown): void {
   o.kernels = field(o.kernels, 'kernels', listOfKernel, emptyList);
   o.guards = field(o.guards, 'guards', listOfGuard, emptyList);
   o.breaks = field(o.breaks, 'breaks', listOfBreak, emptyList);
+  o.outcome = text(o.outcome, 'outcome', 'compiled');
   o.recompile = field(o.recompile, 'recompile', nullableRecompile, none);
   o.phases = field(o.phases, 'phases', listOfPhase, emptyList);
   o.cache = field(o.cache, 'cache', listOfCacheEvent, emptyList);
@@ -1064,6 +1065,7 @@ export function conformProcessSummary(value: unknown): void {
   o.graph_breaks = number(o.graph_breaks, 'graph_breaks');
   o.failures = number(o.failures, 'failures');
   o.compile_time_s = number(o.compile_time_s, 'compile_time_s');
+  o.fallbacks = number(o.fallbacks, 'fallbacks', 0);
   o.unfinished = field(o.unfinished, 'unfinished', listOfText, emptyList);
   o.caches = field(o.caches, 'caches', mappingOfMappingOfNumber, emptyMap);
   o.problems = field(o.problems, 'problems', listOfProblem, emptyList);

@@ -725,6 +725,7 @@ export interface Compilation {
   kernels: Kernel[];
   guards: Guard[];
   breaks: Break[];
+  outcome: 'compiled' | 'eager' | 'failed';
   recompile: Recompile | null;
   phases: Phase[];
   cache: CacheEvent[];
@@ -1968,6 +1969,7 @@ export interface ProcessSummary {
   graph_breaks: number;
   failures: number;
   compile_time_s: number;
+  fallbacks: number;
   unfinished: string[];
   caches: Record<string, Record<string, number>>;
   problems: Problem[];
@@ -3087,6 +3089,8 @@ export interface WatchState {
   budget_bytes: number;
   left_out: number;
   recompiles: number;
+  failures: number;
+  fallbacks: number;
   breaks: number;
   seconds: number;
   latest: WatchedCompilation[];
@@ -3105,6 +3109,8 @@ export interface WatchedCompilation {
   breaks: number;
   recompile: string;
   failed: string;
+  outcome: 'compiled' | 'eager' | 'failed';
+  outcome_words: string;
   cell: string | null;
   cell_number: number | null;
   call: SourceLine | null;

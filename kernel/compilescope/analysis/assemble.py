@@ -29,6 +29,7 @@ from .phases.compilations import compile_groups, epochs
 from .phases.compile_time import add_phases
 from .phases.phases import build_phases
 from .problems.breaks import read_breaks
+from .problems.failed_records import outcome_of
 from .settings.autotune import add_compile_times, read_autotunings
 from .target.decisions import read_decisions
 from .text.sizes import read_hints
@@ -169,6 +170,7 @@ def _compilation(
     compilation.routes = find_routes(compilation)
     add_descriptors(compilation)
     compilation.breaks = read_breaks(records, compilation.frame)
+    compilation.outcome = outcome_of(records)
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
             compilation.recompile = parse_recompile(record.payload, known_files)

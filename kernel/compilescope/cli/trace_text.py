@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.environment_words import machine_line
-from ..analysis.figures.trace_words import OUTCOMES
+from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.figures.wording import count
 from ..analysis.problems.problem_list import listed
 from ..report import Problem, SourceLine
@@ -110,7 +110,7 @@ def compilation_name(line: CompilationLine) -> str:
 def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str, str]:
     notes = []
     if line.outcome != "compiled":
-        notes.append(OUTCOMES[line.outcome])
+        notes.append(outcome_words(line.outcome))
     if line.recompile:
         notes.append("recompiled")
     if line.graph_breaks:

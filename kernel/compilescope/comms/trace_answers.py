@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from ..analysis.contents.summaries import compilation_summary, filled
-from ..analysis.figures.trace_words import outcomes_of
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
 from ..readers.trace_difference import MOST_READ, trace_difference
@@ -296,8 +295,7 @@ class TraceAnswers:
         return msgspec.structs.replace(self._report, variants=variants)
 
     def _note(self, variant: str, whole: Compilation) -> None:
-        outcomes = outcomes_of(self._report.variant(variant))
-        summary = compilation_summary(whole, outcomes.get(whole.id, "compiled"))
+        summary = compilation_summary(whole)
         # Dynamo's graph, as in the list before: a later graph may be larger.
         outline = self._report.compilation(whole.id, variant)
         summary.nodes = outline.counts.get("nodes", summary.nodes)

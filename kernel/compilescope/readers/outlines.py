@@ -11,7 +11,12 @@ import msgspec
 
 from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.packages.trace_header import environment_of
-from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
+from ..analysis.problems.failed_records import (
+    FAKE_KERNELS,
+    METRICS,
+    outcome_of,
+    tells_of_failure,
+)
 from ..capture.logged_values import compile_time_s, finite, logged_count
 from ..capture.parse_log import (
     Damages,
@@ -388,6 +393,7 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         attempt=max((record.attempt for record in records), default=0),
         frame=frame,
         breaks=_breaks(events, frame),
+        outcome=outcome_of(records) if events.has_failure else "compiled",
         reduced=REDUCED,
         counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
     )

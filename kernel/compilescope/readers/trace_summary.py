@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
-from ..analysis.figures.trace_words import add_process_words, outcomes_of
+from ..analysis.figures.trace_words import add_process_words
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
     CompilationLine,
-    Outcome,
     ProcessSummary,
     RankComparison,
     Stacks,
@@ -83,14 +84,10 @@ def for_report(trace_summary: TraceSummary) -> TraceSummary:
 
 def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     """The compilations of a process as lines of a list, in torch's order."""
-    outcomes = outcomes_of(variant)
-    return [
-        _line(compilation, variant.name, outcomes.get(compilation.id, "compiled"))
-        for compilation in variant.compilations
-    ]
+    return [_line(compilation, variant.name) for compilation in variant.compilations]
 
 
-def _line(compilation: Compilation, process: str, outcome: Outcome) -> CompilationLine:
+def _line(compilation: Compilation, process: str) -> CompilationLine:
     recompile = compilation.recompile
     return CompilationLine(
         id=compilation.id,
@@ -100,7 +97,7 @@ def _line(compilation: Compilation, process: str, outcome: Outcome) -> Compilati
         duration_s=compilation.duration_s,
         recompile=recompile.cause if recompile is not None else "",
         graph_breaks=len(compilation.breaks),
-        outcome=outcome,
+        outcome=compilation.outcome,
         caches={event.cache: event.outcome for event in compilation.cache},
         nodes=compilation.counts.get("nodes"),
     )
@@ -108,6 +105,7 @@ def _line(compilation: Compilation, process: str, outcome: Outcome) -> Compilati
 
 def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
     compilations = variant.compilations
+    outcomes = Counter(compilation.outcome for compilation in compilations)
     caches: dict[str, dict[str, int]] = {}
     for compilation in compilations:
         for event in compilation.cache:
@@ -118,11 +116,8 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
         compilations=len(compilations),
         recompiles=recompile_count(compilations),
         graph_breaks=len(variant.breaks),
-        failures=sum(
-            len(problem.compilations) or 1
-            for problem in variant.problems
-            if problem.severity == "error"
-        ),
+        failures=outcomes["failed"],
+        fallbacks=outcomes["eager"],
         compile_time_s=sum(compilation.duration_s or 0.0 for compilation in compilations),
         unfinished=[
             events.id for events in log.events.values() if events.starts and not events.is_done

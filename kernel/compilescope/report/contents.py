@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
+from .compilation.artifacts import Outcome
 from .measurements.timings import Speedup, Verdict
 from .overview import Count
 from .problem import ListedProblem, Problem, SourceLine, Struct
-from .subjects.traces import Outcome
 from .target import Estimate
 from .variant import Variant
 

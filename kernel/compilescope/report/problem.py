@@ -42,7 +42,7 @@ class Problem(Struct):
     """Details of a failure inside generated code, by name: ``operator``, ``tensor``, ``expected``,
     ``found``, ``cause``, ``call``; its place in the wrapper: ``compilation``, ``artifact``,
     ``wrapper_line``; for a failure of several compilations, ``compilations``: their ids, separated
-    by commas."""
+    by commas; ``hidden_by``: the setting with which torch raises nothing and runs in eager."""
 
     @property
     def compilations(self) -> list[str]:

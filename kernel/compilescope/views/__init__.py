@@ -3,6 +3,7 @@
 from ..analysis.changes.rank_words import add_rank_words
 from ..analysis.changes.variants import add_backend_words
 from ..analysis.contents.stored import contents
+from ..analysis.figures.outcome_words import complete_outcomes
 from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
@@ -40,6 +41,7 @@ completing.update(
     conditions=add_conditions,
     cuda_graphs=add_graph_words,
     launches=add_to_variant,
+    outcomes=complete_outcomes,
     package=complete_package,
     rank=add_rank_words,
     sweep=add_sweep_words,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.guards.frames import frame_of
 from ..analysis.problems.breaks import frame_name
+from ..analysis.problems.compile_failures import first_sentence
+from ..analysis.problems.failed_records import METRICS, outcome_of
 from ..capture.logged_values import finite
 from ..capture.records import Record
 from ..capture.stream import Group
@@ -24,6 +28,7 @@ class CompilationRows:
         self.recompiles = 0
         self.breaks = 0
         self.seconds = 0.0
+        self.outcomes: Counter[str] = Counter()
         self._seen: dict[str, WatchedCompilation] = {}
         self._frames: dict[str, SourceLine] = {}
 
@@ -45,10 +50,14 @@ class CompilationRows:
         now = self._read(group)
         if group.note is None:
             self.compilations += 1
-        before = group.note[1] if group.note else WatchedCompilation(id=group.id)
+            before = WatchedCompilation(id=group.id)
+        else:
+            before = group.note[1]
+            self.outcomes[before.outcome] -= 1
         group.note = len(group.records), now
         self.recompiles += bool(now.recompile) - bool(before.recompile)
         self.breaks += now.breaks - before.breaks
+        self.outcomes[now.outcome] += 1
         self.seconds += (now.duration_s or 0.0) - (before.duration_s or 0.0)
         self._seen[group.id] = now
         while len(self._seen) > _LATEST:
@@ -56,8 +65,9 @@ class CompilationRows:
 
     def _read(self, group: Group) -> WatchedCompilation:
         records = group.records
-        metrics = _details(records, "compilation_metrics")
-        backward = _details(records, "bwd_compilation_metrics")
+        metrics, backward = (_details(records, name) for name in METRICS)
+        reason = metrics.get("fail_reason") or backward.get("fail_reason") or ""
+        outcome = outcome_of(records)
         reasons = [record.payload or "" for record in records if record.name == "recompile_reasons"]
         broken = {
             record.payload for record in records if record.name == "dynamo_graph_break_reason"
@@ -81,7 +91,9 @@ class CompilationRows:
             else None,
             breaks=len(broken),
             recompile=_first(reasons[-1]) if reasons else "",
-            failed=str(metrics.get("fail_reason") or "").partition("\n")[0],
+            failed=first_sentence(str(reason)),
+            outcome=outcome,
+            outcome_words=outcome_words(outcome),
             cell=cell.id if cell else None,
             cell_number=cell.number if cell else None,
             call=origin.call.where if origin and origin.call else None,

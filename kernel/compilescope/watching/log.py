@@ -13,6 +13,7 @@ from ..analysis.assemble import assemble
 from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
 from ..analysis.phases.phases import begin_at
+from ..analysis.problems.compile_failures import Failures, RaisedError, without_breaks
 from ..analysis.problems.cpp_errors import place
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.live import loaded_files
@@ -33,6 +34,9 @@ _UNREAD_SHARE = 0.25
 
 _MOST_RAISED = 20
 """How many failures of the user's calls are reported."""
+
+_MOST_DETAILS = 100
+"""How many problems of failed compilations keep their details."""
 
 IN_THE_MIDDLE = (
     "Watching ended before this compilation did. What torch had logged by then is shown."
@@ -71,18 +75,20 @@ class WatchLog:
         self._is_reading = False
         self._failures = 0
         self._first_failure: Problem | None = None
-        self._raised: list[Problem] = []
+        self._raised: list[RaisedError] = []
+        self._failed_compilations = Failures(_MOST_DETAILS)
 
-    def raised(self, problem: Problem) -> None:
+    def raised(self, error: RaisedError) -> None:
         """Notes that a call of the user failed in torch.compile or in generated code."""
         with self._lock:
             same = [
                 earlier
                 for earlier in self._raised
-                if (earlier.what, earlier.why) == (problem.what, problem.why)
+                if (earlier.problem.what, earlier.problem.why)
+                == (error.problem.what, error.problem.why)
             ]
             if not same and len(self._raised) < _MOST_RAISED:
-                self._raised.append(problem)
+                self._raised.append(error)
 
     def failed(self, error: Exception) -> None:
         """Notes an error of compilescope within the user's compilation."""
@@ -173,7 +179,11 @@ class WatchLog:
             compilation = Compilation(id=group.id)
             compilation.absent["compilation"] = "compilescope could not read torch's records of it."
         seen = self.rows.of(group)
+        compilation.outcome = seen.outcome
         compilation.frame = compilation.frame or seen.frame
+        self._failed_compilations.remove(group.id)
+        if compilation.outcome != "compiled":
+            self._failed_compilations.add(without_breaks(group.records), [compilation])
         add_causes(compilation)
         compilation.started_s = compilation.started_s or seen.started_s
         compilation.duration_s = seen.duration_s or compilation.duration_s
@@ -276,10 +286,11 @@ class WatchLog:
     def _tell(self) -> None:
         """Notes in the report what it lacks."""
         problems = [self.problem] if self.problem is not None else []
-        for raised in self._raised:
+        for raised, _ in self._raised:
             if "compilation" not in raised.facts:
                 place(raised, self._variant.compilations)
             problems.append(raised)
+        problems += self._failed_compilations.problems(self._raised)
         budget = megabytes(self.budget_bytes)
         if self.reduced:
             problems.append(

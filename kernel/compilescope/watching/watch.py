@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable
 
 from ..analysis.figures.watch_words import watch_counts
+from ..analysis.problems.compile_failures import RaisedError
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.given_values import check_number
@@ -155,6 +156,8 @@ class Watch:
             since_s=self.since_s,
             compilations=rows.compilations,
             recompiles=rows.recompiles,
+            failures=rows.outcomes["failed"],
+            fallbacks=rows.outcomes["eager"],
             breaks=rows.breaks,
             seconds=rows.seconds,
             reduced=ledger.reduced,
@@ -172,7 +175,7 @@ class Watch:
         try:
             problem = failures.of_torch(error)
             if problem is not None:
-                self._ledger.raised(problem)
+                self._ledger.raised(RaisedError(problem, failures.causes(error)))
         except Exception as fault:  # noqa: BLE001 - must not stand in the way of the user's own
             self._failed(fault)
             return

@@ -106,7 +106,7 @@ function Row(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { compilation, files, onShow, trans } = props;
-  const { id, frame, call, failed, recompile, breaks } = compilation;
+  const { id, frame, call, recompile, breaks } = compilation;
   const name = compilation.name || trans.__('unknown frame');
   const place = call ?? frame;
   return (
@@ -134,9 +134,12 @@ function Row(props: {
             {trans._n('%2 break', '%2 breaks', breaks, formatCount(breaks))}
           </span>
         )}
-        {failed && (
-          <span className="jp-Compilescope-tag jp-mod-warn" title={failed}>
-            {trans.__('given up')}
+        {compilation.outcome_words && (
+          <span
+            className="jp-Compilescope-tag jp-mod-warn"
+            title={compilation.failed}
+          >
+            {compilation.outcome_words}
           </span>
         )}
       </span>

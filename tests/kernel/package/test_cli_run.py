@@ -86,6 +86,33 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     assert len(logged.breaks) == 1
 
 
+FALLBACK = """
+import torch
+import torch._dynamo.config
+
+torch._dynamo.config.suppress_errors = True
+
+
+def refuses(graph, inputs):
+    raise RuntimeError("boom")
+
+
+torch.compile(lambda x: x + 1, backend=refuses)(torch.ones(4))
+"""
+
+
+@pytest.mark.slow
+def test_what_fell_back_to_eager_is_counted_and_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FALLBACK)
+    ran = run("run", "-o", "out.json", "train.py", folder=tmp_path)
+    assert ran.returncode == 0
+    assert "1 compilation, 1 fallback to eager: 0 recompiles and 0 graph breaks" in ran.stderr
+    report = cs.load(tmp_path / "out.json")
+    assert report.compilations[0].outcome == "eager"
+    (problem,) = report.problems
+    assert problem.what.startswith("0/0 fell back to eager: backend='refuses' raised: ")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "status"),

@@ -110,13 +110,36 @@ def test_what_several_compilations_fail_of_is_one_problem(
         lines = compilation_lines(trace.report().variants[0])
     (process,) = summary.processes
     assert process.problems == [problem]
-    assert process.failures == (2 if outcome == "failed" else 0)
+    assert (process.failures, process.fallbacks) == ((2, 0) if outcome == "failed" else (0, 2))
     assert [line.id for line in lines if line.outcome == outcome] == ids
     (loss,) = (loss for loss in summary.fix_first if loss.kind == "failure")
     assert loss.compilations == ids
     single = summary_of(Trace(TRACES / f"cpu-torch2.13-{name}.log.gz")).fix_first
     (once,) = (loss for loss in single if loss.kind == "failure")
     assert loss.seconds == pytest.approx(2 * once.seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "outcome"),
+    [
+        ("backend", "warning", "eager"),
+        # These are raised with any setting.
+        ("fullgraph", "error", "failed"),
+        ("backward", "error", "failed"),
+    ],
+)
+def test_what_suppressed_errors_hide_is_a_warning(
+    tmp_path: Path, name: str, severity: str, outcome: str
+) -> None:
+    log = gzip.decompress((TRACES / f"cpu-torch2.13-{name}.log.gz").read_bytes())
+    setting = b'"config_suppress_errors": '
+    (tmp_path / "hidden.log").write_bytes(log.replace(setting + b"false", setting + b"true"))
+    report = cs.read_trace(tmp_path / "hidden.log")
+    problem = _failure(report)
+    assert (problem.severity, report.compilations[0].outcome) == (severity, outcome)
+    is_hidden = outcome == "eager"
+    assert problem.why.startswith("suppress_errors is on: ") == is_hidden
+    assert ("hidden_by" in problem.facts) == is_hidden
 
 
 @pytest.mark.parametrize("name", ["backend", "fullgraph", "fake_tensor"])

@@ -15,12 +15,11 @@ from ...report.contents import (
     VariantSummary,
 )
 from ...report.devices import arch_name
-from ...report.subjects.traces import Outcome
 from ..figures import event_counts
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
+from ..figures.outcome_words import outcome_words
 from ..figures.stages import stage_words, triton_kernels
-from ..figures.trace_words import OUTCOMES, outcomes_of
 from ..problems.breaks import frame_name
 from ..target.check_words import checked
 from ..target.estimate_words import call_words, estimate_lines, nothing_ran
@@ -42,7 +41,7 @@ def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
-        compilations=compilation_summaries(variant),
+        compilations=[compilation_summary(compilation) for compilation in variant.compilations],
         recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
         recompile_count=event_counts.variant_recompiles(report, variant),
@@ -111,18 +110,7 @@ def filled(variant: VariantReport) -> list[str]:
     return sorted(fields)
 
 
-def compilation_summaries(variant: VariantReport) -> list[CompilationSummary]:
-    """A variant's compilations without their texts."""
-    outcomes = outcomes_of(variant)
-    return [
-        compilation_summary(compilation, outcomes.get(compilation.id, "compiled"))
-        for compilation in variant.compilations
-    ]
-
-
-def compilation_summary(
-    compilation: Compilation, outcome: Outcome = "compiled"
-) -> CompilationSummary:
+def compilation_summary(compilation: Compilation) -> CompilationSummary:
     """A compilation without its texts."""
     frame = compilation.frame
     # Of one that was reduced, how many there were.
@@ -151,6 +139,6 @@ def compilation_summary(
         torch_id=compilation.torch_id,
         cell_number=compilation.cell_number,
         caches={event.cache: event.outcome for event in compilation.cache},
-        outcome=outcome,
-        outcome_words="" if outcome == "compiled" else OUTCOMES[outcome],
+        outcome=compilation.outcome,
+        outcome_words=outcome_words(compilation.outcome),
     )

@@ -1,32 +1,16 @@
-"""The outcome of compilations, and the difference between two traces, in words."""
+"""The processes of a trace, and the difference between two traces, in words."""
 
 from __future__ import annotations
 
-from ...report import VariantReport
 from ...report.subjects.traces import (
     CompilationChange,
-    Outcome,
     ProcessDifference,
     ProcessSummary,
     TraceSummary,
 )
 from ...report.units import duration
+from .outcome_words import OUTCOMES, outcome_counts
 from .wording import count
-
-OUTCOMES: dict[Outcome, str] = {
-    "compiled": "compiled",
-    "failed": "failed",
-    "eager": "fell back to eager",
-}
-
-
-def outcomes_of(variant: VariantReport) -> dict[str, Outcome]:
-    """Return the outcome of every compilation that was not compiled, by compile id."""
-    return {
-        compile_id: "failed" if problem.severity == "error" else "eager"
-        for problem in variant.problems
-        for compile_id in problem.compilations
-    }
 
 
 def add_process_words(process: ProcessSummary) -> None:
@@ -34,7 +18,7 @@ def add_process_words(process: ProcessSummary) -> None:
     time = f" in {duration(process.compile_time_s * 1e6)}" if process.compile_time_s else ""
     phrases = [
         f"{count(process.compilations, 'compilation')}{time}",
-        count(process.failures, "failure") if process.failures else "",
+        *outcome_counts(process.failures, process.fallbacks),
         count(process.recompiles, "recompile"),
         count(process.graph_breaks, "graph break"),
         f"{len(process.unfinished)} unfinished" if process.unfinished else "",

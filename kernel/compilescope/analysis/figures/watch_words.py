@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...report.subjects.watching import WatchState
 from ...report.units import whole_number
+from .outcome_words import outcome_counts
 from .wording import count
 
 
@@ -11,6 +12,7 @@ def watch_counts(state: WatchState) -> list[str]:
     """Return what a watch has recorded besides the number of compilations, in short phrases."""
     held, budget = (_megabytes(size) for size in (state.held_bytes, state.budget_bytes))
     phrases = [
+        *outcome_counts(state.failures, state.fallbacks),
         count(state.recompiles, "recompile"),
         count(state.breaks, "graph break"),
         f"{state.seconds:.1f} s of compiling",

@@ -15,6 +15,7 @@ from ..figures.counts import (
     always_recompiles,
     compiled_nothing,
 )
+from ..figures.outcome_words import outcome_counts_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
 from .variants import title, with_article
@@ -244,7 +245,7 @@ def _happened(report: Report) -> str:
     if not compilations:
         return "Nothing was compiled."
     breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-    summary = count(len(compilations), "compilation")
+    summary = ", ".join([count(len(compilations), "compilation"), *outcome_counts_of(compilations)])
     parts = [event_counts.recompiles(compilations).text, event_counts.breaks(breaks).text]
     spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
     time = f", {duration(spent * 1e6)} of compile time" if spent else ""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ...capture.logged_values import logged_count
 from ...capture.records import Record
@@ -13,7 +16,7 @@ from ...report.problem import FIND_FAILING_PART, Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from ..figures.wording import count
 from .breaks import parse_break
-from .failed_records import FAKE_KERNELS, RECOMPILE_LIMIT, failed
+from .failed_records import FAKE_KERNELS, failed, is_hidden, kind_of, ran_in_eager
 
 
 class _Cause(NamedTuple):
@@ -27,72 +30,195 @@ class _Cause(NamedTuple):
     is_backward: bool
     is_eager: bool
     """Whether torch ran the frame in eager instead."""
+    is_hidden: bool
+    """Whether ``suppress_errors`` hides it."""
+
+
+class RaisedError(NamedTuple):
+    """An exception that reached the user's code, with its own problem."""
+
+    problem: Problem
+    causes: Sequence[tuple[str, str]]
+    """The types and messages of the exception and of those that it wraps."""
+
+
+@dataclass(eq=False)
+class _Failure:
+    """A problem, and the compilations that have it."""
+
+    problem: Problem
+    cause: _Cause | None = None
+    """None for a failure in generated code, and for a fake kernel."""
+    ids: dict[str, None] = field(default_factory=dict)
+    """In torch's order; of a fake kernel an empty one."""
+
+
+class Failures:
+    """The problems of compilations that failed; what failed alike is one problem.
+
+    A problem is an error if it reached the caller, and a warning if torch ran the frame in eager
+    instead. The details are those of the first compilation.
+
+    Parameters
+    ----------
+    most_details
+        How many problems keep their details, to bound memory. None: all.
+    """
+
+    def __init__(self, most_details: int | None = None) -> None:
+        self._most_details = most_details
+        self._failures: dict[object, _Failure] = {}
+
+    def add(self, records: Sequence[Record], compilations: Sequence[Compilation]) -> None:
+        """Add what failed, and operators without a right fake kernel.
+
+        Parameters
+        ----------
+        records
+            All that torch logged of some compilations.
+        compilations
+            The same compilations, for the lines of their code.
+        """
+        frames = _frames(compilations)
+        groups: dict[str | None, list[Record]] = {}
+        for record in records:
+            groups.setdefault(record.compile_id, []).append(record)
+        for record in records:
+            if (metrics := failed(record)) is not None:
+                self._add(record, metrics, groups[record.compile_id], frames, compilations)
+            elif record.event in FAKE_KERNELS:
+                self._failures[object()] = _Failure(_fake_kernel(record), ids={"": None})
+
+    def remove(self, compile_id: str) -> None:
+        """Remove a compilation, to add it again with further records."""
+        for failure in self._failures.values():
+            failure.ids.pop(compile_id, None)
+
+    def problems(self, raised: Collection[RaisedError] = ()) -> list[Problem]:
+        """The problems, in the order in which they were added.
+
+        Parameters
+        ----------
+        raised
+            The exceptions that are listed themselves: what failed with them is left out.
+        """
+        return [
+            _of_all(failure)
+            for failure in self._failures.values()
+            if failure.ids and not any(_is_same(failure, error) for error in raised)
+        ]
+
+    def _add(
+        self,
+        record: Record,
+        metrics: Mapping[str, Any],
+        group: Sequence[Record],
+        frames: Mapping[str, SourceLine],
+        compilations: Sequence[Compilation],
+    ) -> None:
+        reason = str(metrics.get("fail_reason") or "")
+        generated = cpp_messages.explain(reason)
+        if generated is not None:
+            from .cpp_errors import place  # most failures are of no generated code
+
+            place(generated, compilations)
+            generated.facts.setdefault("compilation", record.compile_id or "")
+            failure = _Failure(generated)
+            key: object = record.compile_id, generated.what
+        else:
+            key = cause = _cause(record, metrics, group, frames)
+            failure = self._failures.get(cause) or _Failure(
+                _problem(cause, record, reason, group), cause
+            )
+        if key not in self._failures:
+            if is_hidden(record, metrics):
+                _hide(failure)
+            if self._most_details is not None and len(self._failures) >= self._most_details:
+                failure.problem.detail = ""
+            self._failures[key] = failure
+        self._failures[key].ids[record.compile_id or ""] = None
+
+
+def _of_all(failure: _Failure) -> Problem:
+    """The problem, of all compilations that have it."""
+    if failure.cause is None:
+        return failure.problem
+    ids = list(failure.ids)
+    facts = failure.problem.facts | {"compilation": ids[0]}
+    if len(ids) > 1:
+        facts["compilations"] = ", ".join(ids)
+    return msgspec.structs.replace(failure.problem, what=_what(failure.cause, ids), facts=facts)
+
+
+def _is_same(failure: _Failure, error: RaisedError) -> bool:
+    """Whether an exception is that of a failure."""
+    cause = failure.cause
+    if cause is None:
+        return failure.problem.what == error.problem.what
+    return any(
+        (cause.kind, cause.message) == (kind, first_sentence(message))
+        for kind, message in error.causes
+    )
+
+
+def _hide(failure: _Failure) -> None:
+    """Say that ``suppress_errors`` hides it."""
+    problem = failure.problem
+    problem.severity = "warning"
+    is_repeated = failure.cause is not None and problem.why in _what(failure.cause, [""])
+    problem.why = _SUPPRESSED if is_repeated else f"{_SUPPRESSED} {problem.why}"
+    if failure.cause is not None:
+        problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
+    problem.facts["hidden_by"] = "suppress_errors"
 
 
 def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
     """The compilations that failed and the operators without a right fake kernel, in torch's order.
 
-    It is an error if it reached the caller, and a warning if torch ran the frame in eager instead.
-    What failed in several compilations alike is one problem, with the details of the first.
+    See `Failures`.
     """
-    frames = _frames(compilations)
-    groups: dict[str | None, list[Record]] = {}
-    for record in records:
-        groups.setdefault(record.compile_id, []).append(record)
-    problems: list[Problem] = []
-    alike: dict[_Cause, tuple[Problem, dict[str, None]]] = {}
-    for record in records:
-        if (metrics := failed(record)) is not None:
-            reason = str(metrics.get("fail_reason") or "")
-            generated = cpp_messages.explain(reason)
-            if generated is not None:
-                from .cpp_errors import place  # most failures are of no generated code
-
-                place(generated, compilations)
-                problems.append(generated)
-                continue
-            group = groups[record.compile_id]
-            cause = _cause(record, metrics, group, frames)
-            if cause not in alike:
-                alike[cause] = (_problem(cause, record, reason, group), {})
-                problems.append(alike[cause][0])
-            alike[cause][1][record.compile_id or ""] = None
-        elif record.event in FAKE_KERNELS:
-            problems.append(_fake_kernel(record))
-    for cause, (problem, ids) in alike.items():
-        problem.what = _what(cause, list(ids))
-        if len(ids) > 1:
-            problem.facts["compilations"] = ", ".join(ids)
-    return problems
+    failures = Failures()
+    failures.add(records, compilations)
+    return failures.problems()
 
 
 def suppressed(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
-    """The failures that ``suppress_errors`` hides; errors if nothing else was compiled.
-
-    Graph breaks and the recompile limit are left out: they leave a frame to eager with any setting.
-    """
+    """The failures that ``suppress_errors`` hides; errors if nothing else was compiled."""
     records = [
         record
         for record in records
-        if (metrics := failed(record)) is not None
-        and metrics.get("config_suppress_errors") is True
-        and str(metrics["fail_type"]).rpartition(".")[2] not in _BREAKS
-        and RECOMPILE_LIMIT not in str(metrics.get("fail_reason") or "")
+        if (metrics := failed(record)) is not None and is_hidden(record, metrics)
     ]
     ids = {record.compile_id for record in records}
     problems = read_failures(records, compilations)
-    for problem in problems:
-        is_repeated = problem.why in problem.what
-        problem.why = _SUPPRESSED if is_repeated else f"{_SUPPRESSED} {problem.why}"
-        problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
     if all(compilation.id in ids for compilation in compilations if compilation.graphs):
         for problem in problems:
             problem.severity = "error"
     return problems
 
 
-_BREAKS = ("Unsupported", "SkipFrame")
-"""The types of failures after which torch leaves a frame to eager, whatever the settings."""
+def without_breaks(records: Sequence[Record]) -> list[Record]:
+    """The records without those of frames that a graph break or the recompile limit left to eager.
+
+    Parameters
+    ----------
+    records
+        All that torch logged of one compilation.
+    """
+    return [
+        record
+        for record in records
+        if (metrics := failed(record)) is None
+        or is_hidden(record, metrics)
+        or not ran_in_eager(record, metrics, records)
+    ]
+
+
+def is_hidden_failure(problem: Problem) -> bool:
+    """Whether it is a compilation that failed and that torch ran in eager, raising nothing."""
+    return "hidden_by" in problem.facts
+
+
 _SUPPRESSED = (
     "suppress_errors is on: where a compilation fails, torch runs the frame in eager and raises "
     "nothing."
@@ -137,17 +263,17 @@ def _cause(
     frames: Mapping[str, SourceLine],
 ) -> _Cause:
     reason = str(metrics.get("fail_reason") or "")
-    kind = str(metrics["fail_type"]).rpartition(".")[2]
     explained = _explained(reason)
     compile_id = record.compile_id or ""
     return _Cause(
-        kind=kind,
+        kind=kind_of(metrics),
         message=explained.message,
         why=explained.why,
         remedy=explained.remedy,
         where=_place(metrics, frames.get(compile_id) or frames.get(_frame_id(compile_id))),
         is_backward=record.event == "bwd_compilation_metrics",
-        is_eager=_ran_in_eager(kind, reason, metrics, group),
+        is_eager=ran_in_eager(record, metrics, group),
+        is_hidden=is_hidden(record, metrics),
     )
 
 
@@ -164,7 +290,7 @@ def _explained(reason: str) -> _Explained:
     # Many compilations may fail for one reason.
     parsed = parse_break(reason)
     return _Explained(
-        message=_first_sentence(reason),
+        message=first_sentence(reason),
         why=parsed.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
         remedy=" ".join(parsed.hints) or FIND_FAILING_PART,
     )
@@ -197,21 +323,11 @@ def _what(cause: _Cause, ids: Sequence[str]) -> str:
     return f"{subject} failed: {cause.kind}{cause.message and f': {cause.message}'}"
 
 
-def _first_sentence(reason: str) -> str:
+def first_sentence(reason: str) -> str:
     """The first line, and also the next if the first ends in ``… raised:``."""
     lines = [line.strip() for line in reason.splitlines() if line.strip()]
     ends = next((index for index, line in enumerate(lines) if not line.endswith(":")), 0)
     return " ".join(lines[: ends + 1])
-
-
-def _ran_in_eager(
-    kind: str, reason: str, metrics: Mapping[str, Any], group: Sequence[Record]
-) -> bool:
-    """Whether torch ran the frame without compiling it."""
-    if metrics.get("config_suppress_errors") is True or RECOMPILE_LIMIT in reason:
-        return True
-    # With fullgraph=True torch raises what it can't trace, and logs no graph break.
-    return kind in _BREAKS and any(record.name == "dynamo_graph_break_reason" for record in group)
 
 
 def _frames(compilations: Sequence[Compilation]) -> dict[str, SourceLine]:

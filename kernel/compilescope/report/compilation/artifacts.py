@@ -22,6 +22,9 @@ from .plans import Decomposition, LayoutChange, Memory
 from .symbolic_shapes import ShapeDecision, ShapeExpression, ShapeSymbol
 from .wrapper_steps import Route, Steps
 
+Outcome = Literal["compiled", "failed", "eager"]
+"""How a compilation ended. failed: torch raised the error. eager: torch ran the frame in eager."""
+
 
 class Choice(Struct):
     """One candidate of an autotuning."""
@@ -108,6 +111,8 @@ class Compilation(Struct, weakref=True):
     """The guards of the compilation, in the order in which torch checks them."""
     breaks: list[Break] = []
     """The graph breaks of the frame."""
+    outcome: Outcome = "compiled"
+    """Whether it failed, and whether torch then ran the frame in eager."""
     recompile: Recompile | None = None
     """Why the frame was compiled again; None for its first compilation."""
     phases: Annotated[

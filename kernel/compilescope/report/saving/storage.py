@@ -151,6 +151,8 @@ def complete(report: Report) -> None:
         if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)
+        if report.subject.kind == "trace":
+            completing["outcomes"](variant)
         completing["checks"](variant)
         completing["tiles"](variant)
         completing["package"](variant)

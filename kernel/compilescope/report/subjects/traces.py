@@ -6,12 +6,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from ..compilation.artifacts import Outcome
 from ..environment import Environment
 from ..problem import Problem, SourceLine, Struct
 
 _LEFT_OUT = "(left out)"
 
-Outcome = Literal["compiled", "failed", "eager"]
 DivergenceKind = Literal[
     "compilations", "graph", "cache", "collectives", "tensors", "runtimes", "execution"
 ]
@@ -242,6 +242,8 @@ class ProcessSummary(Struct):
     graph_breaks: int
     failures: int
     compile_time_s: float
+    fallbacks: int = 0
+    """Compilations after which torch ran the frame in eager."""
     unfinished: list[str] = []
     """Compile ids of compilations that Dynamo started and whose end torch did not log."""
     caches: dict[str, dict[str, int]] = {}

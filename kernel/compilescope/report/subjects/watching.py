@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..compilation.artifacts import Outcome
 from ..problem import Problem, SourceLine, Struct
 
 
@@ -21,6 +22,9 @@ class WatchedCompilation(Struct):
     """The first guard that failed; empty for a frame's first compilation."""
     failed: str = ""
     """Why torch stopped compiling, if it did."""
+    outcome: Outcome = "compiled"
+    outcome_words: str = ""
+    """``fell back to eager``; empty if it was compiled."""
     cell: str | None = None
     cell_number: int | None = None
     call: SourceLine | None = None
@@ -45,6 +49,10 @@ class WatchState(Struct):
     left_out: int = 0
     """How many of the oldest are only counted, without even an outline."""
     recompiles: int = 0
+    failures: int = 0
+    """Compilations whose error torch raised."""
+    fallbacks: int = 0
+    """Compilations that failed and that torch ran in eager instead."""
     breaks: int = 0
     seconds: float = 0.0
     """The compile time, backward included."""

@@ -206,6 +206,11 @@ def _is_freed(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and _FREED in message_of(error)
 
 
+def causes(error: BaseException) -> list[tuple[str, str]]:
+    """The types and messages of an exception and of those that it wraps, innermost first."""
+    return [(type(cause).__name__, message_of(cause)) for cause in _causes(error)]
+
+
 def _causes(error: BaseException) -> list[BaseException]:
     """The exception and those that it wraps, innermost first."""
     base_exceptions: list[BaseException] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analysis.figures.counts import break_count, recompile_count
+from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
 from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import costliest_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
@@ -19,6 +20,7 @@ TABLE = Table(
         Column("cell", "cell"),
         Column("call", "torch.compile"),
         Column("seconds", "seconds", kind="figure"),
+        Column("outcome", "outcome"),
         Column("breaks", "breaks", kind="figure"),
         Column("why", "recompiled because"),
     ),
@@ -31,13 +33,17 @@ def rows(report: Report) -> list[tuple[str, ...]]:
 
 
 def notable(compilations: Sequence[Compilation], most: int) -> list[Compilation]:
-    """Return at most so many, in order: the latest that broke or were recompiles, then others."""
+    """Return at most so many, in order: the latest that failed, broke, recompiled, then others."""
     newest = sorted(
         range(len(compilations)),
-        key=lambda at: (bool(compilations[at].breaks or compilations[at].recompile), at),
+        key=lambda at: (_is_notable(compilations[at]), at),
         reverse=True,
     )
     return [compilations[at] for at in sorted(newest[:most])]
+
+
+def _is_notable(compilation: Compilation) -> bool:
+    return compilation.outcome != "compiled" or bool(compilation.breaks or compilation.recompile)
 
 
 _CAUSES = 2
@@ -92,6 +98,7 @@ def headline(report: Report) -> str:
     seconds = sum(compilation.duration_s or 0.0 for compilation in compilations)
     parts = [
         wording.count(len(compilations), "compilation"),
+        *outcome_counts_of(compilations),
         wording.count(recompile_count(compilations), "recompile"),
         break_count([broken for variant in report.variants for broken in variant.breaks]),
         f"{seconds:.2f} s of compiling",
@@ -112,6 +119,7 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
         cell=f"[{compilation.cell_number}]" if compilation.cell_number is not None else "",
         call=wording.place(compilation.call),
         seconds="" if compilation.duration_s is None else f"{compilation.duration_s:.3f}",
+        outcome=outcome_words(compilation.outcome),
         breaks=wording.whole_number(len(compilation.breaks)) if compilation.breaks else "",
         why=compilation.recompile.cause if compilation.recompile else "",
     )

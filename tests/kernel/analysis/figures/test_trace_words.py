@@ -1,4 +1,4 @@
-"""The outcome of compilations, and the difference between two traces, in words."""
+"""The processes of a trace, and the difference between two traces, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from compilescope.analysis.contents.summaries import variant_summary
 from compilescope.analysis.figures.trace_words import add_change_words, add_notes, add_process_words
 from compilescope.report import Compilation, Environment, Report, Subject, VariantReport
 from compilescope.report.problem import Problem
-from compilescope.report.saving.storage import from_json
+from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.subjects.traces import (
     CompilationChange,
     ProcessDifference,
@@ -36,6 +36,7 @@ def test_what_a_process_compiled() -> None:
         recompiles=0,
         graph_breaks=1,
         failures=2,
+        fallbacks=1,
         compile_time_s=0.25,
         unfinished=["1/0"],
     )
@@ -43,6 +44,7 @@ def test_what_a_process_compiled() -> None:
     assert process.counts == [
         "3 compilations in 250 ms",
         "2 failures",
+        "1 fallback to eager",
         "0 recompiles",
         "1 graph break",
         "1 unfinished",
@@ -55,7 +57,7 @@ def test_an_outcome_that_changed() -> None:
     assert change.outcome_words == "compiled → fell back to eager"
 
 
-def test_the_list_says_what_failed_and_what_fell_back() -> None:
+def test_the_list_of_an_earlier_file_says_what_failed_and_what_fell_back() -> None:
     variant = VariantReport(
         name="rank 0",
         requested=Variant(),
@@ -66,6 +68,7 @@ def test_the_list_says_what_failed_and_what_fell_back() -> None:
         ],
     )
     report = Report(subject=Subject(id="a", name="log", kind="trace"), variants=[variant])
+    complete(report)
     rows = variant_summary(report, variant).compilations
     assert [row.outcome_words for row in rows] == ["", "failed", "fell back to eager"]
 

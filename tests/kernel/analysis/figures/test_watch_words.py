@@ -7,9 +7,13 @@ from compilescope.report.subjects.watching import WatchState
 
 
 def test_what_was_recorded() -> None:
-    state = WatchState(recompiles=2, breaks=1, seconds=0.25, held_bytes=1_200_000)
+    state = WatchState(
+        failures=1, fallbacks=2, recompiles=2, breaks=1, seconds=0.25, held_bytes=1_200_000
+    )
     state.budget_bytes = 256_000_000
     assert watch_counts(state) == [
+        "1 failure",
+        "2 fallbacks to eager",
         "2 recompiles",
         "1 graph break",
         "0.2 s of compiling",

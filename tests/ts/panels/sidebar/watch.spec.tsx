@@ -30,6 +30,8 @@ function watched(change: Partial<WatchedCompilation> = {}): WatchedCompilation {
     breaks: 0,
     recompile: '',
     failed: '',
+    outcome: 'compiled',
+    outcome_words: '',
     cell: 'a-cell',
     cell_number: 3,
     call: CALL,
@@ -49,6 +51,8 @@ function watching(change: Partial<WatchState> = {}): WatchState {
     budget_bytes: 256e6,
     left_out: 0,
     recompiles: 0,
+    failures: 0,
+    fallbacks: 0,
     breaks: 0,
     seconds: 0.25,
     latest: [watched()],
@@ -145,13 +149,13 @@ describe('Watch', () => {
     expect(host.textContent).toContain('The last 1 of 40');
   });
 
-  it('marks what was compiled again, broke, was given up or goes on', () => {
+  it('marks what was compiled again, broke, failed or goes on', () => {
     show(
       watching({
         latest: [
           watched({ id: '0/2', duration_s: null }),
           watched({ id: '0/1', recompile: 'expected 3, actual 4', breaks: 2 }),
-          watched({ failed: 'limit' })
+          watched({ failed: 'limit', outcome_words: 'fell back to eager' })
         ]
       })
     );
@@ -159,7 +163,8 @@ describe('Watch', () => {
     expect(rows[0]).toContain('compiling…');
     expect(rows[1]).toContain('recompile');
     expect(rows[1]).toContain('2 breaks');
-    expect(rows[2]).toContain('given up');
+    expect(rows[2]).toContain('fell back to eager');
+    expect(host.querySelector('[title=limit]')).not.toBeNull();
     expect(host.querySelector('[title="expected 3, actual 4"]')).not.toBeNull();
   });
 
@@ -179,7 +184,7 @@ describe('Watch', () => {
     const name = '<img src=x onerror=alert(1)>';
     show(
       watching({
-        latest: [watched({ name, failed: name })]
+        latest: [watched({ name, failed: name, outcome_words: 'failed' })]
       })
     );
     expect(host.querySelector('img')).toBeNull();
