@@ -60,6 +60,7 @@ def budget(
     kernels: int | None = None,
     guards: int | None = None,
     compile_seconds: float | None = None,
+    eager_fallbacks: int | None = 0,
     page: str | Path | None = None,
 ) -> Iterator[Report]:
     """Raises an error if the block compiles more than its budget.
@@ -72,6 +73,10 @@ def budget(
     compilations, recompiles, graph_breaks, kernels, guards, compile_seconds
         Upper limits, inclusive; None is no limit. A graph break counts once per line of code.
         Kernels, guards and compile time (s) are summed over all compilations.
+    eager_fallbacks
+        The limit of compilations that failed and that torch ran in eager without raising an error,
+        as ``torch._dynamo.config.suppress_errors`` makes it do. Frames that a graph break or the
+        recompile limit leaves to eager do not count.
     page
         The report is saved here, as ``.html`` or ``.json``, if a limit is exceeded.
 
@@ -106,6 +111,7 @@ def budget(
         kernels=kernels,
         guards=guards,
         compile_seconds=compile_seconds,
+        eager_fallbacks=eager_fallbacks,
     )
     with watch() as report:
         yield report

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..analysis.figures.counts import counts, guard_count, kernel_count
 from ..analysis.figures.wording import count
-from ..report import Compilation, Report, SourceLine, VariantReport
+from ..analysis.problems.compile_failures import is_hidden_failure
+from ..report import Compilation, Problem, Report, SourceLine, VariantReport
 from ..report.errors import CompilescopeError
 
-"""The padding before a guard's comment, which torch aligns; code without source has no comment."""
 _MOST_PLACES = 5
 """The maximum number of code lines that a message names for one figure."""
 
@@ -36,6 +36,8 @@ class Budget:
         Guards, summed over all compilations.
     compile_seconds
         Time spent in compiling, in seconds, of all threads together.
+    eager_fallbacks
+        Compilations that failed and that torch ran in eager, raising nothing.
 
     Raises
     ------
@@ -49,6 +51,7 @@ class Budget:
     kernels: int | None = None
     guards: int | None = None
     compile_seconds: float | None = None
+    eager_fallbacks: int | None = 0
 
     def __post_init__(self) -> None:
         for name, limit in self.limits().items():
@@ -125,17 +128,34 @@ def excesses(budget: Budget, report: Report) -> list[Excess]:
     list of Excess
         The figures that are over their limit, in the order of `Budget`'s fields.
     """
-    figures = [(variant, counts(variant)) for variant in report.variants]
     over = []
     for name, limit in budget.limits().items():
-        if name == "compile_seconds":
-            value = math.fsum(compilation.duration_s or 0.0 for compilation in report.compilations)
-        else:
-            value = sum(figure[name.replace("_", " ")] for _, figure in figures)
+        value = _value(name, report)
         if value > limit:
-            places = tuple(place for variant in report.variants for place in _PLACES[name](variant))
-            over.append(Excess(name, value, limit, places))
+            over.append(Excess(name, value, limit, tuple(_places(name, report))))
     return over
+
+
+def _value(figure: str, report: Report) -> float:
+    if figure == "compile_seconds":
+        return math.fsum(_seconds(compilation) for compilation in report.compilations)
+    if figure == "eager_fallbacks":
+        return sum(len(problem.compilations) for problem in _hidden_failures(report))
+    return sum(counts(variant)[figure.replace("_", " ")] for variant in report.variants)
+
+
+def _places(figure: str, report: Report) -> Iterator[str]:
+    if figure == "eager_fallbacks":
+        for problem in _hidden_failures(report):
+            yield _line(problem.where, problem.what)
+        return
+    for variant in report.variants:
+        yield from _PLACES[figure](variant)
+
+
+def _hidden_failures(report: Report) -> list[Problem]:
+    of_variants = (problem for variant in report.variants for problem in variant.problems)
+    return [problem for problem in (*report.problems, *of_variants) if is_hidden_failure(problem)]
 
 
 def check(budget: Budget, report: Report, page: Path | None = None) -> None:

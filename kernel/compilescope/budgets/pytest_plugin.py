@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(recompiles=, graph_breaks=, kernels=, guards=, compilations=, "
-        "compile_seconds=): fail if the test compiles more than this",
+        "compile_seconds=, eager_fallbacks=): fail if the test compiles more than this",
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import pytest
 import torch
+import torch._dynamo.config
 from compilescope.budgets.budget import BudgetError
 from compilescope.budgets.pytest_plugin import file_name
 
@@ -63,6 +66,50 @@ def test_a_recompile_is_named_by_the_value_that_changed() -> None:
 
     with pytest.raises(BudgetError, match=r"n: 2 → 3$"):
         run()
+
+
+def refuses(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
+    raise RuntimeError("boom")
+
+
+def run_in_eager(**limits: int | None) -> None:
+    """A compilation that fails, with ``suppress_errors``: torch raises nothing."""
+    with torch._dynamo.config.patch(suppress_errors=True), cs.budget(**limits):
+        torch.compile(scaled, backend=refuses)(torch.ones(3), 2)
+
+
+def test_a_failure_that_torch_hides_exceeds_any_budget() -> None:
+    line = scaled.__code__.co_firstlineno
+    with pytest.raises(BudgetError) as raised:
+        run_in_eager(recompiles=0, graph_breaks=0)
+    assert str(raised.value) == (
+        "1 compile budget exceeded\n"
+        "eager_fallbacks: 1, budget 0 (1 over)\n"
+        f"  {__file__}:{line} in scaled: 0/0 fell back to eager: "
+        "backend='refuses' raised: RuntimeError: boom"
+    )
+
+
+@pytest.mark.parametrize("limit", [1, None])
+def test_a_failure_that_torch_hides_may_be_allowed(limit: int | None) -> None:
+    run_in_eager(recompiles=0, eager_fallbacks=limit)
+
+
+def test_a_failure_that_the_code_catches_is_in_the_report() -> None:
+    with cs.budget(recompiles=0) as report, pytest.raises(RuntimeError, match="boom"):
+        torch.compile(scaled, backend=refuses)(torch.ones(3), 2)
+    assert [compilation.outcome for compilation in report.compilations] == ["failed"]
+
+
+def test_a_frame_that_a_graph_break_leaves_to_eager_counts_as_a_graph_break() -> None:
+    def looped(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            torch._dynamo.graph_break()
+        return x + 1
+
+    with cs.budget(graph_breaks=1) as report:
+        torch.compile(looped, backend="eager")(torch.ones(3))
+    assert "eager" in [compilation.outcome for compilation in report.compilations]
 
 
 def test_what_was_compiled_before_does_not_count() -> None:
