@@ -1,8 +1,9 @@
 """A pytest plugin: compile budgets for tests.
 
 ``@pytest.mark.compilescope(recompiles=0, graph_breaks=0)`` fails a test that compiles more than
-that; the limits are those of `compilescope.budget`. ``--compilescope-report=DIR`` saves the
-compilations of every marked test, as ``.compilescope.json`` for ``compilescope diff``, and as a
+that; the limits are those of `compilescope.budget`. The marks of a module, a class and a function
+add up: for each limit, the closest mark that gives it counts. ``--compilescope-report=DIR`` saves
+the compilations of every marked test, as ``.compilescope.json`` for ``compilescope diff``, and as a
 page if a limit is exceeded.
 
 pytest loads it in every run where compilescope is installed, so it imports only small modules:
@@ -18,7 +19,7 @@ import re
 from collections.abc import Generator
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,8 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run a marked test within its budget."""
-    marker = item.get_closest_marker(MARKER)
-    if marker is None:
+    markers = list(item.iter_markers(MARKER))
+    if not markers:
         return (yield)
     from ..jobs.watch_switch import caller
     from ..report.errors import CompilescopeError
@@ -67,13 +68,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     from .budget import Budget, BudgetError, check
 
     known = [field.name for field in fields(Budget)]
-    unknown = [*map(repr, marker.args), *(name for name in marker.kwargs if name not in known)]
+    limits: dict[str, Any] = {}
+    unknown: list[str] = []
+    for marker in reversed(markers):  # the closest is the first
+        limits |= marker.kwargs
+        unknown += map(repr, marker.args)
+    unknown += [name for name in limits if name not in known]
     # A traceback would show this plugin's code.
     if unknown:
-        limits = ", ".join(f"{name}=" for name in known)
-        pytest.fail(f"@pytest.mark.{MARKER} takes {limits} not {unknown[0]}.", pytrace=False)
+        names = ", ".join(f"{name}=" for name in known)
+        pytest.fail(f"@pytest.mark.{MARKER} takes {names} not {unknown[0]}.", pytrace=False)
     try:
-        budget = Budget(**marker.kwargs)
+        budget = Budget(**limits)
     except CompilescopeError as error:
         pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
     folder: Path | None = item.config.getoption("--compilescope-report")

@@ -202,6 +202,53 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
     assert cs.load(pytester.path / "reports" / f"{name}over.compilescope.json").compilations
 
 
+def test_marks_add_up_and_the_closest_wins_for_each_limit(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import torch
+
+        pytestmark = pytest.mark.compilescope(recompiles=0)
+
+        def broken(x):
+            torch._dynamo.graph_break()
+            return x + 1
+
+        def compile_twice():
+            torch._dynamo.reset()
+            compiled = torch.compile(broken, backend="eager", dynamic=False)
+            compiled(torch.ones(3))
+            compiled(torch.ones(4))
+
+        @pytest.mark.compilescope(graph_breaks=0)
+        class TestClass:
+            @pytest.mark.compilescope(compilations=0)
+            def test_all(self):
+                compile_twice()
+
+            @pytest.mark.compilescope(recompiles=2)
+            @pytest.mark.compilescope(graph_breaks=1)
+            def test_closest(self):
+                compile_twice()
+
+            @pytest.mark.compilescope(recompiles=None, graph_breaks=None)
+            def test_without_limits(self):
+                compile_twice()
+
+            @pytest.mark.compilescope(recompile=0)
+            def test_misspelt(self):
+                pass
+        """
+    )
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*3 compile budgets exceeded", "*takes *recompiles=, * not recompile."]
+    )
+    for figure in ("compilations", "recompiles", "graph_breaks"):
+        result.stdout.fnmatch_lines([f"*{figure}: *, budget 0 *"])
+
+
 def test_reports_of_tests_with_similar_names_have_files_of_their_own() -> None:
     assert file_name("tests/test_a.py::test_two[a-b]") == "tests-test_a.py-test_two-a-b-"
     long = "tests/test_a.py::test_two[" + 300 * "\u00e4"
