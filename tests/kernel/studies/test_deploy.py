@@ -216,9 +216,7 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def few(variant: cs.Variant, subject: ways.Subject) -> list[DeployWay]:
-        return [
-            way for way in ways.ways(variant, subject) if way.name in (ways.AS_IT_IS, ways.AOTI)
-        ]
+        return [way for way in ways.ways(variant, subject) if way.name in (ways.WHOLE, ways.AOTI)]
 
     monkeypatch.setattr(deploy, "ways", few)
     # Precompiled headers would be built for this once; they take longer than all else.
@@ -255,10 +253,10 @@ def test_blocks_alone_are_measured_beside_other_ways(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(deploy, "_measure", lambda _, way, *rest: taken.append(way.name))
     model = Blocks()
     variant = VariantReport(name="python", requested=cs.Variant())
-    variant.ways = [DeployWay(name=ways.AS_IT_IS), DeployWay(name=ways.BLOCKS, title="earlier")]
+    variant.ways = [DeployWay(name=ways.WHOLE), DeployWay(name=ways.BLOCKS, title="earlier")]
     study("blocks", model, (torch.randn(2, 8),), variant)
-    assert taken == [ways.BLOCKS, ways.NESTED]
-    assert [way.name for way in variant.ways] == [ways.AS_IT_IS, ways.BLOCKS, ways.NESTED]
+    assert taken == [ways.WHOLE, ways.BLOCKS, ways.NESTED]
+    assert [way.name for way in variant.ways] == [ways.WHOLE, ways.BLOCKS, ways.NESTED]
     assert "earlier" not in [way.title for way in variant.ways]
 
 

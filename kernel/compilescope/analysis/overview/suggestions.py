@@ -12,7 +12,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
-from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.problem import STUDY_FAILED, SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
@@ -326,7 +326,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     if best is None:
         return
     blocks, compilation = best
-    left_s = cold_s * (1 - blocks.share * (1 - 1 / blocks.number))
+    # Equal blocks share their kernels: those are built once in any case.
+    built_s = _built_s(now)
+    left_s = built_s + (cold_s - built_s) * (1 - blocks.share * (1 - 1 / blocks.number))
     if trial is None and left_s > _WORTH * cold_s:
         return
     kind, path = blocks.type or "block", written_path(blocks.path, compilation, report.subject)
@@ -339,8 +341,9 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
         place="in place of torch.compile, before the first call",
         of=now.name,
     )
+    left = left_s / cold_s
     if trial is not None:
-        left_s = _tried(suggestion, trial, cold_s)
+        left = _tried(suggestion, trial, now)
     else:
         suggestion.gain = (
             f"first call {duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
@@ -350,7 +353,13 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
         # The study compiles the blocks of a list that holds nothing else.
         tries = report.subject.kind == "module" and not blocks.mixed
         suggestion.study = "blocks" if tries else ""
-    yield Ranked(0.25 * max(1 - left_s / cold_s, 0.0), suggestion, trial is not None)
+    yield Ranked(0.25 * max(1 - left, 0.0), suggestion, trial is not None)
+
+
+def _built_s(now: VariantReport) -> float:
+    """How long the first call waited for kernels to be built."""
+    kinds = now.compile_time.kinds if now.compile_time is not None else []
+    return sum(kind.self_us for kind in kinds if kind.kind in ("triton", "cpp_build")) / 1e6
 
 
 def _entering(now: VariantReport, times: int) -> str:
@@ -395,23 +404,31 @@ def _trial(now: VariantReport) -> _Trial | None:
     return _Trial(None, whys[0]) if whys else None
 
 
-def _tried(suggestion: Suggestion, trial: _Trial, cold_s: float) -> float:
-    """Adds the trial's result to the suggestion; returns the length of the first call with it."""
+def _tried(suggestion: Suggestion, trial: _Trial, now: VariantReport) -> float:
+    """Adds the trial's result to the suggestion; returns the share of the first call that is left.
+
+    Both first calls are those of new processes with nothing cached.
+    """
     quickest = trial.quickest
     suggestion.view = "sweep"
     if quickest is None or quickest.cold_s is None:
         suggestion.gain, suggestion.study = f"failed: {trial.why}", "blocks"
         suggestion.code = suggestion.place = ""
-        return cold_s
+        return 1.0
     over = quickest.speedup
     decided = over is not None and over.standing in ("faster", "slower")
     then = f", then {over.text} than eager" if over is not None and decided else ""
-    shorter = f"first call {duration(cold_s * 1e6)} \u2192 {duration(quickest.cold_s * 1e6)}{then}"
     suggestion.basis = "measured"
     if quickest.name == NESTED:
         suggestion.code = quickest.code
+    whole_s = next((way.cold_s for way in now.ways if way.name == WHOLE), None)
+    after = duration(quickest.cold_s * 1e6)
+    if whole_s is None:  # a file of an earlier version
+        suggestion.gain = f"first call in a new process {after}{then}"
+        return 1.0
+    shorter = f"first call in a new process {duration(whole_s * 1e6)} \u2192 {after}{then}"
     suggestion.gain = shorter
-    if quickest.cold_s > (1 - CHANCE) * cold_s:
+    if quickest.cold_s > (1 - CHANCE) * whole_s:
         suggestion.gain = f"no gain: {shorter}"
         suggestion.code = suggestion.place = ""
-    return quickest.cold_s
+    return quickest.cold_s / whole_s

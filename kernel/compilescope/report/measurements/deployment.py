@@ -7,6 +7,8 @@ from typing import Literal
 from ..problem import Problem, Struct
 from .timings import Speedup
 
+WHOLE = "torch.compile"
+"""The way that compiles the whole call with the settings of the variant."""
 BLOCKS, NESTED = "blocks compiled", "nested region"
 """The ways that compile a model's repeated block once."""
 Objective = Literal["latency", "cold", "balanced"]

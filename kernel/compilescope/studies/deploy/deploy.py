@@ -10,7 +10,7 @@ import torch
 
 from ...analysis.graphs.repeated_blocks import is_torchs_own
 from ...processes.folders import temporary
-from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
@@ -38,12 +38,15 @@ def study_deploy(study: StudyContext) -> None:
 def study_blocks(study: StudyContext) -> None:
     """Fills in the ways that compile a repeated block once, beside those that are there.
 
+    The whole call is compiled in a new process, too: the first call in this process has less to do.
+
     Raises
     ------
     CompilescopeError
         The subject cannot be sent to another process.
     """
-    _study_ways(study, (BLOCKS, NESTED))
+    has_whole = any(way.name == WHOLE and way.cold_s is not None for way in study.report.ways)
+    _study_ways(study, (BLOCKS, NESTED) if has_whole else (WHOLE, BLOCKS, NESTED))
 
 
 def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:

@@ -9,11 +9,10 @@ import msgspec
 
 from ...analysis.graphs.repeated_blocks import compile_each
 from ...analysis.settings.variant_code import code_of
-from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.variant import Variant
 
 EAGER = "eager"
-AS_IT_IS = "torch.compile"
 """The variant's own settings."""
 OTHER_WRAPPERS = {False: "Python wrapper", True: "C++ wrapper"}
 REPEATED = "compile_repeated_blocks"
@@ -74,7 +73,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             code=f"compiled = {subject.name}",
             shipped_why="There is nothing to ship.",
         ),
-        _compiled(AS_IT_IS, "the settings of this variant", variant, subject),
+        _compiled(WHOLE, "the settings of this variant", variant, subject),
         _compiled(
             OTHER_WRAPPERS[not variant.cpp_wrapper],
             "the same with the other wrapper",
