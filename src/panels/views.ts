@@ -219,7 +219,7 @@ const RECORDS = [
     id: 'recompiles',
     group: 'causes',
     label: trans => trans.__('Recompiles & breaks'),
-    shortLabel: trans => trans.__('Recompiles'),
+    shortLabel: trans => trans.__('Rec. & breaks'),
     caption: trans =>
       trans.__(
         'Recompiles and graph breaks, with their causes and fixes; dynamic sizes'

@@ -3092,6 +3092,7 @@ export interface WatchState {
   failures: number;
   fallbacks: number;
   breaks: number;
+  break_occurrences: number;
   seconds: number;
   latest: WatchedCompilation[];
   counts: string[];

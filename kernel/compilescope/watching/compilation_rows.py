@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.guards.frames import frame_of
-from ..analysis.problems.breaks import frame_name
+from ..analysis.problems.breaks import break_key, frame_name, parse_break
 from ..analysis.problems.compile_failures import first_sentence
 from ..analysis.problems.failed_records import METRICS, outcome_of
 from ..capture.logged_values import finite
@@ -26,11 +26,21 @@ class CompilationRows:
     def __init__(self) -> None:
         self.compilations = 0
         self.recompiles = 0
-        self.breaks = 0
+        self._breaks: Counter[tuple[str, str, int]] = Counter()
         self.seconds = 0.0
         self.outcomes: Counter[str] = Counter()
         self._seen: dict[str, WatchedCompilation] = {}
         self._frames: dict[str, SourceLine] = {}
+
+    @property
+    def breaks(self) -> int:
+        """The distinct graph breaks."""
+        return len(+self._breaks)
+
+    @property
+    def break_occurrences(self) -> int:
+        """How often they occurred in all."""
+        return self._breaks.total()
 
     @property
     def latest(self) -> list[WatchedCompilation]:
@@ -47,31 +57,30 @@ class CompilationRows:
         """Takes a compilation's records into account, if it has new ones."""
         if group.note is not None and group.note[0] == len(group.records):
             return
-        now = self._read(group)
+        broken = _breaks(group.records)
+        now = self._read(group, len(broken))
         if group.note is None:
             self.compilations += 1
             before = WatchedCompilation(id=group.id)
         else:
             before = group.note[1]
             self.outcomes[before.outcome] -= 1
-        group.note = len(group.records), now
+            self._breaks.subtract(group.note[2])
+        group.note = len(group.records), now, broken
         self.recompiles += bool(now.recompile) - bool(before.recompile)
-        self.breaks += now.breaks - before.breaks
+        self._breaks.update(broken)
         self.outcomes[now.outcome] += 1
         self.seconds += (now.duration_s or 0.0) - (before.duration_s or 0.0)
         self._seen[group.id] = now
         while len(self._seen) > _LATEST:
             del self._seen[next(iter(self._seen))]
 
-    def _read(self, group: Group) -> WatchedCompilation:
+    def _read(self, group: Group, breaks: int) -> WatchedCompilation:
         records = group.records
         metrics, backward = (_details(records, name) for name in METRICS)
         reason = metrics.get("fail_reason") or backward.get("fail_reason") or ""
         outcome = outcome_of(records)
         reasons = [record.payload or "" for record in records if record.name == "recompile_reasons"]
-        broken = {
-            record.payload for record in records if record.name == "dynamo_graph_break_reason"
-        }
         frame = frame_of(records)
         place = group.id.partition("/")[0]
         if frame is not None and frame.file:
@@ -89,7 +98,7 @@ class CompilationRows:
             duration_s=_seconds(metrics, records, group) + _seconds(backward, (), group)
             if group.done
             else None,
-            breaks=len(broken),
+            breaks=breaks,
             recompile=_first(reasons[-1]) if reasons else "",
             failed=first_sentence(str(reason)),
             outcome=outcome,
@@ -98,6 +107,16 @@ class CompilationRows:
             cell_number=cell.number if cell else None,
             call=origin.call.where if origin and origin.call else None,
         )
+
+
+def _breaks(records: list[Record]) -> list[tuple[str, str, int]]:
+    """The keys of the graph breaks of a compilation; attempts repeat them."""
+    payloads = {
+        record.payload: None
+        for record in records
+        if record.name == "dynamo_graph_break_reason" and record.payload
+    }
+    return [break_key(parse_break(payload)) for payload in payloads]
 
 
 def _details(records: list[Record], event: str) -> dict[str, Any]:

@@ -159,6 +159,7 @@ class Watch:
             failures=rows.outcomes["failed"],
             fallbacks=rows.outcomes["eager"],
             breaks=rows.breaks,
+            break_occurrences=rows.break_occurrences,
             seconds=rows.seconds,
             reduced=ledger.reduced,
             left_out=ledger.left_out,

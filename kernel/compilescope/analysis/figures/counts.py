@@ -94,9 +94,13 @@ def control_flow(compilations: Iterable[Compilation]) -> str:
 
 def break_count(breaks: Sequence[DistinctBreak]) -> str:
     """How many graph breaks there are, in words; how often they occurred, if that is more."""
-    occurrences = sum(graph_break.count for graph_break in breaks)
-    often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
-    return count(len(breaks), "graph break") + often
+    return breaks_and_occurrences(len(breaks), sum(graph_break.count for graph_break in breaks))
+
+
+def breaks_and_occurrences(breaks: int, occurrences: int) -> str:
+    """How many distinct graph breaks there are, and how often they occurred, if that is more."""
+    often = f" ({count(occurrences, 'occurrence')})" if occurrences > breaks else ""
+    return count(breaks, "graph break") + often
 
 
 def kernel_count(compilation: Compilation) -> int:

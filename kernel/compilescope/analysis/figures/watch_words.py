@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...report.subjects.watching import WatchState
 from ...report.units import whole_number
+from .counts import breaks_and_occurrences
 from .outcome_words import outcome_counts
 from .wording import count
 
@@ -14,7 +15,7 @@ def watch_counts(state: WatchState) -> list[str]:
     phrases = [
         *outcome_counts(state.failures, state.fallbacks),
         count(state.recompiles, "recompile"),
-        count(state.breaks, "graph break"),
+        breaks_and_occurrences(state.breaks, state.break_occurrences),
         f"{state.seconds:.1f} s of compiling",
         f"{held} of {budget} MB held",
     ]

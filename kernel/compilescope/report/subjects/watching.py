@@ -54,6 +54,8 @@ class WatchState(Struct):
     fallbacks: int = 0
     """Compilations that failed and that torch ran in eager instead."""
     breaks: int = 0
+    """The distinct graph breaks."""
+    break_occurrences: int = 0
     seconds: float = 0.0
     """The compile time, backward included."""
     latest: list[WatchedCompilation] = []

@@ -149,6 +149,8 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         yield from _wrapped(sentence, width, "limits?       ")
     yield from _changes_to_make(overview, paint, width)
     yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
+    for count in overview.counts:
+        yield from _wrapped(count.why, width, "  ")
 
 
 def what_to_change(report: Report, *, width: int = 100) -> list[str]:
