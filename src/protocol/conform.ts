@@ -1670,6 +1670,7 @@ export function conformVariantSummary(value: unknown): void {
   o.stage_words = text(o.stage_words, 'stage_words', '');
   o.median_us = field(o.median_us, 'median_us', nullableNumber, none);
   o.interval_us = field(o.interval_us, 'interval_us', nullableListOfNumber, none);
+  o.latency = text(o.latency, 'latency', '');
   o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
   o.compile_s = field(o.compile_s, 'compile_s', nullableNumber, none);
   o.accurate = field(o.accurate, 'accurate', nullableFlag, none);

@@ -3033,6 +3033,7 @@ export interface VariantSummary {
   stage_words: string;
   median_us: number | null;
   interval_us: [number, number] | null;
+  latency: string;
   speedup: Speedup | null;
   compile_s: number | null;
   accurate: boolean | null;

@@ -114,6 +114,8 @@ class VariantSummary(Struct):
     """``built and run``, ``3 of 5 kernels compiled, not run``."""
     median_us: float | None = None
     interval_us: tuple[float, float] | None = None
+    latency: str = ""
+    """The median in words, or the interval if that is so wide that the median means little."""
     speedup: Speedup | None = None
     """Over eager."""
     compile_s: float | None = None

@@ -141,6 +141,7 @@ export function variantSummary(
     stage: 'sources',
     stage_words: 'sources only',
     median_us: null,
+    latency: '',
     interval_us: null,
     speedup: null,
     compile_s: null,

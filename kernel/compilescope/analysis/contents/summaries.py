@@ -19,6 +19,7 @@ from ..figures import event_counts
 from ..figures.counts import always_recompiles, first_recompiles, recompile_count
 from ..figures.intervals import known_interval
 from ..figures.outcome_words import outcome_words
+from ..figures.speedups import latency
 from ..figures.stages import stage_words, triton_kernels
 from ..problems.breaks import frame_name
 from ..target.check_words import checked
@@ -38,6 +39,7 @@ def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
         stage_words=stage_words(variant),
         median_us=timing.median_us if timing else None,
         interval_us=known_interval(timing),
+        latency=latency(timing) if timing else "",
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,

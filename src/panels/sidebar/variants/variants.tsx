@@ -160,19 +160,19 @@ function Row(props: {
   const { target } = variant;
   const isEager = variant.requested.backend === null;
   const recompiles = variant.compilations.length;
+  const interval = interval_us && formatInterval(interval_us);
+  const latency =
+    variant.latency.replaceAll(' ', '\u00a0') ||
+    (median_us !== null && formatMicroseconds(median_us));
   const time = (
-    <td title={interval_us ? formatInterval(interval_us) : undefined}>
+    <td title={interval ?? undefined}>
       {target && isEstimated ? (
         <Estimated target={target} trans={trans} />
-      ) : median_us === null ? (
-        <None />
       ) : (
-        formatMicroseconds(median_us)
+        latency || <None />
       )}
-      {interval_us && (
-        <span className="jp-Compilescope-interval">
-          {formatInterval(interval_us)}
-        </span>
+      {interval && !variant.latency.includes('–') && (
+        <span className="jp-Compilescope-interval">{interval}</span>
       )}
     </td>
   );

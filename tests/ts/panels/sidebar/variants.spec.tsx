@@ -125,6 +125,22 @@ describe('The variants in the sidebar', () => {
     expect(page.button('Compile and check')).toBeTruthy();
   });
 
+  it('shows the interval alone of a median that means little', () => {
+    const noisy = variantSummary(
+      'python',
+      {},
+      {
+        median_us: 13.2,
+        interval_us: [1.46, 61.3],
+        latency: '1.46–61.3 µs',
+        stage: 'built'
+      }
+    );
+    page.show({ report: report('f', { variants: [noisy] }) });
+    const [time] = page.host.querySelectorAll('tbody td');
+    expect(time.textContent).toBe('1.46–61.3\u00a0µs');
+  });
+
   it('leaves out columns in which nothing has a value', () => {
     const table = () => page.host.querySelector('.jp-Compilescope-variants')!;
     const without = () =>

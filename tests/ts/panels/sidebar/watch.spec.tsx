@@ -54,6 +54,7 @@ function watching(change: Partial<WatchState> = {}): WatchState {
     failures: 0,
     fallbacks: 0,
     breaks: 0,
+    break_occurrences: 0,
     seconds: 0.25,
     latest: [watched()],
     counts: [],
