@@ -47,7 +47,6 @@ _CODE = (
 )
 STYLES = {
     "root": "font-size:13px;line-height:1.4;max-width:100%;",
-    "least": "min-width:260px;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
     "note": "opacity:.72;font-size:11px;",
