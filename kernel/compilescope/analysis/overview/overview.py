@@ -48,7 +48,7 @@ def overview(report: Report) -> Overview:
     best = fastest(shown)
     for result in results:
         result.best = best is not None and result.variant == best.name
-    scale_us = max(map(_reach, results), default=0.0)
+    scale_us = _scale(results)
     targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
     answer = wrapper(report, now) if now is not None else None
@@ -90,11 +90,19 @@ def _longer_s(results: list[Result], answer: Answer | None) -> int:
     return 10 * max(1, math.ceil(_ROUNDS * round_s / 10))
 
 
-def _reach(result: Result) -> float:
-    """The value that the chart's axis must reach: a wide interval may be cut off, a bar not."""
-    if result.interval_us is None or result.noisy or result.few:
-        return result.latency_us or 0.0
-    return result.interval_us[1]
+_CUT = 4
+"""A wide interval is drawn up to this many times the longest bar, and cut off there."""
+
+
+def _scale(results: list[Result]) -> float:
+    """The value that the chart's axis reaches: that of every bar, and of its interval."""
+    longest = max((result.latency_us or 0.0 for result in results), default=0.0)
+    ends = [
+        min(result.interval_us[1], _CUT * longest) if result.noisy else result.interval_us[1]
+        for result in results
+        if result.interval_us is not None and not result.few
+    ]
+    return max([longest, *ends])
 
 
 def _axis(results: list[Result], scale_us: float) -> str:
