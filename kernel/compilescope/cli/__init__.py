@@ -12,6 +12,7 @@ import argparse
 import functools
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ def run_process() -> int:
     """`main`, in a separate process that ends with it."""
     try:
         _open_closed_streams()
+        _replace_what_cannot_be_written()
         if sys.argv[1:2] == ["trace"]:
             _import_msgspec()
         return _run(sys.argv[1:], is_process=True)
@@ -144,6 +146,13 @@ def _open_closed_streams() -> None:
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the whole process
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for the whole process
+
+
+def _replace_what_cannot_be_written() -> None:
+    """Write a question mark for each character that a stream's encoding lacks, as ASCII lacks µ."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _import_msgspec() -> None:

@@ -276,6 +276,8 @@ def _lines(variant: VariantDifference) -> Iterator[str]:
 
 def _names(text: str) -> list[str]:
     names = [name for name in text.split(",") if name]
+    if not names:
+        raise argparse.ArgumentTypeError(f"it is empty; it takes {', '.join(_FAILURES)}")
     unknown = [name for name in names if name not in _FAILURES]
     if unknown:
         raise argparse.ArgumentTypeError(

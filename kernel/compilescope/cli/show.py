@@ -148,7 +148,8 @@ def _first(candidates: Iterator[Compilation], options: argparse.Namespace) -> Co
         if _has(compilation, options):
             return compilation
     if first is None:
-        raise CompilescopeError(f"{options.file} holds no compilation.")
+        holder = f"{options.variant} in {options.file}" if options.variant else options.file
+        raise CompilescopeError(f"{holder} has no compilation.")
     return first
 
 
@@ -177,6 +178,11 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
     if options.kernel:
         for kernel in compilation.kernels:
             if kernel.name == options.kernel:
+                if not kernel.source:
+                    raise CompilescopeError(
+                        f"{kernel.name} calls a library and has no source.",
+                        remedy="--code python and --code cpp print the wrappers with the call.",
+                    )
                 return kernel.source
         names = [kernel.name for kernel in compilation.kernels]
         raise _missing(compilation, f"kernel {options.kernel!r}", names)

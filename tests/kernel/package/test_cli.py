@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -21,6 +22,7 @@ TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
 LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
 REPORTS = TRACES.parent / "reports"
+MLP = REPORTS / "mlp.compilescope.json"
 CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
 
 
@@ -55,6 +57,8 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
+        (["show", str(MLP), "--variant", "eager", "--guards"], "eager in "),
+        (["show", str(MLP), "--kernel", "extern_kernels.addmm"], "has no source"),
         (["reproduce", str(PYTHON)], "Give --kernel NAME or --graph STAGE"),
         (["viewer", "-o", "x.json"], "A page cannot be saved as 'x.json'. Use .html."),
     ],
@@ -166,6 +170,16 @@ def test_what_goes_to_a_closed_stream_is_discarded(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (status, "", ""), command
 
 
+def test_characters_that_a_stream_lacks_are_replaced() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "compilescope", "diff", str(MLP), str(MLP), "--fail-on", "slower"],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.isascii()
+
+
 def test_a_process_that_summarizes_a_trace_imports_no_more_than_it_needs() -> None:
     script = f"""if True:
         import sys
@@ -226,6 +240,13 @@ def test_the_parts_of_a_trace_are_listed_as_json(capsys: pytest.CaptureFixture[s
     assert parts["kernels"]
     assert main(["show", str(PYTHON), "--compilation", parts["compilation"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == parts | {"variant": ""}
+
+
+def test_nothing_to_fail_on_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["diff", str(MLP), str(MLP), "--fail-on", ""])
+    assert ended.value.code == 2
+    assert "it is empty; it takes slower" in capsys.readouterr().err
 
 
 def test_a_regression_is_not_looked_for_where_nothing_is_compared(
@@ -292,7 +313,7 @@ def test_a_redacted_trace_prints_no_message_of_the_users(
 
 def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[str]) -> None:
     compilation = cs.read_trace(PYTHON).compilations[0]
-    kernel = compilation.kernels[0]
+    kernel = next(kernel for kernel in compilation.kernels if kernel.source)
     for option, text in (
         (["--code", "python"], compilation.code.python),
         (["--kernel", kernel.name], kernel.source),
