@@ -260,9 +260,11 @@ class _Adviser:
         static = "integer attributes of the nn.Module" in reason
         constant = failure.kind == "global"
         once = static or constant
-        if failure.new and whole != _is_whole(failure.new):
+        # Without the source, the module is probably the one that is called, under a name unknown.
+        is_named = not static or self.names.is_in_source or failure.source.startswith("G[")
+        if is_named and failure.new and whole != _is_whole(failure.new):
             yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once)
-        else:
+        elif is_named:
             yield from self._rebound(failure, "tensor", _NOT_GUARDED, _PLAIN, once=once)
         if static:
             yield from self._dynamic(

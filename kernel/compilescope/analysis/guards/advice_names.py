@@ -42,6 +42,9 @@ class Names:
     """Parameter → what is passed for it."""
     owner: str = _SELF
     """The first parameter of a method, usually ``self``."""
+    is_in_source: bool = True
+    """Whether the definition or the call is available; otherwise ``owner`` is only the usual name.
+    """
 
     def expression(self, source: str) -> Passed | None:
         """A guarded source in the caller's notation.
@@ -109,7 +112,7 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
     owner = definition.owner if definition is not None else ""
     name = "" if owner or function in _NAMELESS else function
     if call is None:
-        return Names(name, name, owner=owner or _SELF)
+        return Names(name, name, owner=owner or _SELF, is_in_source=definition is not None)
     return Names(name, ast.unparse(call.func), call, _bound(call, definition), owner or _SELF)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...capture.logged_values import compile_time_s, decoded, finite, logged_count
 from ...capture.records import Record
-from ...report import Advice, Compilation, Recompile
+from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
@@ -25,6 +25,23 @@ class Memory:
         self.earlier: dict[str, list[str]] = {}
         self.failed: dict[tuple[str, str], str] = {}
         """A compilation and its guard → the compilation for which it first failed."""
+        self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
+        """Each frame's compiled function, and the function whose arguments its guards name."""
+
+    def function_of(self, compilation: Compilation, records: Sequence[Record]) -> SourceLine | None:
+        """The function whose arguments a compilation's guards name.
+
+        torch does not log the frame of a compilation that the recompile limit ends: it is that of
+        the earlier ones, also in ``compilation.frame``.
+        """
+        frame = compilation.id.rpartition("/")[0]
+        traced = traced_frame(records)
+        if traced is not None:
+            self.traced[frame] = (compilation.frame or traced, traced)
+        elif frame in self.traced:
+            compiled, traced = self.traced[frame]
+            compilation.frame = compilation.frame or compiled
+        return traced or compilation.frame
 
     def forget(self, compile_id: str) -> None:
         """Drops a compilation's values but remembers that it happened."""
@@ -59,8 +76,11 @@ def follow(
         if compilation.id not in ids:  # otherwise it is read again for its backward
             ids.append(compilation.id)
         before = ids[: ids.index(compilation.id)]
+        traced = memory.function_of(compilation, group)
         if compilation.recompile is not None:
-            _complete(compilation, compilation.recompile, memory, values, group, metrics, before)
+            _complete(
+                compilation, compilation.recompile, memory, values, group, metrics, before, traced
+            )
         values_by_id[compilation.id] = values
     agree_by_frame(compilations)
 
@@ -84,6 +104,7 @@ def _complete(
     records: Sequence[Record],
     metrics: Mapping[str, Any],
     before: Sequence[str],
+    traced: SourceLine | None,
 ) -> None:
     values_by_id = memory.values
     failures = [
@@ -111,7 +132,6 @@ def _complete(
         if memory.failed.setdefault((failure.compilation, failure.guard), compilation.id)
         != compilation.id
     ]
-    traced = traced_frame(records) or compilation.frame
     recompile.advice = advise(
         failures,
         frame=traced,

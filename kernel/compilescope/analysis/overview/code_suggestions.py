@@ -43,12 +43,12 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             change = _change(compilation, recompile, advice)
             frame = compilation.id.partition("/")[0]
             guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
-            if advice.kind != "stance":
-                group_by_guard.update(dict.fromkeys(guards, change))
-            elif recompile.given_up:
+            if recompile.given_up and guards and guards[0] in group_by_guard:
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
-                change = next(filter(None, map(group_by_guard.get, guards[:1])), change)
+                change = group_by_guard[guards[0]]
+            elif advice.kind != "stance":
+                group_by_guard.update(dict.fromkeys(guards, change))
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
         compilation, recompile, advice = ended[0]

@@ -126,6 +126,11 @@ COUNTER = Program(
     "for _ in range(4):\n    net_compiled(torch.ones(3))",
     'net_compiled = torch.compile(net, backend="eager")',
 )
+COUNTER_TO_LIMIT = COUNTER._replace(
+    define=COUNTER.define.replace("self", "s"),
+    calls="for _ in range(12):\n    net_compiled(torch.ones(3))",
+)
+"""The receiver has another name than usual."""
 GLOBAL = Program(
     "scale = 2\ndef f(x):\n    return x * scale",
     "for step in (2, 3, 4):\n    scale = scale + 1\n    compiled(torch.ones(3))",

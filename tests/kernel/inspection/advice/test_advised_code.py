@@ -7,7 +7,15 @@ from compilescope.analysis.guards.advice import advise
 from compilescope.analysis.guards.frames import Caller
 from compilescope.report import Failure, SourceLine
 
-from .recompiling_programs import LENGTH, SIZES, Program, advice_of, run, suggestions_of
+from .recompiling_programs import (
+    COUNTER_TO_LIMIT,
+    LENGTH,
+    SIZES,
+    Program,
+    advice_of,
+    run,
+    suggestions_of,
+)
 
 pytestmark = pytest.mark.usefixtures("settings_kept")
 
@@ -79,6 +87,25 @@ def test_calls_that_recompile_run_in_eager_only_after_the_compiled_ones() -> Non
     (suggestion,) = suggestions_of(ran)
     assert suggestion.place.startswith("after the calls that should be compiled")
     assert (suggestion.gain, suggestion.basis) == ("", "unknown")
+
+
+def test_at_the_limit_too_a_module_is_named_as_at_its_call() -> None:
+    ran = run(COUNTER_TO_LIMIT.define, COUNTER_TO_LIMIT.compile, COUNTER_TO_LIMIT.calls)
+    assert ran.recompiles == 8
+    codes = {advice.code for advice in advice_of(ran) if advice.kind == "tensor"}
+    assert codes == {"net_compiled.calls = torch.tensor(net_compiled.calls)"}
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.what.startswith("Avoid 8 recompiles (s.calls: 0 → 1")
+    assert suggestion.code in codes
+
+
+def test_a_module_without_a_known_name_is_not_named() -> None:
+    failure = Failure(guard="L['s'].n == 0", source="L['s'].n", kind="value", old="0", new="1")
+    reason = "s.n == 0 (HINT: torch.compile considers integer attributes of the nn.Module …)"
+    frame = SourceLine(file="<missing>", line=1, function="forward")
+    for caller in (None, CALLER):
+        advised = advise([(reason, failure)], frame=frame, caller=caller, settings={})
+        assert [advice.kind for advice in advised] == ["module_int"]
 
 
 @pytest.mark.parametrize(
