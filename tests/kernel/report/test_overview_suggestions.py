@@ -194,7 +194,7 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
         ),
     ]
     suggestion = suggestion_of(report, "Avoid")
-    assert suggestion.what == "Avoid 2 recompiles (x.size(0): 8 → 9)"
+    assert suggestion.what == "Avoid 2 recompiles (x.size(0): 8 → 9; y.size(0): 8 → 9)"
     assert suggestion.code == "compiled = torch.compile(step, dynamic=True)"
     assert suggestion.place == "in place of the torch.compile of step"
     assert suggestion.gain == "saves 4.00 s of compile time"
@@ -318,7 +318,7 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
         again("1/3", "2", "", [stance, limit]),
     ]
     first = overview(report).suggestions[0]
-    assert first.what == "Avoid 3 recompiles (self.steps: 0 → 1)"
+    assert first.what == "Avoid 3 recompiles (self.steps: 0 → 1, …)"
     assert first.why == (
         "forward was compiled 8 times, torch's limit; new cases run in eager. "
         "A tensor's value is not guarded."

@@ -14,6 +14,7 @@ from ...report import (
     Advice,
     Compilation,
     Recompile,
+    RecompileCause,
     Report,
     SourceLine,
     Suggestion,
@@ -35,6 +36,7 @@ _SIZES = ("mark_dynamic", "dynamic")
 def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
     """Suggestions against recompiles: one for all recompiles that the same change removes."""
     by_change: dict[_Change, list[tuple[Compilation, Recompile, Advice]]] = {}
+    causes_by_id = _causes(variant.compilations)
     group_by_guard: dict[tuple[str, str], _Change] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
@@ -60,12 +62,11 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
         )
         ids = [compilation.id for compilation, _, _ in ended]
         which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
-        cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
         given_up = _given_up(ended)
         yield Ranked(
             _GIVEN_UP if given_up else _promise(took_s),
             Suggestion(
-                what=f"Avoid {which}{cause}",
+                what=f"Avoid {which}{_in_title([causes_by_id[id_] for id_ in ids])}",
                 why=f"{given_up}{advice.what}",
                 gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
                 basis="measured" if took_s else "unknown",
@@ -142,15 +143,49 @@ def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
     return {"requested": dynamic_variant, "trial": "dynamic=True"}
 
 
-def _cause(recompile: Recompile) -> str:
-    """What changed, as `` (x.size(0): 8 → 9)``; empty where that has no values, or no name."""
-    cause = next(iter(recompile.causes), None)
-    if cause is None or not cause.was or not cause.now:
+def _causes(compilations: Sequence[Compilation]) -> dict[str, list[RecompileCause]]:
+    """The causes of each recompile, by compile id.
+
+    Guards that failed for an earlier recompile too are left out: it led to a newer compilation,
+    whose guards count.
+    """
+    causes_by_id: dict[str, list[RecompileCause]] = {}
+    failed: set[tuple[str, str]] = set()
+    for compilation in compilations:
+        if compilation.recompile is None:
+            continue
+        causes, fresh = compilation.recompile.causes, []
+        for cause in causes:
+            guards = {(guarded, cause.guard) for guarded in cause.compilations}
+            if not guards or guards - failed:
+                fresh.append(cause)
+            failed |= guards
+        causes_by_id[compilation.id] = fresh or causes
+    return causes_by_id
+
+
+def _in_title(recompiles: Sequence[Sequence[RecompileCause]]) -> str:
+    """What changed, as `` (x.size(0): 8 → 9; n: 1 → 2, …)``: the ellipsis is for other values.
+
+    Empty if it is more than two things, or if one of them has no values, or no name.
+    """
+    by_subject: dict[str, dict[str, RecompileCause]] = {}
+    for causes in recompiles:
+        for subject, cause in {cause.subject: cause for cause in reversed(causes)}.items():
+            by_subject.setdefault(subject, {}).setdefault(cause.text, cause)
+    if not all(recompiles) or len(by_subject) > _NAMED_CAUSES:
         return ""
-    is_named = _UNNAMED not in cause.subject and STACK_VALUE not in cause.subject
-    return f" ({cause.text})" if is_named else ""
+    words = []
+    for subject, causes_by_text in by_subject.items():
+        known = [text for text, cause in causes_by_text.items() if cause.was and cause.now]
+        if not known or _UNNAMED in subject or STACK_VALUE in subject:
+            return ""
+        words.append(known[0] + (", …" if len(causes_by_text) > 1 else ""))
+    return f" ({'; '.join(words)})"
 
 
+_NAMED_CAUSES = 2
+"""A suggestion's title names at most so many causes."""
 _UNNAMED = "___stack"
 """Dynamo's name for a part of a value that was on Python's stack at a graph break."""
 

@@ -167,6 +167,20 @@ TEXT = Program(
     "def f(x, mode):\n    return x.sin() if mode == 'sin' else x.cos()",
     "for mode in ('sin', 'cos'):\n    compiled(torch.ones(4), mode)",
 )
+KEYS = Program(
+    "def f(q):\n    return sum(q.values())\no = torch.ones(2)",
+    "for q in ({'a': o}, {'a': o, 'b': o}, {'a': o, 'c': o}, {'a': o, 'c': 1}):\n    compiled(q)",
+)
+NUMBER_THEN_TEXT = Program(
+    "def f(x, n, mode):\n    return x.sin() * n if mode == 'sin' else x.cos() * n",
+    "for n, mode in ((2, 'sin'), (3, 'sin'), (3, 'cos')):\n    compiled(torch.ones(4), n, mode)",
+)
+TWO_BACKENDS = Program(
+    "def f(x, k):\n    return x + 1 if k else x - 1\no = torch.ones(2)",
+    "compiled(o, True)\ncompiled(o, False)\nother(o, True)",
+    "compiled = torch.compile(f, backend='eager')\n"
+    "other = torch.compile(f, backend=lambda graph, inputs: graph)",
+)
 LIMIT = Program(
     "def f(x, text):\n    return x * len(text)",
     "for n in range(12):\n    compiled(torch.ones(4), 'a' * n)",

@@ -9,8 +9,12 @@ from compilescope.report import Failure, SourceLine
 
 from .recompiling_programs import (
     COUNTER_TO_LIMIT,
+    KEYS,
     LENGTH,
+    NUMBER_THEN_TEXT,
     SIZES,
+    TEXT,
+    TWO_BACKENDS,
     Program,
     advice_of,
     run,
@@ -95,8 +99,32 @@ def test_at_the_limit_too_a_module_is_named_as_at_its_call() -> None:
     codes = {advice.code for advice in advice_of(ran) if advice.kind == "tensor"}
     assert codes == {"net_compiled.calls = torch.tensor(net_compiled.calls)"}
     (suggestion,) = suggestions_of(ran)
-    assert suggestion.what.startswith("Avoid 8 recompiles (s.calls: 0 → 1")
+    assert suggestion.what == "Avoid 8 recompiles (s.calls: 0 → 1, …)"
     assert suggestion.code in codes
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        (TEXT, ["Avoid recompile 0/1 (mode: 'sin' → 'cos')"]),
+        # Each has another cause.
+        (KEYS, ["Avoid 3 recompiles"]),
+        (TWO_BACKENDS, ["Avoid 2 recompiles"]),
+        # The guard on the number failed for the second time.
+        (
+            NUMBER_THEN_TEXT,
+            [
+                "Avoid recompile 0/1 (n: 2 → 3)",
+                "Avoid recompile 0/2 (mode: 'sin' → 'cos')",
+            ],
+        ),
+    ],
+)
+def test_a_title_names_the_causes_of_all_its_recompiles_or_none(
+    program: Program, what: list[str]
+) -> None:
+    suggestions = suggestions_of(run(program.define, program.compile, program.calls))
+    assert [suggestion.what for suggestion in suggestions] == what
 
 
 def test_a_module_without_a_known_name_is_not_named() -> None:
