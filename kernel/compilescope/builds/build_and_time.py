@@ -33,6 +33,7 @@ from .comparison.rank_agreement import ALONE, RankAgreement
 from .comparison.repeatable_state import State
 from .compile_warnings import consumed_generator, remarks
 from .cuda_graph_counts import MORE_CALLS, count, may_record
+from .eager_call import partly_compiled
 from .kernel_first_runs import add_first_runs
 from .subject_error import CALL_ERRORS, SubjectError
 from .warm_rebuild import add_warm, rebuild
@@ -132,7 +133,7 @@ def build_variants(
             if built.askable is not None:
                 add_guard_costs(built.compilations, built.askable.guards)
                 keep(name, built.askable)
-            report = _report(built, variant, builds)
+            report = _report(built, variant, builds, snapshot)
             if built.problem is not None:
                 monitor.check()
                 yield report
@@ -211,7 +212,7 @@ def _called(
             built.outcome = with_changes(built.outcome, snapshot)
     finally:
         snapshot.restore()
-    report = _report(built, variant, builds)
+    report = _report(built, variant, builds, snapshot)
     report.compile_time = None
     report.absent["compile_time"] = COMPILED_BEFORE
     if together.all(built.problem is None):
@@ -282,7 +283,7 @@ def time_variants(
     dict[str, Timing]
         By name; also of ``"eager"``.
     """
-    calls = {name: builds.call(name) for name in dict.fromkeys([EAGER, *names])}
+    calls = builds.calls(names, snapshot)
     fraction = len(names) / (len(names) + 1) if fraction is None else fraction
     monitor.step("timing", fraction=fraction)
     state = State(builds, list(names), snapshot, monitor)
@@ -302,7 +303,9 @@ def time_variants(
     return timings
 
 
-def _report(built: Built, variant: Variant, builds: BuiltVariants) -> VariantReport:
+def _report(
+    built: Built, variant: Variant, builds: BuiltVariants, snapshot: Snapshot
+) -> VariantReport:
     report = VariantReport(
         name=built.name,
         requested=variant,
@@ -319,6 +322,7 @@ def _report(built: Built, variant: Variant, builds: BuiltVariants) -> VariantRep
     report.compile_time = split(built.compilations, built.first_call_s)
     report.problems += overwriting(built.compilations, built.retained)
     report.problems += remarks(built.compilations, builds.fn, built.off, built.suppressed)
+    report.problems += partly_compiled(snapshot)
     return report
 
 

@@ -12,6 +12,7 @@ from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..isolation.user_state import Snapshot
+from ..measure.stopwatch import Call
 from ..progress.progress import Monitor
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import ISOLATES
@@ -22,6 +23,7 @@ from ..torch_api.inductor import workers
 from ..torch_api.process import caches
 from ..torch_api.trace.compiled_callable import wrapper_code_of
 from .build import Built
+from .eager_call import eager_call
 from .recompiling_calls import RecompilingCalls
 
 MOST = 8
@@ -147,22 +149,22 @@ class BuiltVariants:
         """Whether a build is still the one of that name."""
         return self._builds.get(name) is build
 
-    def call(self, name: str) -> Callable[[], object]:
-        """A build's call, or eager's own."""
-        if name in self._builds:
-            return self._builds[name].call
-        fn, args, kwargs = self.fn, self.args, self.kwargs
-        return lambda: fn(*args, **kwargs)
+    def calls(self, names: Sequence[str], snapshot: Snapshot) -> dict[str, Call]:
+        """Eager's call and those of builds, by name."""
+        builds = {name: self._builds[name].call for name in names if name != EAGER}
+        return {EAGER: eager_call(self.fn, self.args, self.kwargs, snapshot), **builds}
 
-    def call_of(self, name: str) -> Callable[[], object]:
-        """A build's call, or eager's own, that installs its code first."""
-        call = self.call(name)
+    def installing_calls(self, names: Sequence[str], snapshot: Snapshot) -> dict[str, Call]:
+        """The calls, each of which installs its build's code first."""
 
-        def installed() -> object:
-            self.install(name)
-            return call()
+        def installing(name: str, call: Call) -> Call:
+            def installed() -> object:
+                self.install(name)
+                return call()
 
-        return installed
+            return installed
+
+        return {name: installing(name, call) for name, call in self.calls(names, snapshot).items()}
 
     def needs(self, code_set: CodeSet) -> bool:
         """Whether a kept build needs what was compiled for a set of code."""
@@ -216,7 +218,7 @@ class BuiltVariants:
         self.install(name)
         before = self._code.compiled
         with undisturbed(), caches.scratch(), quiet():
-            self.call(name)()
+            self._builds[name].call()
         return self._code.compiled == before
 
     def drop(self, name: str) -> None:

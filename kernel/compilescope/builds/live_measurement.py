@@ -17,7 +17,7 @@ from ..measure.sampler import Sampler
 from ..progress.progress import Cancelled, Monitor
 from ..report import Timing
 from ..torch_api.failures import failures
-from .built_variants import EAGER, BuiltVariants
+from .built_variants import BuiltVariants
 from .comparison.repeatable_state import State
 from .measurement_state import MeasurementProgress, MeasurementState, Series
 from .recompiling_calls import RecompilingCalls
@@ -137,7 +137,7 @@ class Measurement:
         self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, *, again: bool
     ) -> Sampler:
         state = State(self._built, names, snapshot, monitor)
-        calls = {name: self._built.call(name) for name in [EAGER, *names]}
+        calls = self._built.calls(names, snapshot)
         prepares = state.before_each is not None
         same, self._prepares = prepares == self._prepares, prepares
         self._before_each = state.before_each

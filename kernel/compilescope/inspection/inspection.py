@@ -14,7 +14,7 @@ from ..builds.aot_compiled import (
     requested_of,
 )
 from ..builds.build_and_time import build_variants
-from ..builds.built_variants import EAGER, BuiltVariants
+from ..builds.built_variants import BuiltVariants
 from ..builds.comparison.rank_agreement import ALONE, RankAgreement
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
@@ -272,7 +272,7 @@ class Inspection:
                 name for name, variant in requested.items() if self._builds.find(name, variant)
             ]
             report_updates.note_evicted(self.report, requested, ready)
-            calls = {name: self._builds.call_of(name) for name in (EAGER, *ready)}
+            calls = self._builds.installing_calls(ready, snapshot)
             monitor.step("timing")
             with quiet():
                 timings = time(calls, snapshot.restore)

@@ -37,7 +37,7 @@ class CodeCopies:
         self.renew()
         copies = [code.replace() for code in self._own]
         for code in copies:
-            _note_copy(code)
+            note_copy(code)
         return copies
 
     def install(self, code_set: CodeSet) -> None:
@@ -68,7 +68,8 @@ class CodeCopies:
             self.install(self._own)
 
 
-def _note_copy(code: types.CodeType) -> None:
+def note_copy(code: types.CodeType) -> None:
+    """Notes that code is not a function's own, even while the function has it."""
     key = id(code)
     # By identity: a copy equals the code that it copies.
     _copies[key] = weakref.ref(code, lambda _: _copies.pop(key, None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -13,6 +14,7 @@ import torch
 
 from ..torch_api.operators import sharding, tensors
 from .global_state import SavedModes, SavedRandomness
+from .inner_compiled import InnerCompiled
 from .object_walk import walk
 from .own_backward import Backward
 from .saved_gradients import SavedGradients, upstream_leaves
@@ -44,6 +46,8 @@ class Snapshot:
         The tensors reached, by path (``net.fc.weight``).
     backward
         Runs the backward of a call's result, which ends at these tensors.
+    inner
+        The functions and modules reached that ``torch.compile`` returned.
     objects
         The saved states of all other objects, by path.
     unsaved
@@ -69,6 +73,9 @@ class Snapshot:
         self.unsaved: list[str] = list(reached.unsaved)
         self.tensors: dict[str, torch.Tensor] = reached.tensors()
         self.backward = Backward(self.tensors)
+        self.inner = InnerCompiled(
+            obj for obj, _ in reached.objects if type(obj) is types.FunctionType
+        )
         self.objects: list[tuple[str, Saved]] = []
         self._tensors = TensorSaver()
         for obj, path in reached.objects:

@@ -36,6 +36,7 @@ from ..report import RatioAtRound, Timing
 from ..report.measurements.timings import Keeping
 from .garbage_collection import gc_disabled
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
+from .surrounded import entered
 
 BASELINE = "eager"
 
@@ -332,10 +333,10 @@ class Sampler:
     def _sample(self, name: str, batch: int) -> Reading:
         if self._before_each is not None:
             self._before_each(name)
-        call = self._series[name].call
-        for _ in range(self._untimed(batch)):
-            call()
-        return self._watch.time(call, batch)
+        with entered(self._series[name].call) as call:
+            for _ in range(self._untimed(batch)):
+                call()
+            return self._watch.time(call, batch)
 
     def _untimed(self, batch: int) -> int:
         """How many untimed calls come before a sample. A long call gets none, to save time."""

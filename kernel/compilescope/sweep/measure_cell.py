@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from ..analysis.phases.compile_time import split
 from ..builds.build import Built, build
 from ..builds.comparison.call_result import with_changes
 from ..builds.comparison.compare_with_eager import Reference
 from ..builds.comparison.repeatable_state import begin_of
+from ..builds.eager_call import eager_call, in_eager
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.state_changes import changes_of, summarize_changes
@@ -72,11 +72,11 @@ def measure(
     device.use(devices.identity(subject.device))
     step("running eager")
     with preserved(*call) as snapshot, quiet():
-        call.fn(*call.args, **call.kwargs)
+        in_eager(lambda: call.fn(*call.args, **call.kwargs), snapshot)
         changes = changes_of(snapshot)
         snapshot.restore()
         memory = Memory(subject.device)
-        calls: dict[str, Callable[[], object]] = {BASELINE: _bound(call.fn, call)}
+        calls: dict[str, Callable[[], object]] = {BASELINE: eager_call(*call, snapshot)}
         name = BASELINE
         if cell.variant.backend is not None:
             reference = Reference(*call, snapshot)
@@ -92,7 +92,8 @@ def measure(
             del reference
             built.outcome = None
             name = cell.name
-            calls[name] = _bound(built.call, call)
+            compiled = built.call
+            calls[name] = lambda: compiled(*call.args, **call.kwargs)
         step(WAITING)
         with device.alone():
             step("measuring")
@@ -108,10 +109,6 @@ def measure(
     cell.throughput_per_s = items * 1e6 / timing.median_us
     cell.state = "done"
     return True
-
-
-def _bound(fn: Callable[..., Any], call: Call) -> Callable[[], object]:
-    return lambda: fn(*call.args, **call.kwargs)
 
 
 def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from compilescope.analysis.figures.intervals import ratio
 from compilescope.measure.sampler import Sampler, _Series
 from compilescope.measure.stopwatch import HostStopwatch, Reading
+from compilescope.measure.surrounded import Surrounded
 
 
 class Machine(HostStopwatch):
@@ -54,6 +56,27 @@ def test_rounds_turn_and_are_kept(machine: Machine) -> None:
     assert list(rounds[1]) == ["C", "A", "B"]
     assert sampler.rounds == 4
     assert sampler.samples["B"] == [2e4] * 4
+
+
+def test_a_batch_enters_the_context_of_its_call_once(machine: Machine) -> None:
+    entries: list[str] = []
+
+    @contextmanager
+    def context() -> Iterator[None]:
+        entries.append("in")
+        machine.ns += 10**9  # is not timed
+        yield
+        entries.append("out")
+
+    call = Surrounded(machine.call(10), context)
+    sampler = Sampler({"A": call, "B": machine.call(10)}, stopwatch=machine)
+    for name in sampler.names:
+        sampler.warm_up(name, 100.0)
+    entries.clear()
+    assert sampler.round() == {"A": 10, "B": 10}
+    assert entries == ["in", "out"]
+    call()
+    assert entries == ["in", "out"] * 2
 
 
 def test_samples_are_as_long_as_asked_and_as_the_clock_needs(machine: Machine) -> None:

@@ -26,6 +26,7 @@ from ...torch_api.operators.double_precision import WIDER, with_double_precision
 from ...torch_api.operators.other_rounding import with_other_rounding
 from ...torch_api.operators.tensors import memory_of, plain
 from ..aot_compiled import is_aot_compiled
+from ..eager_call import in_eager
 from ..subject_error import CALL_ERRORS, subjects_own
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
@@ -81,16 +82,26 @@ class Reference:
         self.why = ""
         self.unrepeatable = ""
         """Why the latest `compare` compared nothing; empty if it did."""
-        before = _random_state()
+        self.outcome: Outcome
+        self.random: bool
         try:
+            if together is ALONE:
+                in_eager(self._make_first_call, snapshot)
+            else:  # all ranks call the subject equally often
+                with snapshot.inner.direct():
+                    self._make_first_call()
             with quiet():
-                with subjects_own():
-                    output = self._call()
-                outcome = outcome_of(output, self._backward, subjects_own=subjects_own)
-                self.random = not _same(_random_state(), before)
-                self.outcome = with_changes(outcome, snapshot)
+                self.outcome = with_changes(self.outcome, snapshot)
         finally:
             snapshot.restore()
+
+    def _make_first_call(self) -> None:
+        before = _random_state()
+        with quiet():
+            with subjects_own():
+                output = self._call()
+            self.outcome = outcome_of(output, self._backward, subjects_own=subjects_own)
+            self.random = not _same(_random_state(), before)
 
     def truth(self) -> Truth | None:
         """The values in float64, computed on first use. If None, `why` gives the reason."""
@@ -199,7 +210,8 @@ class Reference:
         if self._unlike is None:
             try:
                 with quiet():
-                    outcome = outcome_of(self._call(), self._backward)
+                    with self._snapshot.inner.direct():
+                        outcome = outcome_of(self._call(), self._backward)
                     outcome = with_changes(outcome, self._snapshot)
             except CALL_ERRORS as error:
                 self._unlike = SECOND_CALL_RAISED.format(in_short(error))
@@ -215,7 +227,7 @@ class Reference:
         if seed not in self._otherwise:
             values: Mapping[str, Any] = {}
             try:
-                with quiet(), with_other_rounding(seed):
+                with quiet(), self._snapshot.inner.direct(), with_other_rounding(seed):
                     outcome = outcome_of(self._call(), self._backward)
                     values = with_changes(outcome, self._snapshot).values()
             except CALL_ERRORS:  # the result stays out of tolerance
@@ -232,7 +244,7 @@ class Reference:
             return None
         snapshot, outcome = self._snapshot, None
         try:
-            with quiet(), with_double_precision() as mode:
+            with quiet(), snapshot.inner.direct(), with_double_precision() as mode:
                 outcome = outcome_of(self._call(), self._backward, mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except CALL_ERRORS as error:  # then there is no reference

@@ -22,6 +22,7 @@ from ...report.measurements.timings import Keeping
 from ...torch_api.dynamo.compile_variant import ISOLATES
 from ..aot_compiled import is_aot_compiled
 from ..built_variants import BuiltVariants
+from ..eager_call import in_eager
 from ..recompiling_calls import RecompilingCalls, recompiling_calls, with_guards_of
 from ..subject_error import CALL_ERRORS
 from .call_result import outcome_of
@@ -61,7 +62,7 @@ class State:
         self._builds = builds
         before = _cuda_allocations()
         with quiet():
-            builds.fn(*builds.args, **builds.kwargs)
+            in_eager(lambda: builds.fn(*builds.args, **builds.kwargs), snapshot)
         self.device = builds.device
         if builds.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"

@@ -16,6 +16,7 @@ from ...analysis.packages.cpp import in_range
 from ...builds.build import build
 from ...builds.comparison.call_result import outcome_of
 from ...builds.comparison.compare_with_eager import Reference
+from ...builds.eager_call import eager_call
 from ...isolation.code_swap import CodeCopies
 from ...isolation.muted_output import quiet
 from ...isolation.object_walk import walk
@@ -146,7 +147,7 @@ class _Making:
         if not reference.random:
             package.accurate = reference.agrees(outcome)
         calls: dict[str, Callable[[], Any]] = {
-            EAGER: lambda: fn(*args, **kwargs),
+            EAGER: eager_call(fn, args, kwargs, self._snapshot),
             STANDALONE: lambda: loaded.call(*args, **kwargs),
             LOADER: loaded.run,
         }

@@ -119,6 +119,7 @@ def _measure(
         header = {
             "phase": phase,
             "code": code,
+            "is_eager": way.name == EAGER,
             "ship": way.ship_code if phase == "cold" else "",
             "folder": str(folder),
             "device": device,

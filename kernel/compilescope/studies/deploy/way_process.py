@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,7 +74,8 @@ def _work(inside: ChildProcess) -> WayResult:
         try:
             # The code that is shown.
             exec(compile(PRELUDE + header["code"], "deploy.py", "exec"), names)
-            output = names["compiled"](*call.args, **call.kwargs)
+            with snapshot.inner.direct() if header["is_eager"] else nullcontext():
+                output = names["compiled"](*call.args, **call.kwargs)
             _wait(header["device"])
         except Exception as error:  # noqa: BLE001 - it is the way's problem
             module_code.note_compiled()
@@ -88,7 +91,8 @@ def _work(inside: ChildProcess) -> WayResult:
             result.accurate = _is_accurate(call, output, module_code, snapshot)
         if header["phase"] == "cached":
             inside.step("measuring")
-            _time(call, names["compiled"], module_code, header["device"], result)
+            compiled = None if header["is_eager"] else names["compiled"]
+            _time(call, compiled, module_code, header["device"], result)
     return result
 
 
@@ -143,14 +147,18 @@ def _is_accurate(
 
 def _time(
     call: Call,
-    compiled: Callable[..., Any],
+    compiled: Callable[..., Any] | None,
     module_code: ModuleCode,
     device: str,
     result: WayResult,
 ) -> None:
-    """The latency of a call, interleaved with eager; each from the same state."""
+    """The latency of a call, interleaved with eager; each from the same state.
+
+    Without ``compiled``, the call is eager's too.
+    """
     from ...analysis.figures.speedups import over_baseline
     from ...builds.comparison.repeatable_state import begin_of
+    from ...builds.eager_call import eager_call, in_eager
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved
     from ...measure.sampler import BASELINE
@@ -158,8 +166,11 @@ def _time(
 
     with preserved(*call) as snapshot:
         with module_code.original():
-            call.fn(*call.args, **call.kwargs)
+            in_eager(lambda: call.fn(*call.args, **call.kwargs), snapshot)
         begin = begin_of(*call, snapshot, changes_of(snapshot))
+        later = eager = eager_call(*call, snapshot)
+        if compiled is not None:
+            later = functools.partial(compiled, *call.args, **call.kwargs)
 
         def before_each(name: str) -> None:
             if begin is not None:
@@ -167,10 +178,7 @@ def _time(
             module_code.put(compiled=name != BASELINE)
 
         timings = time_calls(
-            {
-                BASELINE: lambda: call.fn(*call.args, **call.kwargs),
-                "call": lambda: compiled(*call.args, **call.kwargs),
-            },
+            {BASELINE: eager, "call": later},
             budget_s=SECONDS,
             longest_s=LONGEST_S,
             before_each=before_each if begin is not None or module_code.differs else None,
