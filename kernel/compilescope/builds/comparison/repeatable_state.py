@@ -122,7 +122,7 @@ class State:
         records: list[Record] = []
         try:
             with quiet(), recording(records):
-                outcome_of(builds.call(name)(), snapshot.backward)
+                outcome_of(builds.calls([name], snapshot)[name](), snapshot.backward)
         except CALL_ERRORS:  # the timing reports it
             return False
         finally:
