@@ -17,6 +17,7 @@ from ...report import Advice, Failure, SourceLine
 from .advice_names import Names, Passed, names_of
 from .compile_calls import with_dynamic
 from .frames import Caller
+from .other_changes import is_number, other_guards, some
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
@@ -35,6 +36,10 @@ _ONE_VALUE = (
     "grad_mode",
 )
 """Kinds of advice for the first failed guard alone: useless if something else changed too."""
+_DYNAMIC = ("dynamic", "module_int", "specialize_float")
+"""Kinds of advice that make other numbers dynamic too."""
+_WHATEVER_FAILS = ("optimizer_state", "duck_shape")
+"""Kinds of advice that hold for the other guards of the same cause too."""
 _ARITHMETIC = "Suitable for a number that is used only in arithmetic."
 _NOT_GUARDED = f"A tensor's value is not guarded. {_ARITHMETIC}"
 _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}"
@@ -53,6 +58,8 @@ def advise(
     settings: Mapping[str, Any],
     seen: Sequence[Failure] = (),
     became: Sequence[str] = (),
+    existed: Callable[[str], bool] = lambda _: True,
+    others: Callable[[Failure], Sequence[Failure]] = lambda _: (),
 ) -> list[Advice]:
     """Advice that removes the recompile, most specific first.
 
@@ -69,17 +76,35 @@ def advise(
     became
         Sources that became symbols in this compilation (``L['x'].size()[0]``): everything that
         changed, while torch names only the guard that failed first.
+    existed
+        Whether a part of an argument (``L['cache'].k[0]``) was there at the first compilation.
+    others
+        What else changed since the compilation of a failed guard.
     """
-    adviser = _Adviser(frame, caller, settings, became)
+    adviser = _Adviser(frame, caller, settings, became, existed)
     by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
+    unmended: dict[str, Advice] = {}
     for reason, failure in fresh or failures:
+        changes = others(failure)
         for advice in adviser.on(reason, failure):
-            by_code.setdefault(advice.code or advice.what, advice)
+            remaining = _remaining(advice, changes)
+            if remaining:
+                sentence = other_guards(failure, remaining)
+                unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
+            else:
+                by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
-        return [_stance()]
+        return [*unmended.values(), _stance()]
     return list(by_code.values())
+
+
+def _remaining(advice: Advice, changes: Sequence[Failure]) -> list[Failure]:
+    """The changes that cause the recompile even if the advice is followed."""
+    if advice.kind in _WHATEVER_FAILS:
+        return []
+    return [change for change in changes if not (advice.kind in _DYNAMIC and is_number(change))]
 
 
 def agree(advices: Sequence[Advice]) -> None:
@@ -135,8 +160,10 @@ class _Adviser:
         caller: Caller | None,
         settings: Mapping[str, Any],
         became: Sequence[str],
+        existed: Callable[[str], bool],
     ) -> None:
         self.frame = frame
+        self.existed = existed
         self.became = became
         self.caller = caller.where if caller else None
         self.settings = settings
@@ -194,6 +221,8 @@ class _Adviser:
                 f"Size {at} of {{0}} becomes one symbol that includes 0 and 1. Code that branches "
                 "on it no longer compiles.",
                 f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
+                " Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call "
+                "in which the tensor exists; at the first compilation it did not.",
             )
             return
         yield from self._mark_dynamic(failure)
@@ -223,6 +252,18 @@ class _Adviser:
                 f"torch._dynamo.mark_dynamic({{0}}, {at})",
             )
         ]
+        if len(marks) == len(sizes) and not all(mark.code for mark in marks):
+            what = some([mark.what for mark in marks])
+            yield Advice(
+                kind="mark_dynamic",
+                what=(
+                    f"Makes {what} dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
+                    "before each call, on those that exist. At the first compilation they did not "
+                    "all exist yet."
+                ),
+                where=self.caller,
+            )
+            return
         together = len(marks) == 1 or all("\n" not in mark.code for mark in marks)
         if len(marks) < len(sizes) or not together:
             return
@@ -348,8 +389,14 @@ class _Adviser:
         if code or self.written is None:
             yield Advice(kind=kind, what=what, code=code, where=self.frame)
 
-    def _before(self, failure: Failure, kind: str, what: str, code: str) -> Iterator[Advice]:
-        """A statement before the call, on the argument itself."""
+    def _before(
+        self, failure: Failure, kind: str, what: str, code: str, absent: str = ""
+    ) -> Iterator[Advice]:
+        """A statement before the call, on the argument itself.
+
+        No code for a part that was missing at the first call, where the statement would fail, but
+        ``what`` followed by ``absent``.
+        """
         argument = None if self.resumed else self.names.expression(failure.source)
         if argument is None:
             return
@@ -360,6 +407,9 @@ class _Adviser:
             lines.insert(0, f"{argument.name} = {argument.expression}")
             lines.append(self.names.called_with(argument.parameter, argument.name))
         sentence = what.format(target)
+        if argument.rest and not self.existed(failure.source):
+            yield Advice(kind=kind, what=sentence + absent, where=self.caller)
+            return
         yield Advice(kind=kind, what=sentence, code="\n".join(lines), where=self.caller)
 
     def _rebound(
@@ -370,7 +420,7 @@ class _Adviser:
         ``once``: where the object is created, not before each call.
         """
         argument = None if self.resumed else self.names.expression(failure.source)
-        if argument is None:
+        if argument is None or (argument.rest and not self.existed(failure.source)):
             return
         named = _assignable(argument)
         target = (argument.expression if named else argument.name) + argument.rest

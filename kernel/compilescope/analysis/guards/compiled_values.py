@@ -67,6 +67,18 @@ class Values:
             by_source.setdefault(plain(guard.source), []).append(guard)
         return by_source
 
+    @property
+    def guards(self) -> Sequence[Guard]:
+        """The compilation's guards."""
+        return self._all
+
+    def is_guarded(self, source: str) -> bool:
+        """Whether a value was there and used: a guard other than ``is None``, or a symbol."""
+        guards = self._by_source.get(plain(source), ())
+        return plain(source) in self._of_symbols or any(
+            guard.type != "NONE_MATCH" for guard in guards
+        )
+
     def guard_of(self, reason: str) -> Guard | None:
         """The guard that a reason names: the reason's text begins with its expression."""
         reason = reason.strip()
@@ -97,7 +109,7 @@ class Values:
         if symbol:
             return symbol.value
         guard = self.tensor_guard(source)
-        listed = _listed(guard.expression, what) if guard else []
+        listed = listed_in(guard.expression, what) if guard else []
         extent = listed[dimension] if dimension < len(listed) else ""
         return "" if extent == "None" else extent
 
@@ -139,7 +151,7 @@ def _described(guard: Guard) -> str:
     if guard.type == "TENSOR_MATCH":
         parts = _arguments(guard.expression)
         dtype = next((part for part in parts if part.startswith("torch.")), "")
-        sizes = ", ".join(_listed(guard.expression, "size"))
+        sizes = ", ".join(listed_in(guard.expression, "size"))
         return f"Tensor {dtype.removeprefix('torch.')}[{sizes}]"
     if match := _OBJECT.match(guard.expression):
         return f"{match.group(2)} at {int(match.group(1)):#x}"
@@ -150,8 +162,8 @@ def _described(guard: Guard) -> str:
     return ""
 
 
-def _listed(expression: str, what: str) -> list[str]:
-    """The items of ``size=[…]`` or ``stride=[…]``."""
+def listed_in(expression: str, what: str) -> list[str]:
+    """The items of ``size=[…]`` or ``stride=[…]`` in a tensor's guard; ``None`` if dynamic."""
     for part in _arguments(expression):
         if part.startswith(f"{what}=["):
             return split_list(part[len(what) + 2 : -1])

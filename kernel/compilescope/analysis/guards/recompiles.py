@@ -12,6 +12,7 @@ from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import caller_of, traced_frame
+from .other_changes import other_changes
 from .recompile_causes import add_causes
 from .recompile_reason import read_failure
 from .symbols import read_symbols
@@ -132,6 +133,7 @@ def _complete(
         if memory.failed.setdefault((failure.compilation, failure.guard), compilation.id)
         != compilation.id
     ]
+    first = values_by_id.get(before[0]) if before else None
     recompile.advice = advise(
         failures,
         frame=traced,
@@ -139,6 +141,10 @@ def _complete(
         settings=settings,
         seen=seen,
         became=list(became),
+        existed=first.is_guarded if first is not None else lambda _: True,
+        others=lambda failure: other_changes(
+            failure, values_by_id.get(failure.compilation), values
+        ),
     )
     for advice in recompile.advice:
         if advice.where == traced:

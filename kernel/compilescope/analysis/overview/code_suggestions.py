@@ -29,6 +29,8 @@ from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
+_SAVES_NOTHING = ("stance", "other_guards")
+"""Kinds of advice that do not save the time of the compilations."""
 _SIZES = ("mark_dynamic", "dynamic")
 """Kinds of advice on changing sizes: ``dynamic=True`` removes these recompiles too."""
 
@@ -49,7 +51,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
                 change = group_by_guard[guards[0]]
-            elif advice.kind != "stance":
+            elif advice.kind not in _SAVES_NOTHING:
                 group_by_guard.update(dict.fromkeys(guards, change))
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
@@ -57,7 +59,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
         # A call that runs in eager instead of being compiled is slower each time.
         took_s = (
             sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
-            if advice.kind != "stance"
+            if advice.kind not in _SAVES_NOTHING
             else 0.0
         )
         ids = [compilation.id for compilation, _, _ in ended]

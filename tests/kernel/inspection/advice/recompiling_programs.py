@@ -81,6 +81,23 @@ DECORATED = Program(
     "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
     "pass",
 )
+CACHE = Program(
+    "class Cache:\n    def __init__(self):\n        self.k = []\n"
+    "def f(x, cache):\n"
+    "    if cache.k:\n        cache.k[0] = torch.cat([cache.k[0], x])\n"
+    "    else:\n        cache.k.append(x + 1)\n"
+    "    return cache.k[0].sin()\n"
+    "cache = Cache()",
+    "for _ in range(4):\n    compiled(torch.ones(2, 3), cache)",
+)
+PROMPT = Program(
+    CACHE.define,
+    "for n in (7, 1):\n    x = torch.ones(n, 3)\n    compiled(x, cache)",
+)
+TRANSPOSED_CACHE = Program(
+    CACHE.define,
+    "cache.k = [torch.ones(3, 2).t()]\nfor _ in range(3):\n    compiled(torch.ones(2, 3), cache)",
+)
 SINGLE = Program(
     "def f(x):\n    return x + 1", "for x in (torch.ones(1, 3), torch.ones(5, 3)):\n    compiled(x)"
 )

@@ -6,6 +6,7 @@ import pytest
 from compilescope.report import Advice
 
 from .recompiling_programs import (
+    CACHE,
     COUNTER,
     DECORATED,
     DTYPE,
@@ -27,6 +28,7 @@ from .recompiling_programs import (
     OPTIMIZER,
     PAIR,
     PAIR_AND_NUMBER,
+    PROMPT,
     SINGLE,
     SIZE_AND_NUMBER,
     SIZES,
@@ -38,6 +40,7 @@ from .recompiling_programs import (
     TO_ONE_UNNAMED,
     TO_RANK,
     TRANSPOSED,
+    TRANSPOSED_CACHE,
     TYPE,
     TYPE_AND_VALUE,
     WRAPPED,
@@ -208,6 +211,37 @@ def test_an_optimizers_first_step_belongs_before_the_compiled_ones() -> None:
     after = run(OPTIMIZER.define, OPTIMIZER.compile, calls)
     assert after.compilations
     assert after.recompiles == 0
+
+
+def test_what_is_missing_at_the_first_call_is_marked_once_it_exists() -> None:
+    before = run(CACHE.define, CACHE.compile, CACHE.calls)
+    assert before.recompiles == 2
+    advice = next(advice for advice in advice_of(before) if advice.kind == "mark_dynamic")
+    assert advice.code == ""
+    assert advice.what == (
+        "Makes size 0 of cache.k[0] dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
+        "before each call, on those that exist. At the first compilation they did not all exist "
+        "yet."
+    )
+    call = "    compiled("
+    mark = "    for k in cache.k:\n        torch._dynamo.mark_dynamic(k, 0)\n"
+    after = run(CACHE.define, CACHE.compile, CACHE.calls.replace(call, mark + call))
+    assert after.recompiles == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "others"),
+    [
+        (PROMPT, "Other guards of 0/0 fail too: len(cache.k): 0 → 1."),
+        (TRANSPOSED_CACHE, "Other guards of 0/0 fail too: cache.k[0].stride("),
+    ],
+)
+def test_nothing_is_saved_where_other_guards_fail_too(program: Program, others: str) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    (suggestion, *_) = suggestions_of(ran)
+    assert suggestion.what.startswith("Avoid recompile 0/1 (")
+    assert suggestion.why.startswith(others)
+    assert (suggestion.code, suggestion.gain) == ("", "")
 
 
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:

@@ -1,0 +1,137 @@
+"""What two compilations of a frame guard differently besides the guard that torch reports.
+
+torch names only the first guard that fails: an empty cache that is filled at the next call, say,
+may come after a size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...report import Failure, Guard
+from .compiled_values import Values, listed_in
+from .recompile_causes import describe
+
+_LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
+_TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(?P<value>.*)$", re.S)
+_LENGTHS = ("LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH")
+_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
+_NUMBER = re.compile(r"-?\d")
+_LISTED = 3
+"""How many values a sentence lists."""
+_NONE, _OBJECT = "None", "an object"
+
+
+def is_number(change: Failure) -> bool:
+    """Whether a number changed, which ``dynamic=True`` may make a symbol."""
+    return change.kind == "value" and all(map(_NUMBER.match, (change.old, change.new)))
+
+
+def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list[Failure]:
+    """The guards of the earlier compilation that contradict those of the new one, as failures.
+
+    Only guards that state a value are compared: lengths, constants, types, static sizes and
+    strides.
+
+    Parameters
+    ----------
+    failure
+        The failed guard that torch reports, which is left out.
+    earlier, now
+        What the compilation of that guard, and the new one, guard.
+    """
+    if earlier is None:
+        return []
+    values = _facts(now)
+    facts = _facts_with_guards(earlier)
+    differing = {fact for fact in facts if fact in values and values[fact] != facts[fact][0]}
+    resized = {fact.source for fact in differing if fact.kind == "size"}
+    return [
+        Failure(
+            guard=guard.expression,
+            source=fact.source,
+            compilation=failure.compilation,
+            kind=fact.kind,
+            dimension=fact.dimension,
+            old=old,
+            new=values[fact],
+            where=guard.origin,
+        )
+        for fact, (old, guard) in facts.items()
+        if fact in differing
+        and not _is_reported(fact, failure)
+        # Another size has other strides; beside a dynamic size, a static stride is unaffected.
+        and not (fact.kind == "stride" and fact.source in resized)
+    ]
+
+
+def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
+    """Says that a change for the reported guard alone does not avoid the recompile."""
+    texts = list(dict.fromkeys(describe(change).text for change in changes))
+    return (
+        f"Other guards of {failure.compilation} fail too: {some(texts)}. torch reports only the "
+        "first; a change for that one alone does not avoid the recompile."
+    )
+
+
+def some(texts: Sequence[str]) -> str:
+    """The first of a list, and how many more there are."""
+    more = len(texts) - _LISTED
+    listed = ", ".join(texts[:_LISTED] if more > 1 else texts)
+    return f"{listed} and {more} more" if more > 1 else listed
+
+
+class _Fact(NamedTuple):
+    """What a guard compares: one length, type, constant or size."""
+
+    kind: str
+    source: str
+    dimension: int | None = None
+
+
+def _is_reported(fact: _Fact, failure: Failure) -> bool:
+    """Whether it is the failure itself; another size, or the layout, of the tensor is not."""
+    if failure.kind == "size" and fact.kind in ("size", "stride"):
+        return fact == (failure.kind, failure.source, failure.dimension)
+    source = failure.source
+    return fact.source == source or (
+        bool(source) and fact.source.startswith((f"{source}.", f"{source}["))
+    )
+
+
+def _facts(values: Values) -> dict[_Fact, str]:
+    return {fact: value for fact, (value, _) in _facts_with_guards(values).items()}
+
+
+def _facts_with_guards(values: Values) -> dict[_Fact, tuple[str, Guard]]:
+    facts: dict[_Fact, tuple[str, Guard]] = {}
+    for guard in values.guards:
+        for fact, value in _of(guard):
+            facts.setdefault(fact, (value, guard))
+    return facts
+
+
+def _of(guard: Guard) -> Iterator[tuple[_Fact, str]]:
+    source, text = guard.source, guard.expression
+    if guard.type in _LENGTHS:
+        if text == f"not {source}":
+            yield _Fact("length", source), "0"
+        elif (match := _LENGTH.match(text)) and match["source"] == source:
+            yield _Fact("length", source), match["value"]
+    elif guard.type in _VALUES and text.startswith(f"{source} == "):
+        yield _Fact("value", source), text.removeprefix(f"{source} == ")
+    elif guard.type == "NONE_MATCH":
+        yield _Fact("none", source), _NONE
+    elif guard.type == "TYPE_MATCH" and (match := _TYPE.match(text)):
+        yield _Fact("type", source), match["value"]
+        yield _Fact("none", source), _OBJECT
+    elif guard.type == "TENSOR_MATCH":
+        yield _Fact("none", source), _OBJECT
+        sizes = listed_in(text, "size")
+        yield _Fact("rank", source), str(len(sizes))
+        for kind, extents in (("size", sizes), ("stride", listed_in(text, "stride"))):
+            for dimension, extent in enumerate(extents):
+                if extent.isdecimal():  # a dynamic size has a guard of its own
+                    yield _Fact(kind, source, dimension), extent
