@@ -380,14 +380,17 @@ class _Adviser:
     ) -> Iterator[Advice]:
         if self.frame is None:
             return
-        if self.written is None:
+        written = self.written
+        is_readable = written is not None and bool(written.code)
+        if written is None or not is_readable:
             what += " Add dynamic=True to its torch.compile."
             lines = [setting]
         else:
-            lines = [setting, "" if self.written.was_dynamic else self.written.code]
+            lines = [setting, "" if written.was_dynamic else written.code]
         code = "\n".join(filter(None, lines))
-        if code or self.written is None:
-            yield Advice(kind=kind, what=what, code=code, where=self.frame)
+        if code or not is_readable:
+            where = written.where if written is not None else self.frame
+            yield Advice(kind=kind, what=what, code=code, where=where)
 
     def _before(
         self, failure: Failure, kind: str, what: str, code: str, absent: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import linecache
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -18,7 +19,9 @@ _COMPILE = "torch.compile"
 class DynamicCall(NamedTuple):
     """A ``torch.compile`` in the source, with ``dynamic=True`` added."""
 
+    where: SourceLine
     code: str
+    """Empty if that cannot be written: the call has ``**options``."""
     was_dynamic: bool
     """Whether the user's own call has ``dynamic=True``."""
 
@@ -32,9 +35,12 @@ def with_dynamic(
     function = plain_function(frame.function)
     definition = _definition(frame, function)
     if definition is not None and definition.is_compiled:
-        return _only(filter(None, map(_of_decorator, definition.decorators)))
+        return _only(
+            dynamic
+            for decorator in definition.decorators
+            if (dynamic := _of_decorator(decorator, frame)) is not None
+        )
     files = list(dict.fromkeys([*([caller.where.file] if caller else []), frame.file]))
-    statements = [statement for file in files for statement in statements_in(file)]
     if function == frame.function and names.call is not None:
         # With a wrapper in between, the compiled function has another name than the frame.
         others = (
@@ -42,16 +48,18 @@ def with_dynamic(
             if names.function
             else set()
         )
-        assigned = list(_assigned(statements, names.callee, others))
+        assigned = [dynamic for file in files for dynamic in _assigned(file, names.callee, others)]
         if assigned:
             return _only(assigned)
-    return _only(_of_function(statements, function))
+    return _only(dynamic for file in files for dynamic in _of_function(file, function))
 
 
 def _only(calls: Iterable[DynamicCall]) -> DynamicCall | None:
     """The call, if there is only one; written several times, it counts once."""
-    different = list(dict.fromkeys(calls))
-    return different[0] if len(different) == 1 else None
+    different: dict[str | SourceLine, DynamicCall] = {}
+    for call in calls:
+        different.setdefault(call.code or call.where, call)
+    return next(iter(different.values())) if len(different) == 1 else None
 
 
 def _definition(frame: SourceLine, function: str) -> Definition | None:
@@ -62,17 +70,15 @@ def _definition(frame: SourceLine, function: str) -> Definition | None:
     return definitions[0] if len(definitions) == 1 else None
 
 
-def _of_decorator(decorator: ast.expr) -> DynamicCall | None:
+def _of_decorator(decorator: ast.expr, frame: SourceLine) -> DynamicCall | None:
     if ast.unparse(decorator) == _COMPILE:
-        return DynamicCall(f"@{_COMPILE}(dynamic=True)", was_dynamic=False)
-    return _dynamic(decorator, "@")
+        return DynamicCall(frame, f"@{_COMPILE}(dynamic=True)", was_dynamic=False)
+    return _dynamic(decorator, frame, "@")
 
 
-def _assigned(
-    statements: Iterable[ast.stmt], callee: str, others: set[str]
-) -> Iterator[DynamicCall]:
+def _assigned(file: str, callee: str, others: set[str]) -> Iterator[DynamicCall]:
     """How the called name is compiled: ``callee = torch.compile(…)``, ``callee.compile(…)``."""
-    for statement in statements:
+    for statement in statements_in(file):
         if isinstance(statement, ast.Assign):
             is_callee = callee in map(ast.unparse, statement.targets)
             compiles = list(_calls(statement.value))
@@ -82,7 +88,7 @@ def _assigned(
                 for arg in call.args
             )
             if is_callee and compiles and not names_another:
-                dynamic = _dynamic(statement)
+                dynamic = _dynamic(statement, _line_of(statement, file))
                 if dynamic is not None:
                     yield dynamic
         elif (
@@ -90,15 +96,16 @@ def _assigned(
             and isinstance(statement.value, ast.Call)
             and ast.unparse(statement.value.func) == f"{callee}.compile"
         ):
-            dynamic = _dynamic(statement, func=f"{callee}.compile")
+            where = _line_of(statement, file)
+            dynamic = _dynamic(statement, where, func=f"{callee}.compile")
             if dynamic is not None:
                 yield dynamic
 
 
-def _of_function(statements: Iterable[ast.stmt], function: str) -> Iterator[DynamicCall]:
+def _of_function(file: str, function: str) -> Iterator[DynamicCall]:
     """The calls ``torch.compile(function, …)``, and what they are assigned to."""
     assigned: set[int] = set()
-    for statement in statements:
+    for statement in statements_in(file):
         simple = isinstance(statement, ast.Assign)
         for call in _calls(statement):
             first = call.args[0] if call.args else None
@@ -108,9 +115,14 @@ def _of_function(statements: Iterable[ast.stmt], function: str) -> Iterator[Dyna
                 assigned.add(id(call))
             elif any(isinstance(part, ast.stmt) for part in ast.iter_child_nodes(statement)):
                 continue  # a statement inside it is in the list too
-            dynamic = _dynamic(statement if simple else call)
+            dynamic = _dynamic(statement if simple else call, _line_of(call, file))
             if dynamic is not None:
                 yield dynamic
+
+
+def _line_of(node: ast.stmt | ast.expr, file: str) -> SourceLine:
+    code = linecache.getline(file, node.lineno).strip()
+    return SourceLine(file=file, line=node.lineno, code=code)
 
 
 def _calls(node: ast.AST, func: str = _COMPILE) -> Iterator[ast.Call]:
@@ -119,18 +131,19 @@ def _calls(node: ast.AST, func: str = _COMPILE) -> Iterator[ast.Call]:
             yield part
 
 
-def _dynamic(node: ast.AST, prefix: str = "", func: str = _COMPILE) -> DynamicCall | None:
-    """The code with ``dynamic=True`` in its call of ``func``.
-
-    None without exactly one such call, or if the call has ``**options``.
-    """
+def _dynamic(
+    node: ast.AST, where: SourceLine, prefix: str = "", func: str = _COMPILE
+) -> DynamicCall | None:
+    """The code with ``dynamic=True`` in its call of ``func``; None if that is not exactly one."""
     node = copy.deepcopy(node)
     calls = list(_calls(node, func))
-    if len(calls) != 1 or any(keyword.arg is None for keyword in calls[0].keywords):
+    if len(calls) != 1:
         return None
+    if any(keyword.arg is None for keyword in calls[0].keywords):
+        return DynamicCall(where, "", was_dynamic=False)
     keywords = calls[0].keywords
     given = [keyword for keyword in keywords if keyword.arg == "dynamic"]
     was_dynamic = any(ast.unparse(keyword.value) == "True" for keyword in given)
     keywords[:] = [keyword for keyword in keywords if keyword.arg != "dynamic"]
     keywords.append(ast.keyword("dynamic", ast.Constant(True)))
-    return DynamicCall(prefix + ast.unparse(node), was_dynamic)
+    return DynamicCall(where, prefix + ast.unparse(node), was_dynamic)

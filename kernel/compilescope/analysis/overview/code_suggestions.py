@@ -73,7 +73,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
                 basis="measured" if took_s else "unknown",
                 code=advice.code,
-                place=_place(advice, recompile),
+                place=_place(advice, recompile, compilation.frame),
                 view="recompiles",
                 compilation=compilation.id,
                 **_dynamic(advice, now),
@@ -94,7 +94,9 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
     if advice.kind == "dynamic":
         # Behind a graph break the code for the same change differs: the caller's name for the
         # compiled function is unknown there.
-        return _Change(_of_function(advice), file, 0)
+        return _Change(
+            _of_function(compilation.frame), compilation.frame.file if compilation.frame else "", 0
+        )
     return _Change(
         advice.code or compilation.id, file, 0 if _is_guarded_line(advice, recompile) else line
     )
@@ -110,13 +112,13 @@ def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     return ""
 
 
-def _of_function(advice: Advice) -> str:
+def _of_function(frame: SourceLine | None) -> str:
     """Where ``dynamic=True`` belongs, even if its code is unknown."""
-    function = plain_function(advice.where.function) if advice.where is not None else ""
+    function = plain_function(frame.function) if frame is not None else ""
     return f"in place of the torch.compile of {function or 'the function'}"
 
 
-def _place(advice: Advice, recompile: Recompile) -> str:
+def _place(advice: Advice, recompile: Recompile, frame: SourceLine | None) -> str:
     """Where the code of advice on a recompile belongs."""
     if advice.kind == "stance":
         return "after the calls that should be compiled, before the others"
@@ -125,7 +127,7 @@ def _place(advice: Advice, recompile: Recompile) -> str:
     if advice.where is None or not advice.code:
         return ""
     if advice.kind == "dynamic":
-        return _of_function(advice)
+        return _of_function(frame)
     if _is_guarded_line(advice, recompile):
         return "once, before the first call"
     return f"before the call ({place(advice.where)})"

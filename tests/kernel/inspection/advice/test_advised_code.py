@@ -61,12 +61,11 @@ CURRIED = SIZES._replace(compile="compiled = torch.compile(backend='eager')(f)")
     ],
 )
 def test_a_torch_compile_keeps_what_it_is_given(program: Program, code: str) -> None:
-    advice = next(
-        advice
-        for advice in advice_of(run(program.define, program.compile, program.calls))
-        if advice.kind == "dynamic"
-    )
+    ran = run(program.define, program.compile, program.calls)
+    advice = next(advice for advice in advice_of(ran) if advice.kind == "dynamic")
     assert advice.code == code
+    assert advice.where is not None
+    assert "torch.compile(" in ran.text.splitlines()[advice.where.line - 1]
     assert ("Add dynamic=True to its torch.compile." in advice.what) == (not code)
 
 
