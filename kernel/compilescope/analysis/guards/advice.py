@@ -348,7 +348,7 @@ class _Adviser:
 
     def _length(self, reason: str, failure: Failure) -> Iterator[Advice]:
         in_optimizer = self.frame is not None and _OPTIMIZER.search(self.frame.file)
-        is_first_step = failure.old == "not 0"
+        is_first_step = failure.old == "0"
         if in_optimizer and is_first_step and _OPTIMIZER_STATE.search(failure.source):
             yield Advice(
                 kind="optimizer_state",

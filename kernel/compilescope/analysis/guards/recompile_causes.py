@@ -25,6 +25,8 @@ _SUBJECTS = {
 _WHOLE = ("value", "global", "identity")
 """Kinds of failed guards that compare the value itself."""
 _CLASS = re.compile(r"^<class '(?:__main__\.)?([^']+)'>(?=$| at 0x)")
+_KEY = re.compile(r"\[list\(dict\.keys\([^()]*\)\)\[(\d+)\]\]")
+"""An item of a dictionary whose key is an object, as of an optimizer's state."""
 _DEVICE = "device index to be "
 _STATE = "GLOBAL_STATE changed: "
 _TORCH = re.compile(r"[\\/](?:site|dist)-packages[\\/]torch[\\/]")
@@ -79,7 +81,7 @@ def _subject(failure: Failure, guard: str) -> str:
     if ON_STACK.fullmatch(failure.source):
         what = kind.replace("_", " ") + ("" if dimension is None else f" {dimension}")
         return STACK_VALUE if kind in _WHOLE else f"{what} of {STACK_VALUE}"
-    source = as_written(failure.source)
+    source = _KEY.sub(r"[key \1]", as_written(failure.source))
     if kind in ("size", "stride"):
         return f"{source}.{kind}({'' if dimension is None else dimension})"
     if kind in ("keys", "attribute"):

@@ -23,7 +23,7 @@ _NO_TENSOR = re.compile(
 _STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
 _NOTE = re.compile(r"\s{2,}# ")
 _OBJECT = re.compile(r"___check_(obj|type)_id\((?P<source>.*), (?P<id>\d+)\), type=(?P<type>.*)$")
-_LENGTH = re.compile(r"len\((?P<source>.*)\) (?P<test>==|!=) (?P<old>\d+)$")
+_LENGTH = re.compile(r"len\((?P<source>.*)\) (?:==|!=) (?P<old>\d+)$")
 _KEY = re.compile(r"list\(dict\.keys\((?P<source>.*)\)\)\[\d+\] == (?P<old>.*)$", re.S)
 _HAS = re.compile(r"(?:not )?hasattr\((?P<source>.*), '.*'\)(?: == (?P<old>True|False))?$")
 _SIZE = re.compile(r"(?P<source>[^\s<>=]+)\.(?P<what>size|stride)\(\)\[(?P<index>\d+)\]")
@@ -115,8 +115,9 @@ def _read_expression(text: str) -> _Read:
         old = f"{match['type']} at {int(match['id']):#x}" if kind == "identity" else match["type"]
         return _Read(kind, match["source"], old)
     if match := _LENGTH.match(text):
-        old = match["old"] if match["test"] == "==" else f"not {match['old']}"
-        return _Read("length", match["source"], old)
+        # torch states the guard, ``len(x) == 2``, or for dictionaries what it found instead:
+        # ``len(x) != 2``.
+        return _Read("length", match["source"], match["old"])
     if match := _KEY.match(text):
         return _Read("keys", match["source"], match["old"])
     if match := _HAS.match(text):
@@ -153,6 +154,9 @@ def _new(read: _Read, expression: str, now: Values) -> str:
         return _state(read, now)
     if read.kind == "type":
         return now.type_of(read.source)
+    if read.kind == "length":
+        length = now.value(expression.replace(") != ", ") == "), read.source)
+        return length or ("at least 1" if read.old == "0" else "")
     return now.value(expression, read.source)
 
 

@@ -21,6 +21,7 @@ from .recompiling_programs import (
     LIMIT,
     MODE,
     NO_GRADIENT,
+    OPTIMIZER,
     SIZES,
     STRIDE,
     TEXT,
@@ -89,6 +90,11 @@ def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
     assert suggestion.place.startswith("before the first call")
     (advice,) = advice_of(ran)
     assert advice.where is None
+
+
+def test_the_state_that_an_optimizer_creates_is_not_there_before() -> None:
+    (suggestion,) = suggestions_of(run(OPTIMIZER.define, OPTIMIZER.compile, OPTIMIZER.calls))
+    assert suggestion.what.endswith(" (len(self.state[key 0]): 0 → at least 1)")
 
 
 def test_code_without_source_has_the_same_failures_and_conditions() -> None:
