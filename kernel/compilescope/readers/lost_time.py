@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..analysis.figures.wording import count
 from ..report import Compilation, SourceLine, VariantReport
@@ -138,21 +138,33 @@ def _recompiles(
         if compilation.recompile is not None and compilation.id not in counted:
             frames.setdefault(compilation.frame, []).append(compilation)
     for frame, recompiled in frames.items():
-        causes = (
+        causes = [
             compilation.recompile.cause
-            for compilation in reversed(recompiled)
+            for compilation in recompiled
             if compilation.recompile is not None
-        )
+        ]
         name = _function(frame)
         yield LostTime(
             kind="recompiles",
             seconds=sum(seconds[compilation.id] for compilation in recompiled),
             what=f"{count(len(recompiled), 'recompile')} of {name}",
-            why=next(filter(None, causes), ""),
+            why=_each(causes),
             where=frame,
             process=variant.name,
             compilations=[compilation.id for compilation in recompiled],
         )
+
+
+def _each(causes: Sequence[str]) -> str:
+    """The different causes of recompiles; empty if none is known."""
+    different = list(dict.fromkeys(cause or "unknown" for cause in causes)) if any(causes) else []
+    more = len(different) - _CAUSES
+    shown = different if more <= 0 else [*different[:_CAUSES], f"{more} more"]
+    return "; ".join(shown)
+
+
+_CAUSES = 3
+"""How many causes of recompiles of one function are listed."""
 
 
 def _bypasses(

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from compilescope.readers.lost_time import Spent, lost_time
-from compilescope.report import Break, Compilation, DistinctBreak, Recompile, VariantReport
+from compilescope.report import (
+    Break,
+    Compilation,
+    DistinctBreak,
+    Recompile,
+    RecompileCause,
+    VariantReport,
+)
 from compilescope.report.compilation.artifacts import CacheEvent
 from compilescope.report.variant import Variant
 
@@ -42,3 +50,33 @@ def test_each_second_is_counted_under_one_cause() -> None:
         ("recompiles", 5.0, ["0/1"]),
         ("cache bypass", 1.5, ["0/0"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("causes", "why"),
+    [
+        (["x: 7 → 1", "x: 7 → 1"], "x: 7 → 1"),
+        (["x: 7 → 1", "k: 7 → 8"], "x: 7 → 1; k: 7 → 8"),
+        (["x: 7 → 1", ""], "x: 7 → 1; unknown"),
+        (["", ""], ""),
+        ([f"n: {n}" for n in range(8)], "n: 0; n: 1; n: 2; 5 more"),
+    ],
+)
+def test_recompiles_of_a_function_name_each_cause(causes: list[str], why: str) -> None:
+    variant = VariantReport(
+        name="python",
+        requested=Variant(),
+        compilations=[
+            Compilation(
+                id=f"0/{number}",
+                duration_s=1.0,
+                recompile=Recompile(
+                    reasons=[cause],
+                    causes=[RecompileCause(subject=cause, text=cause)] if cause else [],
+                ),
+            )
+            for number, cause in enumerate(causes, 1)
+        ],
+    )
+    (loss,) = lost_time([variant], {})
+    assert loss.why == why
