@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from compilescope.report import (
     CompileTime,
     DistinctBreak,
     Graph,
+    Guard,
     KindTime,
     Node,
     Problem,
@@ -50,7 +52,7 @@ def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
 
 def test_equal_blocks_are_found_and_counted() -> None:
     blocks = repeated_blocks(graph_of(12))
-    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0, False, False)
+    assert blocks == ("transformer.h", "GPT2Block", 12, 1.0, False, False, "")
     assert repeated_blocks(graph_of(3)) is None
     # Layers one by one would be calls of their own, each for next to no work.
     layers = graph_of(12)
@@ -73,6 +75,37 @@ def test_blocks_of_other_sizes_are_not_equal() -> None:
     blocks = repeated_blocks(compilation)
     assert blocks is not None
     assert (blocks.number, blocks.share) == (6, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "differs"),
+    [
+        (range(12), "attention.layer"),
+        ([3] * 12, ""),
+        ([0, 1], ""),
+        ([rate / 10 for rate in range(12)], ""),
+    ],
+)
+@pytest.mark.parametrize("variable", ["self", "s"])
+def test_blocks_that_torch_compiles_one_by_one_are_not_suggested(
+    values: Sequence[float], differs: str, variable: str
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    python = report.variant("python")
+    compilation = graph_of(12)
+    # Two more blocks of another kind guard other values.
+    indices = range(len(values)) if len(values) == 12 else (12, 13)
+    for index, value in zip(indices, values, strict=True):
+        layer = f"L['{variable}']._modules['transformer']._modules['h']._modules['{index}']"
+        source = f"{layer}._modules['attention'].layer"
+        guard = Guard(expression=f"{source} == {value}", type="EQUALS_MATCH", source=source)
+        compilation.guards.append(guard)
+    blocks = repeated_blocks(compilation)
+    assert blocks is not None
+    assert blocks.differs == differs
+    python.compilations, python.compile_time = [compilation], CompileTime(total_s=12.0)
+    suggested = [suggestion.what for suggestion in overview(report).suggestions]
+    assert any(what.startswith("Compile the repeated block") for what in suggested) != bool(differs)
 
 
 def test_equal_blocks_are_suggested_with_what_they_save() -> None:

@@ -12,7 +12,7 @@ from compilescope.analysis.figures.intervals import Ratio
 from compilescope.analysis.figures.speedups import speedup
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.numerics import compare
-from compilescope.report import Report, Subject, VariantReport
+from compilescope.report import Compilation, Guard, Report, Subject, VariantReport
 from compilescope.report.measurements.deployment import (
     PRELUDE,
     WAYS_SLOWER,
@@ -434,3 +434,23 @@ def test_a_machine_that_was_not_as_fast_for_each_way_is_named() -> None:
     said = "the machine was faster for some ways than for others"
     assert not any(said in line for line in rows.remarks(even))
     assert any(said in line for line in rows.remarks(uneven))
+
+
+def test_blocks_that_guard_different_numbers_are_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(deploy, "_measure", lambda _, way, *rest: taken.append(way.name))
+    sources = [f"L['self']._modules['blocks']._modules['{index}'].layer" for index in range(4)]
+    guards = [
+        Guard(expression=f"{source} == {index}", type="EQUALS_MATCH", source=source)
+        for index, source in enumerate(sources)
+    ]
+    variant = VariantReport(name="python", requested=cs.Variant())
+    variant.compilations = [Compilation(id="0/0", guards=guards)]
+    study("blocks", Blocks(), (torch.randn(2, 8),), variant)
+    assert taken == [ways.NESTED]
+    assert variant.ways[0].why == (
+        "The blocks differ in layer, which guards compare: torch compiles each of them, and runs "
+        "those beyond its recompile limit in eager."
+    )

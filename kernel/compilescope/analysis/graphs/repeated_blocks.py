@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container
 from typing import NamedTuple
 
 from ...report import Compilation, Graph, Node, Subject
@@ -13,6 +14,11 @@ _LEAST = 4
 _OPERATIONS = 4
 """Smaller blocks, such as single layers, are too little work for a separate call."""
 _INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")
+_PLAIN = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH", "NONE_MATCH")
+"""torch's guards that compare a value with a constant."""
+_FLOAT = re.compile(r" == -?(?:\d+\.|\d+e|inf|nan)")
+_ITEM = re.compile(r"\._modules\['(\w+)'\]")
+_ROOT = re.compile(r"^[LG]\['(\w+)'\]")
 _STAGES = ("dynamo", "pre_grad")
 _OWNED = ("module", "method")
 """The kinds of subjects whose first parameter is the module itself, mostly called ``self``."""
@@ -32,6 +38,8 @@ class Blocks(NamedTuple):
     """Whether their class is one of torch's own."""
     mixed: bool = False
     """Whether the list holds modules of other classes too: a Sequential with a stem and a head."""
+    differs: str = ""
+    """A value that the blocks guard differently, ``attention.layer_idx``: torch compiles each."""
 
 
 def repeated_blocks(compilation: Compilation) -> Blocks | None:
@@ -50,6 +58,7 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
             path = (node.module or "")[: match.start(1)].rstrip(".")
             by_path.setdefault(path, {}).setdefault(int(match[1]), []).append(node)
     best: Blocks | None = None
+    indices: list[int] = []
     for path, blocks in by_path.items():
         alike: dict[tuple[tuple[object, ...], ...], list[int]] = {}
         for index, block_nodes in blocks.items():
@@ -73,7 +82,58 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
             classes = {_type(block_nodes, path, index) for index, block_nodes in blocks.items()}
             mixed = bool(classes - {kind, ""})
             best = Blocks(path, name, len(same), share, is_torchs_own(kind), mixed)
-    return best
+            indices = same
+    if best is None:
+        return None
+    return best._replace(differs=differing_value(compilation, best.path, indices))
+
+
+def differing_value(compilation: Compilation, path: str, indices: Container[int] = ()) -> str:
+    """A plain value that the guards of blocks compare with different constants; empty if none.
+
+    Floats do not count: they become symbols in the second compilation, which fits all blocks.
+
+    Parameters
+    ----------
+    compilation
+        Of the whole model.
+    path
+        The blocks' list: ``layers``, or with the variable that holds the model first.
+    indices
+        The blocks to compare; all of them if empty.
+    """
+    values: dict[str, str] = {}
+    for guard in compilation.guards:
+        if guard.type not in _PLAIN or not guard.expression.startswith(guard.source):
+            continue
+        name = _ITEM.sub(r".\1", guard.source)
+        within = _block_value(name.partition("]")[2].lstrip("."), path) or _block_value(
+            _ROOT.sub(r"\1", name), path
+        )
+        if within is None or (indices and within[0] not in indices):
+            continue
+        value = guard.expression.removeprefix(guard.source)
+        if _FLOAT.search(value):
+            continue
+        if values.setdefault(within[1], value) != value:
+            return within[1]
+    return ""
+
+
+def _block_value(name: str, path: str) -> tuple[int, str] | None:
+    """The index of a block and the value's path in it: 3 and ``a.l`` for ``layers.3.a.l``."""
+    if path and not name.startswith(f"{path}."):
+        return None
+    index, _, rest = name[len(path) :].lstrip(".").partition(".")
+    return (int(index), rest) if index.isdecimal() and rest else None
+
+
+def one_each(differs: str) -> str:
+    """Why blocks that guard a value differently do not share one compilation."""
+    return (
+        f"The blocks differ in {differs}, which guards compare: torch compiles each of them, and "
+        "runs those beyond its recompile limit in eager."
+    )
 
 
 def is_torchs_own(module_type: str) -> bool:

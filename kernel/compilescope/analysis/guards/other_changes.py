@@ -17,7 +17,7 @@ from .recompile_causes import describe
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
 _TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(?P<value>.*)$", re.S)
 _LENGTHS = ("LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH")
-_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
+_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 _NUMBER = re.compile(r"-?\d")
 _LISTED = 3
 """How many values a sentence lists."""

@@ -326,6 +326,8 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     if best is None:
         return
     blocks, compilation = best
+    if blocks.differs and (trial is None or trial.quickest is None):
+        return
     # Equal blocks share their kernels: those are built once in any case.
     built_s = _built_s(now)
     left_s = built_s + (cold_s - built_s) * (1 - blocks.share * (1 - 1 / blocks.number))

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import torch
 
-from ...analysis.graphs.repeated_blocks import is_torchs_own
+from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
 from ...processes.folders import temporary
 from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.measurements.recommendation import judge
@@ -73,11 +73,16 @@ def _subject(study: StudyContext) -> Subject:
     blocks, torchs_own = (
         blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else ("", False)
     )
+    path = blocks.removeprefix("model").lstrip(".")
+    differing = (
+        differing_value(compilation, path) for compilation in study.report.compilations if blocks
+    )
     return Subject(
         is_module=is_module,
         device=describe(study.fn, study.args, study.kwargs).device,
         blocks=blocks,
         blocks_are_torchs=torchs_own,
+        blocks_differ=next(filter(None, differing), ""),
         modes=modes(),
         features=frozenset(features),
         names_repeated=is_module and names_repeated_blocks(study.fn),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ...analysis.graphs.repeated_blocks import compile_each
+from ...analysis.graphs.repeated_blocks import compile_each, one_each
 from ...analysis.settings.variant_code import code_of
 from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.variant import Variant
@@ -55,6 +55,8 @@ class Subject:
     """Of ``torch.compiler`` and what it returns, what the installed torch has."""
     blocks_are_torchs: bool = False
     """Whether their class is one of torch's own."""
+    blocks_differ: str = ""
+    """A value that the blocks guard differently; empty if none is known."""
     names_repeated: bool = False
     """Whether the model names its repeated blocks, and compiles them by itself."""
 
@@ -160,6 +162,8 @@ def _blocks(variant: Variant, subject: Subject) -> DeployWay:
             gives_up=list(_BLOCKS_GIVE_UP),
         )
     )
+    if subject.blocks_differ:
+        way.why = one_each(subject.blocks_differ)
     return _with_blocks(way, subject)
 
 
